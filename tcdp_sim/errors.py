@@ -1,0 +1,42 @@
+"""One way to say that an input is wrong: what, its value, and what would be valid."""
+
+import numpy as np
+
+
+class UserError(ValueError):
+    """A mistake of the user's, told in one line; the command line ends with exit code 2."""
+
+
+def real(name: str, value, low: float, high: float = np.inf, *, closed: bool = False, finite: bool = True):
+    """Return `value` as a float, or as a read-only float array, once it is known to lie in its range.
+
+    The range is low < value < high; `closed` admits low itself, `finite=False` admits high itself.
+    Raises ValueError naming the parameter, the offending value and the range.
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}") from None
+    above = array >= low if closed else array > low
+    below = array < high if finite else array <= high
+    good = above & below  # False for NaN
+    if not good.all():
+        bad = array if array.ndim == 0 else array[~good].flat[0]
+        raise ValueError(f"{name} = {bad:g} is not valid; {_range(name, low, high, closed, finite)}")
+    if array.ndim == 0:
+        return float(array)
+    array.setflags(write=False)
+    return array
+
+
+def _range(name: str, low: float, high: float, closed: bool, finite: bool) -> str:
+    left = "<=" if closed else "<"
+    right = "<" if finite else "<="
+    return f"valid: {low:g} {left} {name} {right} {high:g}"
+
+
+def choice(name: str, value, valid):
+    """Return `value` if it is one of `valid`, else raise ValueError listing them."""
+    if value not in valid:
+        raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(map(str, valid))}")
+    return value
