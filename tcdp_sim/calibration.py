@@ -1,0 +1,116 @@
+"""The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tcdp_sim.errors import choice, real
+from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+
+METHODS = ("paper", "tight")
+
+# The parameters of an equal-privacy target that each family's noise depends on.
+DEPENDS_ON: dict[str, tuple[str, ...]] = {
+    "laplace": ("rho",),
+    "truncated_laplace": ("rho", "delta"),
+    "gaussian": ("rho",),
+    "sinh_normal": ("rho", "omega"),
+}
+
+
+def calibrate(
+    family: str, guarantee: Guarantee, sensitivity: float = 1.0, method: str = "tight", *, coordinates: int = 1
+) -> Noise:
+    """The noise of `family` that gives `guarantee` when added independently to every coordinate of a query.
+
+    sensitivity: how much one coordinate may change between neighbours (> 0, counts); coordinates: how many of
+    them may change at once (a histogram under substitution of one record: sensitivity 1, coordinates 2).
+    method: "paper" uses the theorem's constants, "tight" the smallest noise there is. They agree where the
+    theorem is sharp: laplace under PureDP, truncated_laplace under ApproxDP, gaussian under ZCDP and TCDP. For
+    laplace under ZCDP or TCDP only "paper" (epsilon = sqrt(2 rho), Bun-Steinke 2016, Proposition 4), and for
+    sinh_normal only "paper" (Theorem 17 and Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018, with the
+    precondition that their proofs need).
+    Raises ValueError for unknown names, for a guarantee that the family cannot meet and for parameters outside
+    the theorem's preconditions, with the reason.
+    """
+    choice("family", family, _CALIBRATORS)
+    choice("method", method, METHODS)
+    real("sensitivity", sensitivity, 0)
+    if not (isinstance(coordinates, int) and coordinates >= 1):
+        raise ValueError(f"coordinates = {coordinates!r} is not valid; valid: a whole number >= 1")
+    return _CALIBRATORS[family](guarantee, float(sensitivity), coordinates, method)
+
+
+def equal_privacy(family: str, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
+    """The guarantee of `family`'s own kind that stands for the common target (rho, omega).
+
+    laplace: epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP; truncated_laplace: (epsilon, delta)-DP
+    with the same epsilon; gaussian: rho-zCDP; sinh_normal: (rho, omega)-tCDP. rho-zCDP implies (rho, omega)-tCDP
+    for every omega; (epsilon, delta)-DP implies neither, and is shown for comparison.
+    """
+    choice("family", family, _CALIBRATORS)
+    if family == "laplace":
+        return PureDP(np.sqrt(2 * real("rho", rho, 0)))
+    if family == "truncated_laplace":
+        return ApproxDP(np.sqrt(2 * real("rho", rho, 0)), delta)
+    return ZCDP(rho) if family == "gaussian" else TCDP(rho, omega)
+
+
+def _laplace(guarantee, sensitivity, coordinates, method):
+    if isinstance(guarantee, PureDP):
+        epsilon = guarantee.epsilon
+    elif method == "paper" and (isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)):
+        epsilon = np.sqrt(2 * guarantee.rho)
+    else:
+        raise _unavailable("laplace", guarantee, method, "PureDP by both methods; ZCDP (xi = 0), TCDP by 'paper'")
+    return Laplace(coordinates * sensitivity / real("epsilon", epsilon, 0))
+
+
+def _truncated_laplace(guarantee, sensitivity, coordinates, method):
+    if not isinstance(guarantee, ApproxDP):
+        raise _unavailable("truncated_laplace", guarantee, method, "ApproxDP")
+    # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
+    # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
+    epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
+    delta_each = -np.expm1(np.log1p(-guarantee.delta) / coordinates)
+    if delta_each > 0.5:
+        raise ValueError(
+            f"truncated_laplace at delta = {guarantee.delta:g} over {coordinates} coordinates puts "
+            f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
+        )
+    scale = sensitivity / epsilon_each
+    return TruncatedLaplace(scale, scale * np.log1p(np.expm1(epsilon_each) / (2 * delta_each)))
+
+
+def _gaussian(guarantee, sensitivity, coordinates, method):
+    if not (isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)):
+        raise _unavailable("gaussian", guarantee, method, "ZCDP with xi = 0, TCDP")
+    return Gaussian(sensitivity * np.sqrt(coordinates / (2 * guarantee.rho)))
+
+
+def _sinh_normal(guarantee, sensitivity, coordinates, method):
+    if not isinstance(guarantee, TCDP) or method != "paper" or np.isinf(guarantee.omega):
+        raise _unavailable("sinh_normal", guarantee, method, "TCDP with finite omega by method 'paper'")
+    rho, omega = guarantee.rho, guarantee.omega
+    # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
+    least = 0.5 * np.sqrt(coordinates / rho)
+    if omega < least * (1 - 1e-12):
+        raise ValueError(
+            f"sinh_normal by Theorem 17 with {coordinates} changed coordinates needs omega >= "
+            f"sqrt({coordinates}/(4 rho)) = {least:.6g}; got omega = {omega:.6g} at rho = {rho:.6g} "
+            "(its proof needs it, and well below it the guarantee is false)"
+        )
+    return SinhNormal(scale=sensitivity * np.sqrt(8 * coordinates / rho), knee=8 * sensitivity * omega)
+
+
+def _unavailable(family, guarantee, method, valid):
+    return ValueError(f"{family} cannot be calibrated to {guarantee} by method {method!r}; valid: {valid}")
+
+
+_CALIBRATORS: dict[str, Callable[..., Noise]] = {
+    "laplace": _laplace,
+    "truncated_laplace": _truncated_laplace,
+    "gaussian": _gaussian,
+    "sinh_normal": _sinh_normal,
+}

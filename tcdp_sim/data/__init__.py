@@ -1,0 +1,56 @@
+"""Data sets as counts over declared domains: synthetic shapes, the package's samples, the user's own tables."""
+
+import inspect
+from collections.abc import Mapping
+from importlib import resources
+
+from tcdp_sim.data.checks import choice, given, only_keys
+from tcdp_sim.data.counts import Counts
+from tcdp_sim.data.shapes import SHAPES
+from tcdp_sim.data.tables import TABLE_KEYS, table
+from tcdp_sim.errors import UserError
+
+COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this data set, read elsewhere
+
+__all__ = ["SHAPES", "Counts", "load_counts"]
+
+
+def load_counts(spec: Mapping, k: float | None = None) -> Counts:
+    """The data set that `spec` describes (as in conf/data), over k bins.
+
+    Shapes need k. Samples and tables declare their domain: without k, `.bins` is its size; with k, the domain is
+    embedded in a larger public one of k bins. Every mistake is a UserError of one line.
+    """
+    kind = choice(f"data {spec.get('name')}: kind", spec.get("kind"), KINDS)
+    return KINDS[kind](spec, k)
+
+
+def _shape(spec: Mapping, k: float | None) -> Counts:
+    where = f"data {spec.get('name')}"
+    shape = SHAPES[choice(f"{where}: shape", spec.get("shape"), SHAPES)]
+    _, _, *own = inspect.signature(shape).parameters
+    only_keys(where, spec, (*COMMON_KEYS, "shape", "n", *own))
+    parameters = {key: given(where, spec, key) for key in ("n", *own)}
+    if k is None:
+        raise UserError(f"{where}: a shape needs k, the number of bins; valid: 1 or more")
+    counts = shape(k=k, **parameters)
+    said = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return Counts(str(spec.get("name")), counts, k, f"shape {shape.__name__}, {said}")
+
+
+def _sample(spec: Mapping, k: float | None) -> Counts:
+    where = f"data {spec.get('name')}"
+    only_keys(where, spec, (*COMMON_KEYS, "file", *TABLE_KEYS))
+    folder = resources.files(__name__) / "files"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".csv"))
+    with resources.as_file(folder / choice(f"{where}: file", spec.get("file"), names)) as path:
+        return table(spec, path, k)
+
+
+def _table(spec: Mapping, k: float | None) -> Counts:
+    where = f"data {spec.get('name')}"
+    only_keys(where, spec, (*COMMON_KEYS, "path", *TABLE_KEYS))
+    return table(spec, given(where, spec, "path"), k)
+
+
+KINDS = {"shape": _shape, "sample": _sample, "table": _table}

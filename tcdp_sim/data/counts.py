@@ -1,0 +1,41 @@
+"""The histogram of a data set, as far as a mechanism's law depends on it."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from tcdp_sim.data.checks import LARGEST_DOMAIN
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many records lie in each occupied bin of a declared public domain; labels play no part.
+
+    counts: records of the occupied bins only, each >= 1; kept as int64, in descending order, read-only.
+    bins: size of the declared domain, at least len(counts), at most 1e300; the other bins hold no record.
+    source: where the counts are from and what was left out, for people to read.
+    """
+
+    name: str
+    counts: np.ndarray
+    bins: float
+    source: str
+
+    def __post_init__(self):
+        counts = np.asarray(self.counts)
+        if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu"):
+            raise ValueError(f"counts must be a list of integers, not {counts.ndim}-d of type {counts.dtype}")
+        counts = np.sort(counts.astype(np.int64))[::-1].copy()
+        if counts.size and counts[-1] < 1:
+            raise ValueError(f"counts hold {counts[-1]}; valid: 1 or more, occupied bins only")
+        if not max(1, counts.size) <= self.bins <= LARGEST_DOMAIN:
+            raise ValueError(f"bins = {self.bins} is not valid; valid: {max(1, counts.size)} to {LARGEST_DOMAIN:g}")
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "bins", float(self.bins))
+
+    @property
+    def digest(self) -> str:
+        """Identity of the occupied bins, whatever the data set and its domain are called: 32 hex digits."""
+        return blake2b(self.counts.astype("<i8").tobytes(), digest_size=16).hexdigest()

@@ -1,0 +1,88 @@
+"""Reads columns of CSV and Parquet files as text, row by row; nothing in a file is ever run."""
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tcdp_sim.data.checks import listed, shown
+from tcdp_sim.errors import UserError
+
+Row = tuple[str | None, ...]
+
+
+def read_rows(path, columns: Sequence[str]) -> Iterator[Row]:
+    """The cells of the named columns, row by row, as text; None for an empty cell.
+
+    Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row) a
+    cell without a character is empty and a line without a character is skipped; in Parquet null and NaN are
+    empty. Memory does not grow with the rows. Errors: one line that says what is wrong with which file.
+    """
+    path = Path(path)
+    suffix = next((suffix for suffix in READERS if path.name.lower().endswith(suffix)), None)
+    if suffix is None:
+        raise UserError(f"{path}: the file type is not known by its name; valid: {', '.join(READERS)}")
+    if not path.exists():
+        raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})")
+    if not path.is_file():
+        raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}")
+    return READERS[suffix](path, columns)
+
+
+def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
+    with _readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        header = next((row for row in reader if row), None)
+        if header is None:
+            raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then the rows")
+        places = _places(path, header, columns)
+        for row in reader:
+            if len(row) == len(header):
+                yield tuple(row[place] or None for place in places)
+            elif row:
+                raise UserError(
+                    f"{path}, line {reader.line_num}: {len(row)} cells; valid: {len(header)}, as in the header"
+                )
+
+
+def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    from pyarrow import ArrowException, parquet
+
+    with _readable(path, ArrowException), parquet.ParquetFile(path) as file:
+        _places(path, file.schema_arrow.names, columns)
+        for batch in file.iter_batches(columns=list(dict.fromkeys(columns))):
+            yield from zip(*(_text(batch.column(name)) for name in columns))
+
+
+READERS = {".csv": _csv_rows, ".csv.gz": _csv_rows, ".parquet": _parquet_rows}
+
+
+def _text(column) -> list[str | None]:
+    """An Arrow column as text: 1 and 1.0 both as "1", so that integers with gaps, stored as floats, stay integers."""
+    import pyarrow
+    from pyarrow import compute
+
+    if pyarrow.types.is_floating(column.type):
+        column = compute.if_else(compute.is_nan(column), None, column)
+    return column.cast(pyarrow.string()).to_pylist()
+
+
+def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
+    for column in columns:
+        if header.count(column) != 1:
+            wrong = "stands in the header more than once" if column in header else "is not there"
+            raise UserError(f"{path}: column {shown(column)} {wrong}; its columns: {listed(header)}")
+    return [header.index(column) for column in columns]
+
+
+@contextmanager
+def _readable(path: Path, *more: type[Exception]):
+    """Turn what a damaged or foreign file makes the readers raise into one line."""
+    try:
+        yield
+    except (OSError, EOFError, UnicodeError, zlib.error, csv.Error, *more) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise UserError(f"{path} cannot be read ({type(error).__name__}: {reason[:150]})") from None

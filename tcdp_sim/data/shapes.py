@@ -1,0 +1,114 @@
+"""Synthetic data sets: n records laid out over k bins by a rule, without chance and without O(k) work.
+
+Each shape takes n, a whole number of records up to 10^12, and k, a real number of bins from 1 to 1e300 (of
+which the whole part can hold records), and returns the counts of the occupied bins: int64, descending.
+"""
+
+import math
+
+import numpy as np
+
+from tcdp_sim.data.checks import LARGEST_DOMAIN, number, whole
+from tcdp_sim.errors import UserError
+
+MOST_OCCUPIED = 10**7
+MOST_RECORDS = 10**12  # up to here the rounding errors of an expected count stay below 0.01 records
+EXACT_TERMS = 1000
+
+
+def uniform(n, k) -> np.ndarray:
+    """The records spread as evenly as possible: with k > n, n bins of one record each."""
+    n, k = _checked(n, k)
+    each, more = divmod(n, k)
+    occupied = _affordable(k if each else more)
+    counts = np.full(occupied, each, dtype=np.int64)
+    counts[:more] += 1
+    return counts
+
+
+def zipf(n, k, exponent) -> np.ndarray:
+    """Bin j expects n j^-exponent / H records, H the sum over all k bins; rounded to whole records.
+
+    0 <= exponent <= 100. Rounding is by largest remainder, ties to the lower j, so that the sum is n exactly.
+    """
+    n, k = _checked(n, k)
+    exponent = number("exponent", exponent, 0, 100)
+    first = n / harmonic(k, exponent)
+    # Bins that expect a whole record or more come first. What flooring leaves over can reach only as many
+    # bins beyond them as there are records left, since the remainders only fall from there on.
+    certain = _affordable(min(k, n, _bins_expecting_one(first, exponent)))
+    left = n - int(np.floor(_expected(first, exponent, certain)).sum())
+    expected = _expected(first, exponent, _affordable(min(k, n, certain + left)))
+    counts = np.floor(expected)
+    # Rounding keeps true ties tied: the last bits of a power differ from one kind of CPU to another.
+    lack = np.round(counts - expected, 6)
+    counts[np.argsort(lack, kind="stable")[:left]] += 1
+    return counts[counts > 0].astype(np.int64)
+
+
+def one_heavy(n, k, fraction) -> np.ndarray:
+    """round(fraction * n) records in one bin, the rest spread as evenly as possible over the other bins."""
+    n, k = _checked(n, k)
+    heavy = round(number("fraction", fraction, 0, 1) * n)
+    if heavy < n and k < 2:
+        raise UserError(f"k = {k}: {n - heavy} records have no bin beside the heavy one; valid: k >= 2, or fraction = 1")
+    rest = uniform(n - heavy, k - 1) if heavy < n else _none()
+    return np.sort(np.append(rest, np.full(min(heavy, 1), heavy, dtype=np.int64)))[::-1]
+
+
+def one_bin(n, k) -> np.ndarray:
+    """All records in one bin: the data set of packing lower bounds."""
+    n, _ = _checked(n, k)
+    return np.full(min(n, 1), n, dtype=np.int64)
+
+
+SHAPES = {shape.__name__: shape for shape in (uniform, zipf, one_heavy, one_bin)}
+
+
+def harmonic(k: int, exponent: float) -> float:
+    """The sum of j^-exponent over j = 1..k, to about 1e-14 (1e-12 where it exceeds 1e100).
+
+    A plain sum up to 1000 terms; the others by Euler-Maclaurin, whose first omitted term is below 1e-16.
+    """
+    s = float(exponent)
+    head = min(k, EXACT_TERMS)
+    total = float(np.sum(np.arange(1.0, head + 1) ** -s))
+    if k == head:
+        return total
+    a, b = float(head), float(k)
+    log_ratio = math.log(b / a)
+    x = (1 - s) * log_ratio
+    integral = a ** (1 - s) * log_ratio * (math.expm1(x) / x if x else 1.0)
+    ends = (b**-s - a**-s) / 2  # the term at a is in the sum already
+    slopes = s / 12 * (a ** (-s - 1) - b ** (-s - 1))
+    thirds = s * (s + 1) * (s + 2) / 720 * (a ** (-s - 3) - b ** (-s - 3))
+    return total + integral + ends + slopes - thirds
+
+
+def _expected(first: float, exponent: float, bins: int) -> np.ndarray:
+    return first * np.arange(1.0, bins + 1) ** -exponent
+
+
+def _bins_expecting_one(first: float, exponent: float) -> int:
+    """How many bins expect a whole record, if k were endless; one more for the sake of rounding."""
+    if first < 1:
+        return 1
+    if exponent * 690 <= math.log(first):
+        return int(LARGEST_DOMAIN)
+    return int(math.exp(math.log(first) / exponent)) + 1
+
+
+def _checked(n, k) -> tuple[int, int]:
+    return whole("n", n, 0, MOST_RECORDS), math.floor(number("k", k, 1, LARGEST_DOMAIN))
+
+
+def _affordable(occupied: int) -> int:
+    if occupied > MOST_OCCUPIED:
+        raise UserError(
+            f"n and k would occupy about {occupied:.3g} bins; valid: at most {MOST_OCCUPIED:,}; lower n or k"
+        )
+    return occupied
+
+
+def _none() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)

@@ -1,0 +1,114 @@
+"""Executors behind one small interface, and the loop that feeds them; the only module that imports dask."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from tcdp_sim.simulate import Batch, Done, Task, run
+from tcdp_sim.sweep import Cell
+
+TASK_SECONDS = 1.0
+WINDOW = 3  # tasks in flight a worker: enough to hide the round trip, few enough to cancel at once
+FIRST_GUESS = 3e-8  # seconds a random number, until the first task has been timed
+
+
+class Executor(Protocol):
+    """Runs tasks; results come in any order, and the order never matters."""
+
+    workers: int
+
+    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+        """Pull tasks as there is room for them and yield what is done."""
+
+
+class SerialExecutor:
+    """In this process, one task after the other: the reference for every other executor."""
+
+    workers = 1
+
+    def results(self, tasks):
+        for task in tasks:
+            yield run(task)
+
+
+class DaskExecutor:
+    """On the workers of a Dask client, a few tasks in flight for each; finished results are fetched at once."""
+
+    def __init__(self, client, workers: int):
+        self._client = client
+        self.workers = workers
+
+    def results(self, tasks):
+        from distributed import as_completed
+
+        flying = as_completed(with_results=True)
+        room = WINDOW * self.workers
+        for task in tasks:
+            flying.add(self._client.submit(run, task, pure=False))
+            room -= 1
+            if room == 0:
+                yield next(flying)[1]
+                room += 1
+        for _, done in flying:
+            yield done
+
+
+def pending(cells: Sequence[Cell], chunks: int, has: Callable[[str, int], bool]) -> list[tuple[Cell, int]]:
+    """The chunks that are still to be simulated, in the order of the plan."""
+    return [(cell, chunk) for cell in cells for chunk in range(chunks) if not has(cell.id, chunk)]
+
+
+def simulate(
+    executor: Executor,
+    todo: Sequence[tuple[Cell, int]],
+    counts: Mapping[str, Any],
+    seed: int,
+    trials: int,
+    receive: Callable[[Done], None],
+) -> None:
+    """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
+
+    Chunks are batched into tasks of about a second, judged by the tasks so far, and smaller towards the end so
+    that the workers finish together. How they are batched changes no number.
+    """
+    speed = _Speed()
+    for done in executor.results(_tasks(todo, counts, seed, trials, executor.workers, speed)):
+        speed.learn(done)
+        receive(done)
+
+
+class _Speed:
+    """Seconds a unit of work, from the tasks finished so far."""
+
+    def __init__(self):
+        self._seconds = self._work = 0.0
+
+    def learn(self, done: Done) -> None:
+        self._seconds += done.seconds
+        self._work += done.work
+
+    @property
+    def seconds_per_work(self) -> float:
+        return self._seconds / self._work if self._work else FIRST_GUESS
+
+
+def _tasks(todo, counts, seed, trials, workers, speed) -> Iterator[Task]:
+    left = sum(cell.work for cell, _ in todo) * trials
+    batch: list[tuple[Cell, int]] = []
+    size = 0.0
+    for item in todo:
+        batch.append(item)
+        size += item[0].work * trials
+        if size >= min(TASK_SECONDS / speed.seconds_per_work, left / (2 * workers)):
+            yield _task(batch, counts, seed, trials, size)
+            left -= size
+            batch, size = [], 0.0
+    if batch:
+        yield _task(batch, counts, seed, trials, size)
+
+
+def _task(items: Iterable[tuple[Cell, int]], counts, seed, trials, work) -> Task:
+    grouped: dict[str, tuple[Cell, list[int]]] = {}
+    for cell, chunk in items:
+        grouped.setdefault(cell.id, (cell, []))[1].append(chunk)
+    batches = (Batch(c.id, c.law, counts[c.counts], tuple(chunks)) for c, chunks in grouped.values())
+    return Task(seed, trials, tuple(batches), work)

@@ -1,0 +1,14 @@
+"""Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
+
+from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
+from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
+from tcdp_sim.numerics import Bounds
+
+__all__ = [
+    "Bounds",
+    "max_abs_quantile",
+    "max_abs_sf",
+    "max_quantile",
+    "spurious_wins_probability",
+    "top_stays_probability",
+]

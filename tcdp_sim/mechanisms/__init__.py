@@ -1,0 +1,15 @@
+"""Mechanisms, by name."""
+
+from tcdp_sim.errors import choice
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.histogram import Histogram
+
+MECHANISMS: dict[str, type[Mechanism]] = {mechanism.name: mechanism for mechanism in (Histogram,)}
+
+
+def mechanism_class(name: str) -> type[Mechanism]:
+    """The mechanism of that name; ValueError listing the valid ones."""
+    return MECHANISMS[choice("mechanism.name", name, MECHANISMS)]
+
+
+__all__ = ["MECHANISMS", "Histogram", "Mechanism", "Observable", "mechanism_class"]

@@ -1,0 +1,68 @@
+"""What a mechanism is to the rest of the package."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tcdp_sim.privacy import Guarantee
+
+
+@dataclass(frozen=True)
+class Observable:
+    """A number that a trial yields: its unit and, in a few words, its meaning."""
+
+    unit: str
+    meaning: str
+
+
+class Mechanism(ABC):
+    """A mechanism on fixed data, ready to be simulated.
+
+    `law` and `build` are each other's inverse: a point of a sweep becomes the plain, JSON-able description of
+    everything the distribution of the outputs depends on, and nothing else (the cell's identity); on a worker
+    that description becomes the mechanism again.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]  # raise it whenever the law or the use of the random stream changes
+    axes: ClassVar[tuple[str, ...]]  # the sweep axes it understands
+    required: ClassVar[tuple[str, ...]]  # those that every point must give
+    observables: ClassVar[Mapping[str, Observable]]
+    events: ClassVar[Mapping[str, str]]  # name -> meaning
+
+    @classmethod
+    @abstractmethod
+    def uses(cls, point: Mapping[str, Any]) -> tuple[str, ...]:
+        """The axes of the point that the law depends on."""
+
+    @classmethod
+    @abstractmethod
+    def law(cls, point: Mapping[str, Any], options: Mapping[str, Any], counts) -> dict[str, Any]:
+        """The plain description of the law at a sweep point; ValueError if the point is not valid."""
+
+    @classmethod
+    @abstractmethod
+    def build(cls, law: Mapping[str, Any], counts) -> "Mechanism":
+        """The mechanism that a description stands for; counts: of the occupied bins."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """The privacy guarantee of its noise."""
+
+    @property
+    @abstractmethod
+    def thresholds(self) -> Mapping[str, Mapping[str, float]]:
+        """Observable -> label -> value at which exceedances are counted exactly."""
+
+    @property
+    @abstractmethod
+    def work(self) -> float:
+        """Roughly how many random numbers a trial costs; only for scheduling and time estimates."""
+
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+        """Independent trials: observable or event name -> array of shape (trials,), float64 or bool."""

@@ -1,0 +1,172 @@
+"""A private histogram: independent noise in every bin of a declared domain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
+from tcdp_sim.calibration import DEPENDS_ON, calibrate, equal_privacy
+from tcdp_sim.errors import choice, real
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.privacy import Guarantee
+from tcdp_sim.samplers import sample_extremes
+
+TILE = 2**15  # numbers drawn at a time: fits the second-level cache, large enough to hide call overhead
+DENSE_BINS = 1e7
+SAMPLINGS = ("order_statistics", "dense")
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Mechanism):
+    """Counts plus iid noise in each of `bins` bins; neighbours substitute one record (two bins change by one).
+
+    counts: of the occupied bins, descending, whole and positive, shape (m,), m >= 0; bins: size of the public
+    domain, any real >= max(m, 1), up to 1e300. Occupied bins are drawn one by one. The empty ones are represented
+    by their smallest and largest noise, jointly and exactly, at a cost that does not depend on their number;
+    `sampling="dense"` draws every bin instead (bins <= 1e7): the same law, the plain way.
+    beta: failure probability at which the papers' bounds on the largest error are put to the test.
+    """
+
+    noise: Noise
+    promise: Guarantee
+    counts: np.ndarray
+    bins: float
+    beta: float = 0.05
+    sampling: str = "order_statistics"
+    bounds: Mapping[str, float] = field(default_factory=dict)
+
+    name = "histogram"
+    version = 1
+    axes = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta")
+    required = ("noise", "data", "k", "rho")
+    observables = MappingProxyType(
+        {
+            "linf_error": Observable("counts", "largest absolute error over all bins"),
+            "mean_abs_error": Observable("counts", "mean absolute error over the occupied bins"),
+            "rms_error": Observable("counts", "root-mean-square error over the occupied bins"),
+            "spurious_max": Observable("counts", "largest noisy count among the empty bins"),
+        }
+    )
+    events = MappingProxyType(
+        {
+            "top_stays": "a bin that is truly largest is largest in the release",
+            "spurious_wins": "an empty bin overtakes every bin that is truly largest",
+        }
+    )
+
+    def __post_init__(self):
+        counts = np.array(self.counts, dtype=np.int64)
+        if counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
+            raise ValueError("counts are not valid; valid: positive whole numbers in descending order")
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+        real("k", self.bins, max(len(counts), 1), 1e300, closed=True, finite=False)
+        real("beta", self.beta, 0, 1)
+        choice("sampling", self.sampling, SAMPLINGS)
+        if self.sampling == "dense" and (self.bins > DENSE_BINS or self.bins != int(self.bins)):
+            raise ValueError(f"k = {self.bins:g} is not valid for sampling=dense; valid: a whole number <= 1e7")
+
+    @classmethod
+    def uses(cls, point):
+        omega = ("omega", "omega_sqrt_rho") if "omega" in DEPENDS_ON[point["noise"]["family"]] else ()
+        delta = ("delta",) if "delta" in DEPENDS_ON[point["noise"]["family"]] else ()
+        return ("noise", "data", "k", "rho", *omega, *delta)
+
+    @classmethod
+    def law(cls, point, options, counts):
+        noise = point["noise"]
+        for name in DEPENDS_ON[noise["family"]]:
+            if point.get(name) is None:
+                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
+        law = {
+            "mechanism": cls.name,
+            "version": cls.version,
+            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
+            "target": {name: point[name] for name in DEPENDS_ON[noise["family"]]},
+            "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
+            "counts": counts.digest,
+            "beta": options["beta"],
+            "sampling": options["sampling"],
+        }
+        cls.build(law, counts.counts)
+        return law
+
+    @classmethod
+    def build(cls, law, counts):
+        family, target = law["noise"]["family"], law["target"]
+        promise = equal_privacy(family, **target)
+        noise = calibrate(family, promise, 1.0, law["noise"]["calibration"], coordinates=2)
+        bounds = {"bound": histogram_error_bound(noise, law["bins"], law["beta"])}
+        if isinstance(noise, Gaussian):
+            bounds["printed"] = zcdp_printed_radius(target["rho"], law["bins"], law["beta"])
+        return cls(noise, promise, counts, law["bins"], law["beta"], law["sampling"], bounds)
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def thresholds(self):
+        return {"linf_error": self.bounds}
+
+    @property
+    def empty(self) -> float:
+        """How many bins hold no record."""
+        return self.bins - len(self.counts)
+
+    @property
+    def work(self):
+        return 12.0 + (self.bins if self.sampling == "dense" else len(self.counts))
+
+    def simulate(self, rng, trials):
+        if self.sampling == "dense":
+            return self._summarise(*self._draw(rng, trials, int(self.bins)))
+        low = high = np.full(trials, -np.inf)
+        if self.empty >= 1:
+            low, high = sample_extremes(self.noise, rng, self.empty, trials)
+            low = -low
+        linf, sums, top, other, _ = self._draw(rng, trials, len(self.counts))
+        return self._summarise(np.maximum(linf, np.maximum(low, high)), sums, top, other, high)
+
+    def _summarise(self, linf, sums, top, other, spurious):
+        m = len(self.counts)
+        out = {"linf_error": linf}
+        if m:
+            out["mean_abs_error"] = sums[0] / m
+            out["rms_error"] = np.sqrt(sums[1] / m)
+        if self.empty >= 1:
+            out["spurious_max"] = spurious
+        if m:
+            out["top_stays"] = top > np.maximum(other, spurious)
+            out["spurious_wins"] = spurious > top
+        return out
+
+    def _draw(self, rng, trials, columns):
+        """Noise in the first `columns` bins, tile by tile: largest error, sums, top, runner-up, largest empty.
+
+        Column order: the bins that share the largest count, the other occupied ones, then empty ones.
+        """
+        m = len(self.counts)
+        ties = int(np.count_nonzero(self.counts == self.counts[0])) if m else 0
+        linf, top, other, spurious = (np.full(trials, -np.inf) for _ in range(4))
+        sums = np.zeros((2, trials))
+        rows = max(1, TILE // max(columns, 1))
+        noise = np.empty((min(rows, trials), columns))
+        scratch = np.empty_like(noise)
+        for start in range(0, trials if columns else 0, rows):
+            rows_now = slice(start, min(start + rows, trials))
+            z = noise[: rows_now.stop - start]
+            size = scratch[: len(z)]
+            self.noise.fill(rng, z)
+            np.abs(z, out=size).max(axis=1, out=linf[rows_now])
+            size[:, :m].sum(axis=1, out=sums[0, rows_now])
+            np.square(z[:, :m], out=size[:, :m]).sum(axis=1, out=sums[1, rows_now])
+            if m:
+                z[:, :m] += self.counts
+                z[:, :ties].max(axis=1, out=top[rows_now])
+                z[:, ties:m].max(axis=1, out=other[rows_now], initial=-np.inf)
+            z[:, m:].max(axis=1, out=spurious[rows_now], initial=-np.inf)
+        return linf, sums, top, other, spurious

@@ -1,0 +1,168 @@
+"""Summaries -> a labelled Dataset, and `open_results` to read a published one."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, mean, proportion, quantiles
+from tcdp_sim.sweep import Cell
+
+QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
+_INTERVAL = ("", "_mcse", "_lower", "_upper")
+_NAN4 = (np.nan,) * 4
+
+
+def tabulate(
+    cells: Sequence[Cell],
+    summaries: Iterable[Summary | None],
+    mechanism: type[Mechanism],
+    thresholds: Callable[[Cell], Mapping[str, Mapping[str, float]]],
+    attributes: Mapping[str, Any],
+) -> xr.Dataset:
+    """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None)."""
+    summaries = list(summaries)
+    data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
+    for name, about in mechanism.observables.items():
+        found = [s.observables.get(name) if s else None for s in summaries]
+        data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
+        data |= _exceedances(name, about, found, [thresholds(cell).get(name, {}) for cell in cells])
+    for name, meaning in mechanism.events.items():
+        hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
+        data |= _proportions(name, "cell", f"P[{meaning}]", hits)
+    return xr.Dataset(data, _coordinates(cells), dict(attributes))
+
+
+def open_results(path) -> xr.Dataset:
+    """A run's results, labelled and lazily loaded, with one dimension for each axis of the sweep.
+
+    path: a run's folder, or the zarr tree in it. Where a law does not depend on an axis (omega for Laplace
+    noise) its one value is repeated along it; points that the sweep does not contain are NaN. Histograms stay
+    ragged, along `<observable>_entry`. The flat table is `open_cells(path)`.
+    Units and meanings are in the variables' attributes, seed, versions and config hash in the dataset's.
+    Raises UserError if there is nothing to open.
+    """
+    flat = open_cells(path)
+    axes = json.loads(flat.attrs["axes"])
+    labels = {axis: flat[axis].values for axis in axes}
+    values = {axis: _levels(labels[axis]) for axis in axes}
+    where = np.full([len(v) for v in values.values()], -1)
+    for i in range(flat.sizes["cell"]):
+        where[tuple(_position(labels[axis][i], values[axis]) for axis in axes)] = i
+    index = xr.DataArray(where, coords=values, dims=list(axes))
+    flat = flat.drop_vars(list(axes))
+    per_cell = flat[[name for name in flat.variables if "cell" in flat[name].dims]]
+    known = index >= 0
+    grid = per_cell.isel(cell=index.clip(0))
+    grid = grid.map(lambda v: v.where(known) if bool((where < 0).any()) and v.dtype.kind in "fiu" else v)
+    return xr.merge([grid, flat.drop_dims("cell")], combine_attrs="override").assign_attrs(flat.attrs)
+
+
+def open_cells(path) -> xr.Dataset:
+    """A run's results as stored: one row a cell, lazily loaded."""
+    path = Path(path)
+    if path.is_dir() and not (path / "zarr.json").exists():
+        path = path / "results.zarr"
+    if not (path / "zarr.json").exists():
+        raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
+    return xr.open_zarr(path, consolidated=False, chunks={})
+
+
+def _levels(column):
+    kept = [value for value in dict.fromkeys(column.tolist()) if not _blank(value)]
+    if all(isinstance(value, float) for value in kept):
+        kept = sorted(kept)
+    return kept or column[:1].tolist()
+
+
+def _position(value, values):
+    return slice(None) if _blank(value) else values.index(value)
+
+
+def _blank(value) -> bool:
+    return value in (None, "") or value != value
+
+
+def _coordinates(cells):
+    axes = {axis: None for cell in cells for axis in cell.coords} | {"omega": None}
+    columns: dict[str, Any] = {axis: [cell.coords.get(axis) for cell in cells] for axis in axes}
+    out = {}
+    for axis, column in columns.items():
+        numeric = all(value is None or isinstance(value, float) for value in column)
+        blank = np.nan if numeric else ""
+        values = [blank if value is None else value for value in column]
+        out[axis] = ("cell", np.array(values, dtype=float if numeric else object))
+    for name in ("id", "guarantee", "noise"):
+        out["noise_law" if name == "noise" else name] = (
+            "cell",
+            np.array([getattr(cell, name) for cell in cells], dtype=object),
+        )
+    out["quantile"] = ("quantile", QUANTILES)
+    return out
+
+
+def _row(values, unit, meaning, dims="cell"):
+    return (dims, np.asarray(values), {"units": unit, "long_name": meaning})
+
+
+def _moments(name, about, found):
+    rows = np.array([_moment_row(d) for d in found], dtype=float).T
+    names = ("mean", "mean_mcse", "sd", "min", "max")
+    said = ("mean", "Monte Carlo standard error of the mean", "standard deviation", "smallest", "largest")
+    out = {f"{name}_{n}": _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, said)}
+    lost = [d.nonfinite if d else 0 for d in found]
+    return out | {f"{name}_nonfinite": _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+
+
+def _moment_row(d: Distribution | None):
+    if d is None:
+        return (np.nan,) * 5
+    return (*mean(d), d.moments[:, 3].min(), d.moments[:, 4].max())
+
+
+def _quantiles(name, about, found):
+    none = np.full((4, len(QUANTILES)), np.nan)
+    table = np.stack([quantiles(d, QUANTILES) if d else none for d in found], axis=1)
+    said = (
+        f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
+        "Monte Carlo standard error of the quantile",
+        f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
+        f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
+    )
+    return {
+        f"{name}_quantile{end}": _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
+        for end, part, text in zip(_INTERVAL, table, said)
+    }
+
+
+def _histogram(name, about, found):
+    keys = [d.keys if d else np.zeros(0, np.int32) for d in found]
+    counts = [d.counts if d else np.zeros(0, np.int64) for d in found]
+    entry = f"{name}_entry"
+    return {
+        f"{name}_histogram_key": _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summary.bin_edges", entry),
+        f"{name}_histogram_count": _row(np.concatenate(counts), "1", f"{about.meaning}: trials in the bin", entry),
+        f"{name}_histogram_bins": _row([len(k) for k in keys], "1", f"bins of the cell along {entry}"),
+    }
+
+
+def _exceedances(name, about, found, thresholds):
+    out = {}
+    for label in dict.fromkeys(label for row in thresholds for label in row):
+        values = [row.get(label, np.nan) for row in thresholds]
+        hits = [(d.exceed[label], int(d.counts.sum())) if d and label in d.exceed else None for d in found]
+        out[f"{name}_{label}"] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
+        out |= _proportions(f"{name}_exceeds_{label}", "cell", f"P[{about.meaning} > its {label} threshold]", hits)
+    return out
+
+
+def _proportions(name, dims, meaning, hits):
+    table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
+    said = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
+    out = {f"{name}{end}": _row(r, "1", meaning + text, dims) for end, r, text in zip(_INTERVAL, table, said)}
+    return out | {f"{name}_count": _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}

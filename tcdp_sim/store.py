@@ -1,0 +1,144 @@
+"""A run's folder: the journal of what was simulated, and the zarr snapshot published from it.
+
+    <results_dir>/<name>/
+      run.json            what the stored numbers depend on besides the cells; another run is refused
+      journal/*.seg       the truth: checksummed records of chunks (see journal.py)
+      snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
+      results.zarr        -> the newest of them, switched by rename
+
+A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
+the journal holds and however often the run was interrupted. Times and hosts stay out of it.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+from zarr.codecs import ZstdCodec
+
+from tcdp_sim import journal
+from tcdp_sim.errors import UserError
+from tcdp_sim.summary import Summary, from_bytes, merge, peek
+
+HEAD, CHUNK = b"H", b"C"
+SNAPSHOTS_KEPT = 2
+
+
+class Run:
+    """A run's folder, open for reading and appending; OSError and UserError say what is wrong with it."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]):
+        self.folder = folder
+        self.damaged: dict[str, int] = {}
+        self._where: dict[tuple[str, int], tuple[Path, int, int]] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        _claim(folder / "run.json", identity)
+        for path, offset, payload in journal.read(folder / "journal"):
+            if payload is None:
+                self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            elif payload[:1] == CHUNK:
+                cell, chunk = peek(payload[1:])
+                self._where.setdefault((cell, chunk), (path, offset + 1, len(payload) - 1))
+
+    def has(self, cell: str, chunk: int) -> bool:
+        """Whether that chunk is done."""
+        return (cell, chunk) in self._where
+
+    def writer(self, head: Mapping[str, Any]) -> "RunWriter":
+        """Append to the journal; `head` says who writes (versions, host, time). A context manager."""
+        return RunWriter(self, head)
+
+    def summary(self, cell: str, chunks: Iterable[int]) -> Summary:
+        """The merged summary of these chunks of a cell, read from the journal."""
+        return reduce(merge, (from_bytes(self._payload(cell, chunk)) for chunk in chunks))
+
+    def publish(self, dataset: xr.Dataset) -> Path:
+        """Write a snapshot and make `results.zarr` point to it, at once or not at all."""
+        snapshots = self.folder / "snapshots"
+        snapshots.mkdir(exist_ok=True)
+        fresh = snapshots / f".writing-{os.getpid()}"
+        shutil.rmtree(fresh, ignore_errors=True)
+        try:
+            codec = (ZstdCodec(level=3, checksum=True),)
+            encoding = {name: {"compressors": codec} for name in dataset.variables}
+            dataset.to_zarr(fresh, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
+            final = snapshots / tree_digest(fresh)[:32]
+            if not final.exists():
+                fresh.rename(final)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+        _point(self.folder / "results.zarr", final)
+        os.utime(final)
+        for old in sorted(snapshots.iterdir(), key=lambda p: p.stat().st_mtime)[:-SNAPSHOTS_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+        return self.folder / "results.zarr"
+
+    def _payload(self, cell, chunk) -> bytes:
+        path, offset, size = self._where[(cell, chunk)]
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
+
+class RunWriter:
+    """Appends finished chunks to one new segment of a run's journal."""
+
+    def __init__(self, run: Run, head: Mapping[str, Any]):
+        self._run = run
+        self._writer = journal.Writer(run.folder / "journal")
+        self._head = HEAD + json.dumps(head, sort_keys=True).encode()
+
+    def append(self, cell: str, chunk: int, summary: bytes) -> None:
+        if self._head:
+            self._writer.append(self._head)
+            self._head = b""
+        offset = self._writer.append(CHUNK + summary)
+        self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._writer.close()
+
+
+def tree_digest(folder: Path) -> str:
+    """blake2b of all files of a folder, names and bytes."""
+    digest = hashlib.blake2b(digest_size=32)
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def _claim(path: Path, identity: Mapping[str, Any]) -> None:
+    """Write the identity if the folder is new; refuse a folder of another run."""
+    wanted = dict(identity)
+    if path.exists():
+        try:
+            found = json.loads(path.read_text("utf-8"))
+        except ValueError:
+            raise UserError(f"{path} is not readable as JSON; restore it or choose another name or results_dir") from None
+        differing = [key for key in wanted if found.get(key) != wanted[key]]
+        if differing:
+            told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)
+            raise UserError(f"{path.parent} belongs to another run ({told}); choose another name or results_dir")
+        return
+    if any(path.parent.iterdir()):
+        raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
+    temporary = path.with_name(f".run-{os.getpid()}")
+    temporary.write_text(json.dumps(wanted, indent=1, sort_keys=True) + "\n", "utf-8")
+    temporary.replace(path)
+
+
+def _point(link: Path, target: Path) -> None:
+    temporary = link.with_name(f".link-{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(os.path.relpath(target, link.parent), target_is_directory=True)
+    temporary.replace(link)

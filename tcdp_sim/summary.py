@@ -1,0 +1,230 @@
+"""What survives of a chunk's trials: a small, frozen, mergeable summary, and its statistics.
+
+Everything that merges is either an integer or kept per chunk, so a merge is associative and commutative to the
+last bit; floating-point sums over chunks are taken exactly (math.fsum) when a statistic is read.
+
+Distributions are kept as exact integer counts on fixed bins that are the same for every observable, cell and
+machine: 2^9 equal bins per octave of |x|, read off the bits of the number (no logarithm), so a bin is at most
+0.2% of x wide. Magnitudes below 2^-64 count as zero, above 2^64 as 2^64.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from scipy.special import bdtrik, betaincinv, ndtri
+
+BITS = 9
+RESOLUTION = 2.0**-BITS
+_SHIFT = 52 - BITS
+_FIRST = (1023 - 64) << BITS
+_LAST = (1023 + 64) << BITS
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The trials of one observable.
+
+    keys, counts: occupied bins, ascending, and how many trials fell in each; exceed: label -> trials above that
+    threshold; moments: one row a chunk (trials, sum, sum of squared deviations from the chunk's mean, min, max),
+    over the finite trials; nonfinite: how many were not.
+    """
+
+    keys: np.ndarray
+    counts: np.ndarray
+    exceed: Mapping[str, int]
+    moments: np.ndarray
+    nonfinite: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The trials of some chunks of one cell. chunks: ascending; moments rows are in their order."""
+
+    cell: str
+    chunks: tuple[int, ...]
+    trials: int
+    observables: Mapping[str, Distribution]
+    events: Mapping[str, int]
+
+
+def empty(cell: str) -> Summary:
+    """The summary of no trials: the identity of merge."""
+    return Summary(cell, (), 0, {}, {})
+
+
+def summarise(cell: str, chunk: int, trials: int, values: Mapping[str, np.ndarray], thresholds) -> Summary:
+    """The summary of one chunk. values: as `Mechanism.simulate` gives them; thresholds: as the mechanism's."""
+    observables, events = {}, {}
+    for name, x in values.items():
+        if x.dtype == bool:
+            events[name] = int(np.count_nonzero(x))
+        else:
+            observables[name] = _distribution(x, thresholds.get(name, {}))
+    return Summary(cell, (chunk,), trials, observables, events)
+
+
+def merge(a: Summary, b: Summary) -> Summary:
+    """The summary of both; ValueError if they are of different cells or share a chunk."""
+    if a.cell != b.cell:
+        raise ValueError(f"summaries of different cells do not merge: {a.cell[:12]} and {b.cell[:12]}")
+    if shared := set(a.chunks) & set(b.chunks):
+        raise ValueError(f"chunks {sorted(shared)} of cell {a.cell[:12]} are in both summaries")
+    if not a.chunks or not b.chunks:
+        return a if a.chunks else b
+    order = np.argsort(np.array(a.chunks + b.chunks))
+    return Summary(
+        a.cell,
+        tuple(sorted(a.chunks + b.chunks)),
+        a.trials + b.trials,
+        {name: _join(a.observables[name], b.observables[name], order) for name in a.observables},
+        {name: a.events[name] + b.events[name] for name in a.events},
+    )
+
+
+def _distribution(x, thresholds) -> Distribution:
+    exceed = {label: int(np.count_nonzero(x > value)) for label, value in thresholds.items()}
+    finite = x if np.isfinite(x).all() else x[np.isfinite(x)]
+    n = len(finite)
+    total = float(finite.sum())
+    squares = float(np.square(finite - total / n).sum()) if n else 0.0
+    row = [n, total, squares, finite.min(initial=np.inf), finite.max(initial=-np.inf)]
+    keys, counts = _histogram(finite)
+    return Distribution(keys, counts, exceed, np.array([row]), len(x) - n)
+
+
+def _histogram(x):
+    bits = x.view(np.int64)
+    key = ((bits & 0x7FFFFFFFFFFFFFFF) >> _SHIFT) - (_FIRST - 1)
+    np.clip(key, 0, _LAST - _FIRST + 1, out=key)
+    key = np.where(bits < 0, -key, key)
+    if not len(key):
+        return np.zeros(0, np.int32), np.zeros(0, np.int64)
+    low = key.min()
+    counts = np.bincount(key - low)
+    used = np.flatnonzero(counts)
+    return (used + low).astype(np.int32), counts[used]
+
+
+def bin_edges(keys):
+    """Lower and upper edges of the bins with these keys; the bin of key 0 is [0, 0]."""
+    size = np.abs(np.asarray(keys, dtype=np.int64))
+    near = np.where(size == 0, 0.0, ((size + (_FIRST - 1)) << _SHIFT).view(np.float64))
+    far = np.where(size == 0, 0.0, ((size + _FIRST) << _SHIFT).view(np.float64))
+    return np.where(keys < 0, -far, near), np.where(keys < 0, -near, far)
+
+
+def _join(a: Distribution, b: Distribution, order) -> Distribution:
+    keys, where = np.unique(np.concatenate([a.keys, b.keys]), return_inverse=True)
+    counts = np.zeros(len(keys), np.int64)
+    np.add.at(counts, where, np.concatenate([a.counts, b.counts]))
+    return Distribution(
+        keys,
+        counts,
+        {label: a.exceed[label] + b.exceed[label] for label in a.exceed},
+        np.concatenate([a.moments, b.moments])[order],
+        a.nonfinite + b.nonfinite,
+    )
+
+
+# Statistics
+
+
+def mean(d: Distribution) -> tuple[float, float, float]:
+    """(mean, its MCSE, standard deviation) over the finite trials; NaN where there are too few."""
+    n = fsum(d.moments[:, 0])
+    if n < 2:
+        return (fsum(d.moments[:, 1]) if n else np.nan), np.nan, np.nan
+    centre = fsum(d.moments[:, 1]) / n
+    used = d.moments[d.moments[:, 0] > 0]
+    between = fsum(used[:, 0] * np.square(used[:, 1] / used[:, 0] - centre))
+    deviation = np.sqrt((fsum(d.moments[:, 2]) + between) / (n - 1))
+    return centre, deviation / np.sqrt(n), deviation
+
+
+def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:
+    """(estimate, MCSE, lower, upper): the exact (Clopper-Pearson) 95% interval of a binomial proportion."""
+    estimate = successes / trials
+    half = 0.5 * (1 - CONFIDENCE)
+    lower = 0.0 if successes == 0 else betaincinv(successes, trials - successes + 1, half)
+    upper = 1.0 if successes == trials else betaincinv(successes + 1, trials - successes, 1 - half)
+    return estimate, np.sqrt(estimate * (1 - estimate) / trials), float(lower), float(upper)
+
+
+def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
+    """Rows (estimate, MCSE, lower, upper) for each q in (0, 1).
+
+    The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. The
+    interval is that of the exact binomial law of the ranks, widened to the edges of the bins they fall in, so it
+    covers the true quantile with probability at least 95%. The MCSE is half the width of the same interval
+    without the widening, over the normal 97.5% point.
+    """
+    n = int(d.counts.sum())
+    if n == 0:
+        return np.full((4, len(q)), np.nan)
+    half = 0.5 * (1 - CONFIDENCE)
+    low_rank = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low_rank] <= half
+    high_rank = np.floor(bdtrik(1 - half, n, q)) + 2
+    cumulative = np.cumsum(d.counts)
+    lower_edge, upper_edge = bin_edges(d.keys)
+    estimate = _value_at(q * n, cumulative, d.counts, lower_edge, upper_edge)
+    left = _value_at(np.clip(low_rank, 0, n), cumulative, d.counts, lower_edge, upper_edge)
+    right = _value_at(np.clip(high_rank, 0, n), cumulative, d.counts, lower_edge, upper_edge)
+    lower = np.where(low_rank >= 1, lower_edge[_bin(low_rank, cumulative)], -np.inf)
+    upper = np.where(high_rank <= n, upper_edge[_bin(high_rank, cumulative)], np.inf)
+    mcse = 0.5 * (right - left) / ndtri(1 - half)
+    return np.stack([estimate, mcse, lower, upper])
+
+
+def _bin(rank, cumulative):
+    return np.minimum(np.searchsorted(cumulative, rank, side="left"), len(cumulative) - 1)
+
+
+def _value_at(rank, cumulative, counts, lower, upper):
+    i = _bin(rank, cumulative)
+    share = (rank - (cumulative[i] - counts[i])) / counts[i]
+    return lower[i] + np.clip(share, 0, 1) * (upper[i] - lower[i])
+
+
+# Bytes
+
+
+def to_bytes(summary: Summary) -> bytes:
+    """A self-contained, machine-independent encoding: JSON header and compressed arrays; no pickle."""
+    arrays, header = [], {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
+    header["events"] = dict(summary.events)
+    header["observables"] = {}
+    for name, d in summary.observables.items():
+        header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
+        steps = np.diff(d.keys, prepend=np.int32(0))  # mostly ones: they compress to nothing
+        arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
+    text = json.dumps(header, sort_keys=True).encode()
+    return len(text).to_bytes(4, "little") + text + zlib.compress(b"".join(a.tobytes() for a in arrays), 1)
+
+
+def peek(data: bytes) -> tuple[str, int]:
+    """(cell id, chunk index) of an encoded one-chunk summary, without decoding its arrays."""
+    header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    return header["cell"], header["chunks"][0]
+
+
+def from_bytes(data: bytes) -> Summary:
+    """The inverse of to_bytes."""
+    size = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:size])
+    body, offset, rows = zlib.decompress(data[size:]), 0, len(header["chunks"])
+    observables = {}
+    for name in header["observables"]:
+        fields = header["observables"][name]
+        parts = []
+        for dtype, count in (("<i4", fields["bins"]), ("<i8", fields["bins"]), ("<f8", 5 * rows)):
+            parts.append(np.frombuffer(body, dtype, count, offset))
+            offset += parts[-1].nbytes
+        steps, counts, moments = parts
+        keys = np.cumsum(steps, dtype=np.int32)
+        observables[name] = Distribution(keys, counts, fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"])
+    return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"])

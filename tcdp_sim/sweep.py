@@ -1,0 +1,255 @@
+"""Axes -> cells. A sweep is data: blocks of axes that are multiplied out, zipped, filtered and put together.
+
+A block is a mapping from axes to values. A value is a scalar, a list, or a range {from, to, num, scale: linear |
+log}; `log10_<axis>` gives the axis by its exponents. Besides axes a block may hold `zip` (groups of axes that
+advance together), `where` (conditions such as "k <= 1e6" or "omega > 1.5", all of which must hold) and `cells`
+(an explicit list of points, each completing the block's axes).
+"""
+
+import hashlib
+import itertools
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tcdp_sim.errors import UserError, choice
+from tcdp_sim.mechanisms import Mechanism
+
+KEYWORDS = ("zip", "where", "cells")
+_CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
+_COMPARE = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of the sweep.
+
+    id: sha256 of the canonical law; law: the plain description from which a worker builds the mechanism;
+    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data; guarantee:
+    the promise of its noise; work: rough random numbers a trial.
+    """
+
+    id: str
+    law: Mapping[str, Any]
+    coords: Mapping[str, Any]
+    counts: str
+    guarantee: str
+    noise: str
+    work: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out."""
+
+    cells: tuple[Cell, ...]
+    counts: Mapping[str, Any]
+    skipped: tuple[str, ...]
+
+
+def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sweep") -> list[dict[str, Any]]:
+    """Multiply a block out. `where` names the block in error messages. Raises UserError."""
+    valid_axes = tuple(valid_axes)
+    axes = {}
+    for key in block:
+        if key not in KEYWORDS and block[key] is not None:
+            name, values = _axis(f"{where}.{key}", key, block[key])
+            if name not in valid_axes:
+                raise UserError(f"{where}.{key} is not an axis; valid: {', '.join((*valid_axes, *KEYWORDS))}")
+            if name in axes:
+                raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
+            axes[name] = values
+    found = list(_product(axes, block.get("zip") or [], where))
+    if block.get("cells"):
+        found = [point | _explicit(cell, where) for point in found for cell in block["cells"]]
+    tests = [_condition(text, where) for text in _listed(block.get("where"))]
+    return [point for point in found if all(test(_derived(point)) for test in tests)]
+
+
+def plan(
+    blocks: Mapping[str, list[dict[str, Any]]],
+    mechanism: type[Mechanism],
+    options: Mapping[str, Any],
+    load: Callable[[str, Any], Any],
+    noises: Mapping[str, Any],
+    invalid: str = "refuse",
+) -> Plan:
+    """Points -> cells, each validated; equal laws once, in order of first appearance.
+
+    blocks: block name -> points; options: the mechanism's own settings; load(data name, k) -> Counts; noises:
+    noise name -> its spec (family, calibration). invalid: "refuse" raises UserError at the first point outside a
+    precondition, "skip" leaves such points out and lists them.
+    """
+    cells: dict[str, Cell] = {}
+    counts: dict[str, Any] = {}
+    skipped: list[str] = []
+    seen = set()
+    for point in itertools.chain.from_iterable(blocks.values()):
+        _check_complete(point, mechanism)
+        noise = choice("sweep.noise", point["noise"], noises)
+        full = _derived(point) | {"noise": noises[noise]}
+        label = _label(point, mechanism.uses(full))
+        if label in seen:
+            continue
+        seen.add(label)
+        data = load(point["data"], point["k"])
+        try:
+            cell = _cell(mechanism, full | {"k": data.bins}, options, data, dict(label))
+        except ValueError as reason:
+            message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
+            if invalid != "skip":
+                raise UserError(f"cell {message}; invalid=skip leaves such cells out") from None
+            skipped.append(message)
+            continue
+        cells.setdefault(cell.id, cell)
+        counts[data.digest] = data.counts
+    if not cells:
+        raise UserError("the sweep has no valid cell" + (f": {skipped[0]}" if skipped else ""))
+    return Plan(tuple(cells.values()), counts, tuple(skipped))
+
+
+def _label(point, used) -> tuple[tuple[str, Any], ...]:
+    return tuple((axis, value if axis in used else None) for axis, value in point.items())
+
+
+def _cell(mechanism, point, options, data, label) -> Cell:
+    law = mechanism.law(point, options, data)
+    built = mechanism.build(law, data.counts)
+    coords = label | {"k": data.bins, "omega": law["target"].get("omega")}
+    return Cell(cell_id(law), law, coords, data.digest, str(built.guarantee), repr(built.noise), built.work)
+
+
+def cell_id(law: Mapping[str, Any]) -> str:
+    """sha256 of the canonical JSON: sorted keys, whole floats as integers, floats to 12 significant digits."""
+    return hashlib.sha256(json.dumps(_canonical(law), sort_keys=True).encode()).hexdigest()
+
+
+def rounded(x: float) -> float:
+    """x to 12 significant digits: what a config says, free of the dust of binary arithmetic."""
+    return x if not math.isfinite(x) else float(f"{x:.12g}")
+
+
+def _canonical(value):
+    if isinstance(value, Mapping):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return f"{value:.12g}"
+
+
+def _axis(where: str, key: str, value) -> tuple[str, list]:
+    exponent = key.startswith("log10_")
+    name = key.removeprefix("log10_")
+    values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
+    if not values:
+        raise UserError(f"{where} is empty; give at least one value")
+    if exponent:
+        values = [_number(where, 10.0 ** _number(where, v)) for v in values]
+    values = [_number(where, v) if isinstance(v, int | float) else v for v in values]
+    if name == "k":
+        values = [float(round(v)) if isinstance(v, float) and v < 1e15 else v for v in values]
+    return name, list(dict.fromkeys(values))
+
+
+def _range(where: str, spec) -> list[float]:
+    if unknown := set(spec) - {"from", "to", "num", "scale"}:
+        raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
+    try:
+        low, high, num = float(spec["from"]), float(spec["to"]), int(spec["num"])
+    except (KeyError, TypeError, ValueError):
+        raise UserError(f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}") from None
+    scale = spec.get("scale", "linear")
+    if num < 1 or num != spec["num"] or not (math.isfinite(low) and math.isfinite(high)):
+        raise UserError(f"{where}: num must be a whole number >= 1, from and to finite; got {dict(spec)}")
+    if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
+        raise UserError(f"{where}: scale must be linear, or log with positive from and to; got {dict(spec)}")
+    steps = [i / (num - 1) if num > 1 else 0.0 for i in range(num)]
+    if scale == "log":
+        return [low * (high / low) ** s for s in steps]
+    return [low + (high - low) * s for s in steps]
+
+
+def _number(where: str, value) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise UserError(f"{where} = {value!r} is not a number")
+    return rounded(float(value))
+
+
+def _listed(value) -> list:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _product(axes, groups, where):
+    groups = [tuple(_listed(group)) for group in groups]
+    zipped = {name for group in groups for name in group}
+    if missing := zipped - set(axes):
+        raise UserError(f"{where}.zip names {sorted(missing)[0]}, which is not an axis of the block")
+    parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
+    for group in groups:
+        lengths = {name: len(axes[name]) for name in group}
+        if len(set(lengths.values())) > 1:
+            raise UserError(f"{where}.zip needs axes of equal length; got {lengths}")
+        parts.append([dict(zip(group, values)) for values in zip(*(axes[name] for name in group))])
+    for combination in itertools.product(*parts):
+        yield dict(item for part in combination for item in part.items())
+
+
+def _explicit(cell, where):
+    out = {}
+    for key, value in cell.items():
+        name, values = _axis(f"{where}.cells.{key}", key, value)
+        out[name] = values[0]
+    return out
+
+
+def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
+    match = _CONDITION.match(str(text))
+    if not match:
+        raise UserError(f'{where}.where: {text!r} is not a condition; valid: "axis <= value", with < <= > >= == !=')
+    name, sign, right = match.groups()
+
+    def holds(point):
+        if name not in point:
+            raise UserError(f"{where}.where: {name} is not an axis of the block; valid: {', '.join(point)}")
+        other = point.get(right, right)
+        left = point[name]
+        try:
+            return _COMPARE[sign](float(left), float(other))
+        except (TypeError, ValueError):
+            if sign in ("==", "!="):
+                return _COMPARE[sign](str(left), str(other))
+            raise UserError(f"{where}.where: {text!r} compares {left!r} with {other!r}") from None
+
+    return holds
+
+
+def _derived(point):
+    """The point with omega, however it was given."""
+    if point.get("omega_sqrt_rho") is None or not isinstance(point.get("rho"), float) or point["rho"] <= 0:
+        return dict(point)
+    return point | {"omega": rounded(point["omega_sqrt_rho"] / math.sqrt(point["rho"]))}
+
+
+def _check_complete(point, mechanism):
+    if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
+        raise UserError("give omega or omega_sqrt_rho, not both; set the other to null")
+    for axis in mechanism.required:
+        if point.get(axis) is None:
+            raise UserError(f"sweep.{axis} is missing; give a value, a list or a range")
+
+
+def _show(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
