@@ -1,5 +1,7 @@
 """One way to say that an input is wrong: what, its value, and what would be valid."""
 
+from numbers import Real
+
 import numpy as np
 
 
@@ -14,8 +16,8 @@ def real(name: str, value, low: float, high: float = np.inf, *, closed: bool = F
     Raises ValueError naming the parameter, the offending value and the range.
     """
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.array(_numbers(value), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} = {value!r} is not a number; {_range(name, low, high, closed, finite)}") from None
     above = array >= low if closed else array > low
     below = array < high if finite else array <= high
@@ -26,6 +28,17 @@ def real(name: str, value, low: float, high: float = np.inf, *, closed: bool = F
     if array.ndim == 0:
         return float(array)
     array.setflags(write=False)
+    return array
+
+
+def _numbers(value):
+    """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
+    array = np.asarray(value)
+    exact = array.dtype.kind == "O" and all(  # ints beyond 64 bits and fractions come as objects
+        isinstance(item, Real) and not isinstance(item, bool) for item in array.flat
+    )
+    if array.dtype.kind not in "iuf" and not exact:
+        raise TypeError
     return array
 
 

@@ -1,7 +1,7 @@
 """Summaries -> a labelled Dataset, and `open_results` to read a published one."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, mean, proportion, quantiles
 from tcdp_sim.sweep import Cell
 
@@ -21,21 +21,32 @@ _NAN4 = (np.nan,) * 4
 def tabulate(
     cells: Sequence[Cell],
     summaries: Iterable[Summary | None],
-    mechanism: type[Mechanism],
-    thresholds: Callable[[Cell], Mapping[str, Mapping[str, float]]],
+    counts: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
 ) -> xr.Dataset:
-    """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None)."""
+    """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None).
+
+    counts: digest -> counts of the occupied bins, for every digest that a cell names.
+    """
     summaries = list(summaries)
+    mechanism = mechanism_class(cells[0].law["mechanism"])
+    thresholds = [mechanism.build(cell.law, counts[cell.counts]).thresholds for cell in cells]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
     for name, about in mechanism.observables.items():
         found = [s.observables.get(name) if s else None for s in summaries]
         data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
-        data |= _exceedances(name, about, found, [thresholds(cell).get(name, {}) for cell in cells])
+        data |= _exceedances(name, about, found, [t.get(name, {}) for t in thresholds])
     for name, meaning in mechanism.events.items():
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
-    return xr.Dataset(data, _coordinates(cells), dict(attributes))
+    return xr.Dataset(data | _data_counts(cells, counts), _coordinates(cells), dict(attributes))
+
+
+def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
+    """The mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
+    law = json.loads(flat["law"].values[i])
+    start, size = (int(flat[f"data_{name}"].values[i]) for name in ("start", "size"))
+    return mechanism_class(law["mechanism"]).build(law, flat["data_counts"].values[start : start + size])
 
 
 def open_results(path) -> xr.Dataset:
@@ -73,6 +84,18 @@ def open_cells(path) -> xr.Dataset:
     return xr.open_zarr(path, consolidated=False, chunks={})
 
 
+def _data_counts(cells, counts):
+    """The occupied counts of every data set once, and where those of each cell lie among them."""
+    used = dict.fromkeys(cell.counts for cell in cells)
+    sizes = {digest: len(counts[digest]) for digest in used}
+    starts = dict(zip(used, np.cumsum([0, *sizes.values()])))
+    return {
+        "data_counts": _row(np.concatenate([counts[d] for d in used]), "counts", "occupied bins", "data_entry"),
+        "data_start": _row([starts[cell.counts] for cell in cells], "1", "first entry of the cell's data_counts"),
+        "data_size": _row([sizes[cell.counts] for cell in cells], "1", "how many entries it has"),
+    }
+
+
 def _levels(column):
     kept = [value for value in dict.fromkeys(column.tolist()) if not _blank(value)]
     if all(isinstance(value, float) for value in kept):
@@ -97,11 +120,13 @@ def _coordinates(cells):
         blank = np.nan if numeric else ""
         values = [blank if value is None else value for value in column]
         out[axis] = ("cell", np.array(values, dtype=float if numeric else object))
-    for name in ("id", "guarantee", "noise"):
-        out["noise_law" if name == "noise" else name] = (
-            "cell",
-            np.array([getattr(cell, name) for cell in cells], dtype=object),
-        )
+    texts = {
+        "id": [cell.id for cell in cells],
+        "guarantee": [cell.guarantee for cell in cells],
+        "noise_law": [cell.noise for cell in cells],
+        "law": [json.dumps(cell.law, sort_keys=True) for cell in cells],
+    }
+    out |= {name: ("cell", np.array(column, dtype=object)) for name, column in texts.items()}
     out["quantile"] = ("quantile", QUANTILES)
     return out
 

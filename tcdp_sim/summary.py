@@ -161,7 +161,7 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. The
     interval is that of the exact binomial law of the ranks, widened to the edges of the bins they fall in, so it
     covers the true quantile with probability at least 95%. The MCSE is half the width of the same interval
-    without the widening, over the normal 97.5% point.
+    without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)).
     """
     n = int(d.counts.sum())
     if n == 0:
@@ -176,7 +176,8 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     right = _value_at(np.clip(high_rank, 0, n), cumulative, d.counts, lower_edge, upper_edge)
     lower = np.where(low_rank >= 1, lower_edge[_bin(low_rank, cumulative)], -np.inf)
     upper = np.where(high_rank <= n, upper_edge[_bin(high_rank, cumulative)], np.inf)
-    mcse = 0.5 * (right - left) / ndtri(1 - half)
+    width = (upper_edge - lower_edge)[_bin(q * n, cumulative)]
+    mcse = np.hypot(0.5 * (right - left) / ndtri(1 - half), width / np.sqrt(12))
     return np.stack([estimate, mcse, lower, upper])
 
 

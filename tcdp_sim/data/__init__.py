@@ -1,4 +1,4 @@
-"""Data sets as counts over declared domains: synthetic shapes, the package's samples, the user's own tables."""
+"""Data sets as counts over declared domains: synthetic shapes, the package's samples, a user's own tables."""
 
 import inspect
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from importlib import resources
 
 from tcdp_sim.data.checks import choice, given, only_keys
 from tcdp_sim.data.counts import Counts
+from tcdp_sim.data.readers import READERS
 from tcdp_sim.data.shapes import SHAPES
 from tcdp_sim.data.tables import TABLE_KEYS, table
 from tcdp_sim.errors import UserError
@@ -18,8 +19,8 @@ __all__ = ["SHAPES", "Counts", "load_counts"]
 def load_counts(spec: Mapping, k: float | None = None) -> Counts:
     """The data set that `spec` describes (as in conf/data), over k bins.
 
-    Shapes need k. Samples and tables declare their domain: without k, `.bins` is its size; with k, the domain is
-    embedded in a larger public one of k bins. Every mistake is a UserError of one line.
+    Shapes need k. Samples and tables declare their domain: without k, `.bins` is its size; with k, the domain
+    is embedded in a larger public one of k bins. Every mistake is a UserError of one line.
     """
     kind = choice(f"data {spec.get('name')}: kind", spec.get("kind"), KINDS)
     return KINDS[kind](spec, k)
@@ -30,7 +31,7 @@ def _shape(spec: Mapping, k: float | None) -> Counts:
     shape = SHAPES[choice(f"{where}: shape", spec.get("shape"), SHAPES)]
     _, _, *own = inspect.signature(shape).parameters
     only_keys(where, spec, (*COMMON_KEYS, "shape", "n", *own))
-    parameters = {key: given(where, spec, key) for key in ("n", *own)}
+    parameters = {key: given(where, spec, key, "a number") for key in ("n", *own)}
     if k is None:
         raise UserError(f"{where}: a shape needs k, the number of bins; valid: 1 or more")
     counts = shape(k=k, **parameters)
@@ -50,7 +51,7 @@ def _sample(spec: Mapping, k: float | None) -> Counts:
 def _table(spec: Mapping, k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "path", *TABLE_KEYS))
-    return table(spec, given(where, spec, "path"), k)
+    return table(spec, given(where, spec, "path", f"the path of a file {', '.join(READERS)}"), k)
 
 
 KINDS = {"shape": _shape, "sample": _sample, "table": _table}

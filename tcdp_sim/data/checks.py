@@ -1,7 +1,7 @@
 """Checks of single values of a data specification; each mistake is one UserError line."""
 
 import math
-import reprlib
+import numbers
 from collections.abc import Iterable, Mapping
 
 from tcdp_sim.errors import UserError
@@ -9,33 +9,36 @@ from tcdp_sim.errors import UserError
 UNSET = (None, "", "???")  # "???" is how a config file marks a value that the user has to give
 LARGEST_DOMAIN = 1e300
 
-_printer = reprlib.Repr(maxstring=60, maxother=60, maxlist=6)
-
 
 def shown(value) -> str:
-    """`value` as it may stand in an error message: quoted, on one line, not longer than about 60 characters."""
-    return _printer.repr(value)
+    """`value` as it may stand in an error message: quoted, on one line, at most about 60 characters."""
+    text = " ".join(repr(value).splitlines())
+    return text if len(text) <= 60 else f"{text[:40]}...{text[-17:]}"
 
 
-def listed(names: Iterable, most: int = 20) -> str:
+def joined(names: Iterable, most: int = 20) -> str:
     """The names, quoted where they are text, for an error message; at most `most` of them."""
     names = [shown(name) for name in names]
     rest = len(names) - most
     return (", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")) or "none"
 
 
+def is_number(value) -> bool:
+    """Whether `value` is one real number, of Python's or numpy's types; true and false are none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def number(name: str, value, low: float, high: float) -> float:
     """`value` as a float, once it is known to be a number with low <= value <= high."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         raise UserError(f"{name} = {shown(value)} is not valid; valid: a number from {low:g} to {high:g}")
     return float(value)
 
 
 def whole(name: str, value, low: float, high: float) -> int:
-    """`value` as an int, once it is known to be a whole number with low <= value <= high; 1e6 counts as whole."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or value != math.floor(value) or not low <= value <= high:
-        raise UserError(f"{name} = {shown(value)} is not valid; valid: a whole number from {low:g} to {high:g}")
+    """`value` as an int, once it is known to be whole (1e6 counts as whole) with low <= value <= high."""
+    if not is_number(value) or not low <= value <= high or value != math.floor(value):
+        raise UserError(f"{name} = {shown(value)} is not valid; valid: a whole number, {low:g} to {high:g}")
     return int(value)
 
 
@@ -52,13 +55,12 @@ def only_keys(where: str, spec: Mapping, valid: Iterable[str]) -> None:
     valid = tuple(valid)
     unknown = [key for key in spec if key not in valid]
     if unknown:
-        raise UserError(f"{where}: unknown key {listed(unknown)}; valid: {', '.join(valid)}")
+        raise UserError(f"{where}: unknown key {joined(unknown)}; valid: {', '.join(valid)}")
 
 
-def given(where: str, spec: Mapping, key: str):
-    """The value of `key`, once it is known to be there."""
+def given(where: str, spec: Mapping, key: str, valid: str):
+    """The value of `key`, once it is known to be there; `valid` says in words what it should be."""
     value = spec.get(key)
-    if isinstance(value, str) or value is None:  # a number or an array is never unset, and may not compare
-        if value in UNSET:
-            raise UserError(f"{where}: {key} is not given")
+    if value in UNSET:
+        raise UserError(f"{where}: {key} is not given; valid: {valid}")
     return value

@@ -30,7 +30,8 @@ class Counts:
         if counts.size and counts[-1] < 1:
             raise ValueError(f"counts hold {counts[-1]}; valid: 1 or more, occupied bins only")
         if not max(1, counts.size) <= self.bins <= LARGEST_DOMAIN:
-            raise ValueError(f"bins = {self.bins} is not valid; valid: {max(1, counts.size)} to {LARGEST_DOMAIN:g}")
+            valid = f"{max(1, counts.size)} to {LARGEST_DOMAIN:g}"
+            raise ValueError(f"bins = {self.bins} is not valid; valid: {valid}")
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "bins", float(self.bins))

@@ -7,7 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tcdp_sim.data.checks import LARGEST_DOMAIN, choice, given, listed, number, only_keys, shown, whole
+from tcdp_sim.data.checks import (
+    LARGEST_DOMAIN,
+    choice,
+    given,
+    is_number,
+    joined,
+    number,
+    only_keys,
+    shown,
+    whole,
+)
 from tcdp_sim.data.readers import read_rows
 from tcdp_sim.errors import UserError
 
@@ -16,14 +26,14 @@ FORMS = (
     "the number of bins, {from: a, to: b} for integers, a list of labels, {file: labels.csv, column: name}, "
     "or listed (a pre-counted table whose labels are public)"
 )
-NUMERAL = re.compile(r"\s*[+-]?[0-9]{1,400}(\.[0-9]{0,400})?([eE][+-]?[0-9]{1,3})?\s*")
+NUMERAL = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
 
 Totals = dict[str, int]  # records by label, in the order in which the labels first occur
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Records by bin, the size of the domain, and what was done to records outside it (for people to read)."""
+    """Records by bin, the size of the domain, and what was done to records outside it (for people)."""
 
     totals: Totals
     bins: float
@@ -38,13 +48,13 @@ def place(totals: Totals, domain, outside: str, *, counted: bool, where: str) ->
     """
     choice(f"{where}: outside", outside, OUTSIDE)
     if domain is None or domain == "":
-        raise UserError(f"{where}: no domain is declared, and it is never read off the data; declare domain: {FORMS}")
+        raise UserError(f"{where}: no domain is declared; it is never read off the data; valid: {FORMS}")
     is_range = isinstance(domain, Mapping) and "file" not in domain
     if outside == "clip" and not is_range:
-        raise UserError(f"{where}: outside = 'clip' needs an integer domain {{from: a, to: b}}; valid here: error, drop")
+        raise UserError(f"{where}: outside = clip needs a domain {{from: a, to: b}}; valid here: error, drop")
     if is_range:
         return _in_range(totals, *_range(domain, where), outside, where)
-    if isinstance(domain, (int, float)) and not isinstance(domain, bool):
+    if is_number(domain):
         return _in_number(totals, number(f"{where}: domain", domain, 1, LARGEST_DOMAIN), where)
     if domain == "listed":
         return _as_listed(totals, counted, where)
@@ -64,13 +74,13 @@ def as_integer(text: str) -> int | None:
 
 def _in_number(totals: Totals, bins: float, where: str) -> Placed:
     if len(totals) > bins:
-        raise UserError(f"{where}: {len(totals)} distinct labels; valid: at most {bins:g}, the declared domain")
+        raise UserError(f"{where}: {len(totals)} distinct labels; valid: at most the {bins:g} declared")
     return Placed(totals, bins)
 
 
 def _as_listed(totals: Totals, counted: bool, where: str) -> Placed:
     if not counted:
-        raise UserError(f"{where}: domain = 'listed' needs a pre-counted table: name the column of counts in count")
+        raise UserError(f"{where}: domain = 'listed' needs a pre-counted table; set count to its column")
     if not totals:
         raise UserError(f"{where}: domain = 'listed', and the table has no rows; valid: one row or more")
     return Placed(totals, float(len(totals)))
@@ -80,8 +90,10 @@ def _in_range(totals: Totals, low: int, high: int, outside: str, where: str) -> 
     values = {label: as_integer(label) for label in totals}
     wrong = [label for label, value in values.items() if value is None]
     if wrong:
-        raise UserError(f"{where}: {len(wrong)} values are not integers, the first is {shown(wrong[0])}; "
-                        f"valid: integers {low}..{high}")
+        records = sum(totals[label] for label in wrong)
+        raise UserError(
+            f"{where}: {records} records are no integers, first {shown(wrong[0])}; valid: {low}..{high}"
+        )
     beyond = [label for label, value in values.items() if not low <= value <= high]
     note = _outside(totals, beyond, outside, f"the declared integers {low}..{high}", where)
     if outside == "drop":
@@ -95,8 +107,10 @@ def _in_range(totals: Totals, low: int, high: int, outside: str, where: str) -> 
 
 def _in_labels(totals: Totals, labels: dict[str, None], outside: str, where: str) -> Placed:
     beyond = [label for label in totals if label not in labels]
-    note = _outside(totals, beyond, outside, f"the {len(labels)} declared labels ({listed(labels, 3)})", where)
-    return Placed({label: count for label, count in totals.items() if label in labels}, float(len(labels)), note)
+    declared = f"the {len(labels)} declared labels ({joined(labels, 3)})"
+    note = _outside(totals, beyond, outside, declared, where)
+    inside = {label: count for label, count in totals.items() if label in labels}
+    return Placed(inside, float(len(labels)), note)
 
 
 def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, where: str) -> str:
@@ -105,8 +119,9 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
         return ""
     records = sum(totals[label] for label in beyond)
     if outside == "error":
+        first = f"{len(beyond)} labels, the first is {shown(beyond[0])}"
         raise UserError(
-            f"{where}: {records} records lie outside {domain}, the first at {shown(beyond[0])}; "
+            f"{where}: {records} records ({first}) lie outside {domain}; "
             "declare a larger domain, or what to do with them: outside = drop, or clip for {from: a, to: b}"
         )
     return f"; {records} records outside the domain were {'dropped' if outside == 'drop' else 'clipped'}"
@@ -115,11 +130,12 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
 def _range(domain: Mapping, where: str) -> tuple[int, int]:
     where = f"{where}: domain"
     only_keys(where, domain, ("from", "to"))
-    low, high = (whole(f"{where}.{key}", given(where, domain, key), -1e300, 1e300) for key in ("from", "to"))
+    ends = {key: given(where, domain, key, "an integer, the end of the domain") for key in ("from", "to")}
+    low, high = (whole(f"{where}.{key}", end, -1e300, 1e300) for key, end in ends.items())
     if low > high:
         raise UserError(f"{where}: from = {low} is above to = {high}; valid: from <= to")
     if high - low + 1 > LARGEST_DOMAIN:
-        raise UserError(f"{where}: from = {low:g} to {high:g} is too large; valid: at most {LARGEST_DOMAIN:g} bins")
+        raise UserError(f"{where}: {low:g} to {high:g} is too wide; valid: at most {LARGEST_DOMAIN:g} bins")
     return low, high
 
 
@@ -128,7 +144,8 @@ def _labels(domain, where: str) -> dict[str, None]:
     where = f"{where}: domain"
     if isinstance(domain, Mapping):
         only_keys(where, domain, ("file", "column"))
-        path, column = given(where, domain, "file"), given(where, domain, "column")
+        path = given(where, domain, "file", "the path of the file of labels")
+        column = given(where, domain, "column", f"the name of a column of {path}")
         labels = [label for (label,) in read_rows(path, (column,))]
         where = f"{where}: {path}, column {shown(column)}"
         if None in labels:
@@ -148,5 +165,5 @@ def _labels(domain, where: str) -> dict[str, None]:
 def _label(label, where: str) -> str:
     # YAML reads NO as false and 1.10 as 1.1: only what certainly says what was typed is taken.
     if isinstance(label, bool) or not isinstance(label, (str, int)):
-        raise UserError(f"{where}: label {shown(label)} is not text; valid: text or whole numbers; put it in quotes")
+        raise UserError(f"{where}: label {shown(label)} is not valid; valid: text in quotes, whole numbers")
     return str(label)

@@ -5,9 +5,10 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 
-from tcdp_sim.data.checks import listed, shown
+from tcdp_sim.data.checks import joined, shown
 from tcdp_sim.errors import UserError
 
 Row = tuple[str | None, ...]
@@ -16,18 +17,21 @@ Row = tuple[str | None, ...]
 def read_rows(path, columns: Sequence[str]) -> Iterator[Row]:
     """The cells of the named columns, row by row, as text; None for an empty cell.
 
-    Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row) a
-    cell without a character is empty and a line without a character is skipped; in Parquet null and NaN are
+    Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row)
+    a cell without a character is empty and a line without a character is skipped; in Parquet null and NaN are
     empty. Memory does not grow with the rows. Errors: one line that says what is wrong with which file.
     """
+    if not isinstance(path, (str, PathLike)):
+        raise UserError(f"{shown(path)} is not a path; valid: text, in quotes")
     path = Path(path)
     suffix = next((suffix for suffix in READERS if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         raise UserError(f"{path}: the file type is not known by its name; valid: {', '.join(READERS)}")
-    if not path.exists():
-        raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})")
-    if not path.is_file():
-        raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}")
+    with _readable(path):
+        if not path.exists():
+            raise UserError(f"{path}: there is no such file (looked in {Path.cwd()})")
+        if not path.is_file():
+            raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}")
     return READERS[suffix](path, columns)
 
 
@@ -37,15 +41,14 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         reader = csv.reader(file, strict=True)
         header = next((row for row in reader if row), None)
         if header is None:
-            raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then the rows")
+            raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then rows")
         places = _places(path, header, columns)
         for row in reader:
             if len(row) == len(header):
                 yield tuple(row[place] or None for place in places)
             elif row:
-                raise UserError(
-                    f"{path}, line {reader.line_num}: {len(row)} cells; valid: {len(header)}, as in the header"
-                )
+                line = f"{path}, line {reader.line_num}"
+                raise UserError(f"{line}: {len(row)} cells; valid: {len(header)}, as in the header")
 
 
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
@@ -61,7 +64,7 @@ READERS = {".csv": _csv_rows, ".csv.gz": _csv_rows, ".parquet": _parquet_rows}
 
 
 def _text(column) -> list[str | None]:
-    """An Arrow column as text: 1 and 1.0 both as "1", so that integers with gaps, stored as floats, stay integers."""
+    """An Arrow column as text; 1.0 as "1", so that integers with gaps, stored as floats, stay integers."""
     import pyarrow
     from pyarrow import compute
 
@@ -74,7 +77,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[i
     for column in columns:
         if header.count(column) != 1:
             wrong = "stands in the header more than once" if column in header else "is not there"
-            raise UserError(f"{path}: column {shown(column)} {wrong}; its columns: {listed(header)}")
+            raise UserError(f"{path}: column {shown(column)} {wrong}; its columns: {joined(header)}")
     return [header.index(column) for column in columns]
 
 

@@ -1,7 +1,7 @@
 """Synthetic data sets: n records laid out over k bins by a rule, without chance and without O(k) work.
 
 Each shape takes n, a whole number of records up to 10^12, and k, a real number of bins from 1 to 1e300 (of
-which the whole part can hold records), and returns the counts of the occupied bins: int64, descending.
+which floor(k) can hold records), and returns the counts of the occupied bins: int64, descending.
 """
 
 import math
@@ -51,7 +51,7 @@ def one_heavy(n, k, fraction) -> np.ndarray:
     n, k = _checked(n, k)
     heavy = round(number("fraction", fraction, 0, 1) * n)
     if heavy < n and k < 2:
-        raise UserError(f"k = {k}: {n - heavy} records have no bin beside the heavy one; valid: k >= 2, or fraction = 1")
+        raise UserError(f"k = {k}: {n - heavy} records have no bin; valid: k >= 2, or fraction = 1")
     rest = uniform(n - heavy, k - 1) if heavy < n else _none()
     return np.sort(np.append(rest, np.full(min(heavy, 1), heavy, dtype=np.int64)))[::-1]
 
@@ -68,7 +68,7 @@ SHAPES = {shape.__name__: shape for shape in (uniform, zipf, one_heavy, one_bin)
 def harmonic(k: int, exponent: float) -> float:
     """The sum of j^-exponent over j = 1..k, to about 1e-14 (1e-12 where it exceeds 1e100).
 
-    A plain sum up to 1000 terms; the others by Euler-Maclaurin, whose first omitted term is below 1e-16.
+    A plain sum up to 1000 terms; the others by Euler-Maclaurin, whose first omitted term is below 1e-14 of the sum.
     """
     s = float(exponent)
     head = min(k, EXACT_TERMS)
@@ -81,8 +81,7 @@ def harmonic(k: int, exponent: float) -> float:
     integral = a ** (1 - s) * log_ratio * (math.expm1(x) / x if x else 1.0)
     ends = (b**-s - a**-s) / 2  # the term at a is in the sum already
     slopes = s / 12 * (a ** (-s - 1) - b ** (-s - 1))
-    thirds = s * (s + 1) * (s + 2) / 720 * (a ** (-s - 3) - b ** (-s - 3))
-    return total + integral + ends + slopes - thirds
+    return total + integral + ends + slopes
 
 
 def _expected(first: float, exponent: float, bins: int) -> np.ndarray:

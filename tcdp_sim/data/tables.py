@@ -20,17 +20,18 @@ MOST_RECORDS = 2**63 - 1
 def table(spec: Mapping, path, k: float | None = None) -> Counts:
     """The counts of `column` of the file at `path`, over the declared domain or over a larger one of k bins.
 
-    spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is pre-counted,
-    and labels that come again are added up), outside (error, drop, clip), nulls (error, drop).
+    spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is
+    pre-counted, and labels that come again are added up), outside (error, drop, clip), nulls (error, drop).
     """
     where = f"data {spec.get('name')}"
-    label, count = given(where, spec, "column"), spec.get("count")
+    label, count = given(where, spec, "column", f"the name of a column of {path}"), spec.get("count")
     columns = [_column(where, "column", label)] + ([] if count is None else [_column(where, "count", count)])
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
     rows = _full_rows(read_rows(path, columns), path, columns, nulls)
     totals = Counter(cell for (cell,) in rows) if count is None else _added(rows, path, count)
     where = f"{path}, column {shown(label)}"
-    placed = place(totals, spec.get("domain"), spec.get("outside", "error"), counted=count is not None, where=where)
+    outside, counted = spec.get("outside", "error"), count is not None
+    placed = place(totals, spec.get("domain"), outside, counted=counted, where=where)
     counts = [total for total in placed.totals.values() if total]
     if sum(counts) > MOST_RECORDS:
         raise UserError(f"{where}: {sum(counts):.3g} records; valid: at most {MOST_RECORDS:.3g}")
@@ -41,7 +42,7 @@ def table(spec: Mapping, path, k: float | None = None) -> Counts:
 
 
 def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str) -> Iterator[Row]:
-    """The rows without an empty cell; if there are others and nulls = error, an error once all are counted."""
+    """The rows without an empty cell; with nulls = error, an error once all the others are counted."""
     empty: Counter[str] = Counter()
     for row in rows:
         if None in row:
@@ -49,10 +50,8 @@ def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str) -> Ite
         else:
             yield row
     if empty and nulls == "error":
-        column, number_of = next(iter(empty.items()))
-        raise UserError(
-            f"{path}, column {shown(column)}: {number_of} empty cells; valid: none, or nulls = drop to leave them out"
-        )
+        column, cells = next(iter(empty.items()))
+        raise UserError(f"{path}, column {shown(column)}: {cells} empty cells; valid: none, or nulls = drop")
 
 
 def _added(rows: Iterator[Row], path, column: str) -> Totals:
@@ -77,7 +76,7 @@ def _count(text: str, path, column: str) -> int:
 def _embedded(k, declared: float, where: str) -> float:
     k = number("k", k, 1, LARGEST_DOMAIN)
     if k < declared:
-        raise UserError(f"{where}: k = {k:g} is smaller than the declared domain; valid: {declared:g} or more")
+        raise UserError(f"{where}: k = {k:g}; valid: at least the declared domain of {declared:g} bins")
     return k
 
 

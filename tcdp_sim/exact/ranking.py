@@ -5,8 +5,9 @@ import numpy as np
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
-# Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to 1e-300.
-_LEVELS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+# Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to the first.
+_FAR = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+_NEAR = _FAR[6:]
 
 
 def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
@@ -21,7 +22,10 @@ def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
         loses = others[:, None] * noise.logcdf(z + gaps[:, None])
         return np.exp(_log_density(noise, z, ties) + loses.sum(axis=0) + _log_power(noise, z + top, empty))
 
-    return _expectation(noise, winner, counts, gaps)
+    reach = 2 * noise.isf(_NEAR[0])  # a bin this far below never wins, to within the mass left out
+    near = gaps < reach
+    gaps, others = gaps[near], others[near]
+    return _expectation(noise, winner, counts, gaps, _NEAR)
 
 
 def spurious_wins_probability(noise: Noise, counts, bins: float) -> Bounds:
@@ -32,7 +36,7 @@ def spurious_wins_probability(noise: Noise, counts, bins: float) -> Bounds:
         log_below = _log_power(noise, z + top, empty)
         return np.exp(_log_density(noise, z, ties)) * -np.expm1(log_below)
 
-    return _expectation(noise, overtaken, counts, gaps)
+    return _expectation(noise, overtaken, counts, gaps, _FAR)
 
 
 def _ranked(counts, bins):
@@ -50,12 +54,14 @@ def _log_power(noise, z, power):
     return power * noise.logcdf(z) if power > 0 else np.zeros_like(z)
 
 
-def _expectation(noise, f, counts, gaps):
+def _expectation(noise, f, counts, gaps, tails):
+    """The integral of f(z, top) over all but the two tails of the noise beyond the first of `tails`."""
     top = float(np.max(counts))
-    levels = noise.isf(_LEVELS)
+    levels = noise.isf(tails)
     edges = np.concatenate([-levels, [0.0], levels])
     shifted = np.concatenate([edges - top, edges - gaps.min() if gaps.size else edges])
     inside = shifted[(shifted > edges.min()) & (shifted < edges.max())]
     with np.errstate(invalid="ignore", under="ignore"):
-        low, middle, high = integrate(lambda z: f(z, top), np.concatenate([edges, inside]))
-    return Bounds(max(low, 0.0), min(max(middle, 0.0), 1.0), min(high + 1e-290, 1.0))
+        low, middle, high = integrate(lambda z: f(z, top), np.concatenate([edges, inside]), relative=1e-9)
+    left_out = 2 * len(counts) * tails[0]
+    return Bounds(max(low, 0.0), min(max(middle, 0.0), 1.0), min(high + left_out, 1.0))

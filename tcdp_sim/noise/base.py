@@ -50,11 +50,11 @@ class Noise(ABC):
 
     def cdf(self, x):
         """P[Z <= x]."""
-        return self.sf(np.negative(x))
+        return self.sf(np.negative(x, dtype=np.float64))  # in floats: -uint wraps round
 
     def logcdf(self, x):
         """log P[Z <= x]."""
-        return self.logsf(np.negative(x))
+        return self.logsf(np.negative(x, dtype=np.float64))
 
     def ppf(self, p):
         """The x with P[Z <= x] = p."""

@@ -26,17 +26,17 @@ class Gaussian(Noise):
         self._freeze(scale=real("scale", self.scale, 0))
 
     def logpdf(self, x):
-        z = np.divide(x, self.scale)
+        z = np.divide(x, self.scale, dtype=np.float64)
         return -0.5 * z * z - HALF_LOG_TWO_PI - np.log(self.scale)
 
     def sf(self, x):
-        return ndtr(-np.divide(x, self.scale))
+        return ndtr(-np.divide(x, self.scale, dtype=np.float64))
 
     def logsf(self, x):
-        return log_ndtr(-np.divide(x, self.scale))
+        return log_ndtr(-np.divide(x, self.scale, dtype=np.float64))
 
     def isf(self, p):
-        return -self.scale * ndtri(p)
+        return -self.scale * ndtri(np.asarray(p, dtype=np.float64))
 
     def var(self):
         return np.square(self.scale)
@@ -50,5 +50,6 @@ class Gaussian(Noise):
 
     def privacy_loss(self, y, shift):
         # The difference of the log densities, without its cancellation.
-        z, t = np.divide(y, self.scale), np.divide(shift, self.scale)
-        return t * (0.5 * t - z)
+        middle = np.subtract(np.multiply(0.5, shift), y, dtype=np.float64)  # exact near the zero of the loss
+        with np.errstate(invalid="ignore"):
+            return np.divide(shift, self.scale) * (middle / self.scale)

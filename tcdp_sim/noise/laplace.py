@@ -22,15 +22,15 @@ class Laplace(Noise):
         self._freeze(scale=real("scale", self.scale, 0))
 
     def logpdf(self, x):
-        return -np.abs(np.divide(x, self.scale)) - np.log(2 * self.scale)
+        return -np.abs(np.divide(x, self.scale, dtype=np.float64)) - np.log(2 * self.scale)
 
     def sf(self, x):
-        z = np.divide(x, self.scale)
+        z = np.divide(x, self.scale, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(z))
         return np.where(z >= 0, tail, 1 - tail)[()]
 
     def logsf(self, x):
-        z = np.divide(x, self.scale)
+        z = np.divide(x, self.scale, dtype=np.float64)
         size = np.abs(z)
         return np.where(z >= 0, -size - np.log(2), np.log1p(-0.5 * np.exp(-size)))[()]
 
@@ -50,4 +50,11 @@ class Laplace(Noise):
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
 
     def privacy_loss(self, y, shift):
-        return (np.abs(np.subtract(y, shift)) - np.abs(y)) / self.scale
+        return difference_of_sizes(y, shift) / self.scale
+
+
+def difference_of_sizes(y, shift):
+    """|y - shift| - |y|, without its cancellation for |y| far above |shift|."""
+    size = np.abs(shift, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.copysign(1.0, shift) * np.clip(np.subtract(shift, np.multiply(2.0, y)), -size, size)

@@ -26,7 +26,7 @@ class SinhNormal(Noise):
         self._freeze(scale=real("scale", self.scale, 0), knee=real("knee", self.knee, 0))
 
     def logpdf(self, x):
-        u = np.abs(np.divide(x, self.knee))
+        u = np.abs(np.divide(x, self.knee, dtype=np.float64))
         log_cosh = u + np.log1p(np.exp(-2 * u)) - np.log(2)
         z = self._z(x)
         with np.errstate(over="ignore"):
@@ -39,7 +39,7 @@ class SinhNormal(Noise):
         return log_ndtr(-self._z(x))
 
     def isf(self, p):
-        return -self.knee * np.arcsinh(self.scale / self.knee * ndtri(p))
+        return -self.knee * np.arcsinh(self.scale / self.knee * ndtri(np.asarray(p, dtype=np.float64)))
 
     def var(self):
         # Trapezoid rule in u = x / knee: the integrand is entire and decays doubly exponentially.
@@ -65,15 +65,24 @@ class SinhNormal(Noise):
         out *= self.knee
 
     def privacy_loss(self, y, shift):
-        # The difference of the log densities, without its cancellation.
-        u, v = np.divide(y, self.knee), np.divide(np.subtract(y, shift), self.knee)
-        log_cosh_ratio = np.abs(u) - np.abs(v) + np.log1p(np.exp(-2 * np.abs(u))) - np.log1p(np.exp(-2 * np.abs(v)))
+        # The difference of the log densities, without its cancellation: with m the output's distance from the
+        # middle and h half the shift, both over the knee, log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
+        y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
+        m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
         ratio = np.divide(self.knee, self.scale)
-        with np.errstate(over="ignore"):
-            product = np.sinh(u + v) * np.sinh(np.divide(shift, self.knee))
-            return log_cosh_ratio - 0.5 * ratio * ratio * product
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            near = 2 * np.arctanh(np.tanh(m) * np.tanh(h))
+            u, v = np.abs(m + h), np.abs(m - h)
+            far = u - v + np.log1p(np.exp(-2 * u)) - np.log1p(np.exp(-2 * v))
+            log_cosh_ratio = np.where(np.minimum(np.abs(m), np.abs(h)) < 1, near, far)
+            return (log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h))[()]
 
     def _z(self, x):
         """The standard normal quantile at which the noise equals x."""
-        with np.errstate(over="ignore"):
-            return np.sinh(np.divide(x, self.knee)) * (self.knee / self.scale)
+        u = np.divide(x, self.knee, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # What rounding u loses is u times as much in sinh u, and z^2 times that in the tail; fmod is exact.
+            part = np.fmod(x, self.knee) / self.knee
+            lost = (np.rint(u - part) - u) + part
+            sinh = np.sinh(u) + np.where(np.abs(u) < 700, lost * np.cosh(u), 0.0)
+            return sinh * (self.knee / self.scale)

@@ -18,16 +18,16 @@ def sample_max(noise: Noise, rng: np.random.Generator, count, size=None):
     """Draws of the maximum of `count` iid draws of the noise.
 
     count: real, 1 <= count <= 1e300 (the law with distribution function cdf^count), scalar or broadcasting
-    against `size`; size: shape of the result, default scalar. Returns counts.
+    against `size`; size: shape of the result, default that of `count` and the noise. Returns counts.
     """
-    count = _count(count)
-    return _upper(noise, rng.standard_exponential(size) / count)
+    count, size = _arguments(noise, count, size)
+    return _upper(noise, _exponential(rng, size) / count)
 
 
 def sample_abs_max(noise: Noise, rng: np.random.Generator, count, size=None):
     """Draws of the maximum of the absolute values of `count` iid draws of the noise; arguments as in sample_max."""
-    count = _count(count)
-    tail = -np.expm1(-rng.standard_exponential(size) / count)
+    count, size = _arguments(noise, count, size)
+    tail = -np.expm1(-_exponential(rng, size) / count)
     return noise.isf(0.5 * tail)
 
 
@@ -37,18 +37,24 @@ def sample_extremes(noise: Noise, rng: np.random.Generator, count, size=None):
     Given that the maximum has upper tail p, the other count - 1 draws are iid below it, so the lower tail of
     their minimum is (1 - p) times the upper tail of the maximum of count - 1 uniforms.
     """
-    count = _count(count)
-    log_below = rng.standard_exponential(size) / count  # minus the log of the maximum's cdf
+    count, size = _arguments(noise, count, size)
+    log_below = _exponential(rng, size) / count  # minus the log of the maximum's cdf
     maximum = _upper(noise, log_below)
     with np.errstate(divide="ignore"):
-        rest = np.divide(rng.standard_exponential(size), count - 1)
+        rest = np.divide(_exponential(rng, size), np.subtract(count, 1))
     lower_tail = np.exp(-log_below) * -np.expm1(-rest)
     minimum = np.where(count == 1, maximum, np.minimum(noise.ppf(lower_tail), maximum))[()]
     return minimum, maximum
 
 
-def _count(count):
-    return real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+def _arguments(noise: Noise, count, size):
+    count = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+    return count, np.broadcast_shapes(np.shape(count), noise.shape) if size is None else size
+
+
+def _exponential(rng: np.random.Generator, size):
+    """Standard exponential draws; the generator's zero, one in 2^53, would be an infinite maximum."""
+    return np.maximum(rng.standard_exponential(size), 2.0**-54)
 
 
 def _upper(noise: Noise, log_below):

@@ -1,0 +1,74 @@
+"""Where a run is computed: each cluster of conf/cluster gives an executor for the time of the run."""
+
+import logging
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tcdp_sim.engine import DaskExecutor, Executor, SerialExecutor
+from tcdp_sim.errors import UserError
+
+MAX_WORKERS = 1024
+# Batches of a second need neither stealing nor profiling; both cost the driver more than they give.
+DASK_SETTINGS = {
+    "distributed.scheduler.worker-saturation": "inf",
+    "distributed.scheduler.work-stealing": False,
+    "distributed.worker.profile.enabled": False,
+}
+
+
+def worker_count(spec: Mapping[str, Any]) -> int:
+    """How many workers a cluster's spec asks for; UserError if that is not a positive whole number."""
+    if spec.get("name") == "serial":
+        return 1
+    workers = spec.get("workers")
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(workers, int) or isinstance(workers, bool) or not 1 <= workers <= MAX_WORKERS:
+        raise UserError(f"cluster.workers = {workers!r} is not valid; valid: a whole number from 1 to {MAX_WORKERS}")
+    return workers
+
+
+@contextmanager
+def connect(spec: Mapping[str, Any]) -> Iterator[Executor]:
+    """The executor of a cluster's spec; what it started is shut down at the end."""
+    workers = worker_count(spec)
+    if spec["name"] == "serial":
+        yield SerialExecutor()
+        return
+    with _local_client(workers) as client:
+        yield DaskExecutor(client, workers)
+
+
+@contextmanager
+def _local_client(workers: int):
+    import dask
+    from distributed import Client, LocalCluster
+
+    with dask.config.set(DASK_SETTINGS), _interrupts_ignored():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+        client = Client(cluster)
+    try:
+        yield client
+    finally:
+        client.close(timeout=2)
+        cluster.close(timeout=5)
+
+
+@contextmanager
+def _interrupts_ignored():
+    """Started now, the workers inherit deaf ears for Ctrl-C: only the driver hears it, and ends them in order."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

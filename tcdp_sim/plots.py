@@ -1,0 +1,65 @@
+"""The look of every figure, and how figures are saved; the only module of the package that imports matplotlib."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+# Okabe-Ito: told apart with every common colour blindness; markers and dashes carry the same in grey.
+COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
+MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
+WRONG = "#B00020"
+
+STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "figure.dpi": 110,
+    "savefig.dpi": 200,
+    "svg.hashsalt": "tcdp_sim",
+    "pdf.fonttype": 42,
+}
+
+
+def style():
+    """The house style, as a context in which to make and save figures."""
+    return mpl.rc_context(STYLE)
+
+
+def new_figure(rows: int, columns: int, width: float, height: float, **shared):
+    """A figure and its axes, always a 2-d array."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def points(axes, x, estimate, lower, upper, **style):
+    """Monte Carlo estimates with their intervals."""
+    estimate, lower, upper = (np.asarray(v, dtype=float) for v in (estimate, lower, upper))
+    below = np.maximum(np.where(np.isfinite(lower), estimate - lower, 0), 0)
+    above = np.maximum(np.where(np.isfinite(upper), upper - estimate, 0), 0)
+    axes.errorbar(x, estimate, yerr=[below, above], linestyle="none", elinewidth=1.0, capsize=1.5, **style)
+
+
+def save_all(figures: Iterable[tuple[str, Figure, "object"]], folder: Path) -> list[Path]:
+    """Save each (name, figure, table): name.png, name.pdf and the numbers it shows as name.csv. Returns the PNGs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = []
+    for name, figure, table in figures:
+        table.to_csv(folder / f"{name}.csv", index=False)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once, for both files
+        figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
+        figure.savefig(folder / f"{name}.png")
+        saved.append(folder / f"{name}.png")
+    return saved

@@ -1,0 +1,236 @@
+"""A study from config to figures: plan, run or resume, publish, draw. One function a stage."""
+
+import hashlib
+import importlib
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rich.console import Console
+
+import tcdp_sim
+from tcdp_sim import clusters, config, engine, plots, results, sweep
+from tcdp_sim.data import load_counts
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.progress import ProgressLine
+from tcdp_sim.simulate import fingerprint
+from tcdp_sim.store import Run
+
+BYTES_PER_CHUNK = 20_000  # of journal, typical for six observables; only for the plan
+LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked config: every cell valid, nothing run yet."""
+
+    settings: config.Settings
+    raw: Mapping[str, Any]
+    mechanism: type[Mechanism]
+    plan: sweep.Plan
+    experiment: ModuleType
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.settings.results_dir) / self.settings.name
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What stored numbers depend on besides their cells."""
+        s = self.settings
+        return {"experiment": s.experiment, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
+
+
+def prepare(raw: Mapping[str, Any]) -> Study:
+    """Check a resolved config and lay out its cells. Raises UserError; runs and writes nothing."""
+    checked = config.settings(raw)
+    clusters.worker_count(raw["cluster"])
+    mechanism = mechanism_class(raw["mechanism"]["name"])
+    options = {key: value for key, value in raw["mechanism"].items() if key != "name"}
+    found = {
+        name: sweep.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
+    }
+    noises = {name: config.named("noise", name) for name in config.options("noise")}
+    plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
+    return Study(checked, raw, mechanism, plan, importlib.import_module(f"tcdp_sim.experiments.{checked.experiment}"))
+
+
+def show_plan(study: Study, console: Console) -> None:
+    """Say what a run would do: cells, chunks, trials, estimated time and bytes. Touches nothing."""
+    s, cells = study.settings, study.plan.cells
+    done = _existing(study)
+    todo = engine.pending(cells, s.chunks, done)
+    workers = clusters.worker_count(study.raw["cluster"])
+    seconds = sum(cell.work for cell, _ in todo) * s.chunk * engine.FIRST_GUESS / workers
+    console.print(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
+    console.print(f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
+    console.print(f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
+    console.print(f"folder: {study.folder}", highlight=False, soft_wrap=True)
+    _show_skipped(study, console)
+
+
+def execute(study: Study, console: Console) -> None:
+    """Simulate what is missing, publish the snapshot. Raises KeyboardInterrupt after saying what is kept."""
+    s = study.settings
+    _show_skipped(study, console)
+    run = _open(study)
+    for name, count in run.damaged.items():
+        console.print(f"journal/{name}: {count} damaged stretches; what they held is simulated again")
+    todo = engine.pending(study.plan.cells, s.chunks, run.has)
+    total = len(study.plan.cells) * s.chunks
+    console.print(f"{s.name}: {len(study.plan.cells)} cells x {s.chunks * s.chunk:,} trials; {_how_much(todo, total)}")
+    if todo:
+        try:
+            _simulate(study, run, todo, console)
+        except KeyboardInterrupt:
+            kept = total - len(engine.pending(study.plan.cells, s.chunks, run.has))
+            console.print(f"interrupted: {kept} of {total} chunks are kept in {study.folder}; ", end="")
+            console.print("the same command goes on from there")
+            raise
+    run.publish(_dataset(study, run))
+
+
+def draw(study: Study, console: Console) -> None:
+    """Table, CSV and figures from the published snapshot."""
+    table = study.experiment.reference(results.open_cells(study.folder))
+    study.experiment.report(table, console)
+    with plots.style():
+        saved = plots.save_all(study.experiment.figures(table), study.folder / "figures")
+    for path in saved:
+        console.print(f"figure: {path}", highlight=False, soft_wrap=True)
+    console.print(f"results: {study.folder / 'results.zarr'}", highlight=False, soft_wrap=True)
+
+
+def _simulate(study, run, todo, console):
+    s = study.settings
+    work = {cell.id: cell.work for cell in study.plan.cells}
+    expected = fingerprint()
+    foreign = set()
+
+    def receive(done):
+        if done.fingerprint != expected and done.fingerprint not in foreign:
+            _foreign_numerics(s, console)
+            foreign.add(done.fingerprint)
+        for cell, chunk, summary in done.records:
+            writer.append(cell, chunk, summary)
+        line.advance(len(done.records), sum(work[cell] for cell, _, _ in done.records))
+
+    with (
+        clusters.connect(study.raw["cluster"]) as executor,
+        run.writer(_provenance(study)) as writer,
+        ProgressLine(len(todo), sum(work[cell.id] for cell, _ in todo), s.chunk) as line,
+    ):
+        engine.simulate(executor, todo, study.plan.counts, s.seed, s.chunk, receive)
+
+
+def _dataset(study, run):
+    s = study.settings
+    whole = [all(run.has(cell.id, chunk) for chunk in range(s.chunks)) for cell in study.plan.cells]
+    summaries = (
+        run.summary(cell.id, range(s.chunks)) if done else None for cell, done in zip(study.plan.cells, whole)
+    )
+    return results.tabulate(study.plan.cells, summaries, study.plan.counts, _attributes(study))
+
+
+def _attributes(study) -> dict[str, Any]:
+    s = study.settings
+    axes = [axis for axis in study.mechanism.axes if any(axis in cell.coords for cell in study.plan.cells)]
+    if "omega_sqrt_rho" in axes:
+        axes.remove("omega")  # a coordinate that follows from the others
+    law = json.dumps([study.identity, s.trials, [cell.id for cell in study.plan.cells]])
+    return {
+        "title": f"tcdp_sim experiment {s.experiment}",
+        "axes": json.dumps(axes),
+        "seed": str(s.seed),
+        "trials_per_chunk": s.chunk,
+        "config_hash": hashlib.sha256(law.encode()).hexdigest(),
+        "tcdp_sim_version": tcdp_sim.__version__,
+        "neighbouring_relation": "substitute",
+    }
+
+
+def _provenance(study) -> dict[str, Any]:
+    """Who computes, where and with what: written to the journal's head and to provenance.json."""
+    about = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "host": platform.node(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": tcdp_sim.__version__},
+        "numerics_fingerprint": fingerprint(),
+        "git": _git(),
+        "cluster": dict(study.raw["cluster"]),
+        "config": study.raw,
+    }
+    (study.folder / "provenance.json").write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
+    return about
+
+
+def _git() -> dict[str, Any]:
+    """Commit and dirty flag of the source tree, if the package runs from one."""
+    here = Path(tcdp_sim.__file__).parent
+
+    def ask(*words):
+        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
+
+    try:
+        return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": bool(ask("status", "--porcelain", "--", ".").strip())}
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "dirty": None}
+
+
+def _open(study) -> Run:
+    try:
+        return Run(study.folder, study.identity)
+    except OSError as problem:
+        reason = f"{problem.strerror or problem}"
+        raise UserError(
+            f"the results folder {study.folder} cannot be written ({reason}); choose another results_dir"
+        ) from None
+
+
+def _existing(study):
+    return _open(study).has if (study.folder / "run.json").exists() else lambda cell, chunk: False
+
+
+def _how_much(todo, total):
+    return "nothing to simulate" if not todo else f"{len(todo)} of {total} chunks to simulate"
+
+
+def _show_skipped(study, console):
+    for reason in study.plan.skipped:
+        console.print(f"left out: {reason}", highlight=False)
+
+
+def _foreign_numerics(settings, console):
+    message = "a worker's elementary functions differ from this machine's in the last bits"
+    if settings.numerics == "strict":
+        raise UserError(f"{message}; numerics=warn accepts that")
+    console.print(f"warning: {message}: its numbers are right, but not bit-identical")
+
+
+def _loader(raw):
+    @cache
+    def load(name, k):
+        return load_counts(config.data_spec(raw, name), None if k == "declared" else k)
+
+    return load
+
+
+def check_writable(folder: Path) -> None:
+    """UserError unless files can be made in the nearest existing parent of the folder."""
+    parent = folder
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"the results folder {folder} cannot be written ({parent}); choose another results_dir")
