@@ -11,8 +11,13 @@ from tcdp_sim.engine import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
 
 MAX_WORKERS = 1024
-# Batches of a second need neither stealing nor profiling; both cost the driver more than they give.
+# Batches of a second need neither stealing nor profiling; both cost the driver more than they give. And dask tells
+# the workers' allocator to hand freed memory back at once: for chunks of trials, allocated and freed all the time,
+# that alone doubles the run time (measured: 46.7 s instead of 22.7 s for the default study on one worker).
+KEEP_BYTES = 2**28
 DASK_SETTINGS = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEEP_BYTES,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": KEEP_BYTES,
     "distributed.scheduler.worker-saturation": "inf",
     "distributed.scheduler.work-stealing": False,
     "distributed.worker.profile.enabled": False,

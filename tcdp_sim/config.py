@@ -1,6 +1,6 @@
 """What a config means: names looked up in the package's yaml files, values checked, nothing executed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -12,6 +12,10 @@ from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
+KEYS = (
+    *("name", "mode", "seed", "trials", "chunk", "results_dir", "invalid", "numerics", "sweep", "also"),
+    *("experiment", "mechanism", "data", "cluster"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Settings:
 
 def settings(config: Mapping[str, Any]) -> Settings:
     """The top-level keys, checked; UserError names the key, its value and what would be valid."""
+    known_keys("config", config, KEYS)
     name = str(config["name"])
     if not name or name in (".", "..") or any(c in name for c in "/\\\0"):
         raise UserError(f"name = {name!r} is not valid; valid: a folder name without slashes")
@@ -50,6 +55,13 @@ def settings(config: Mapping[str, Any]) -> Settings:
         invalid=_one_of(config["invalid"], "invalid", ("refuse", "skip")),
         numerics=_one_of(config["numerics"], "numerics", ("warn", "strict")),
     )
+
+
+def known_keys(where: str, found: Iterable[str], valid: Iterable[str]) -> None:
+    """UserError for a key that nothing would read."""
+    for key in found:
+        if key not in valid:
+            raise UserError(f"{where}: {key!r} is not a key; valid: {', '.join(valid)}")
 
 
 def options(group: str) -> list[str]:

@@ -57,6 +57,7 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     clusters.worker_count(raw["cluster"])
     mechanism = mechanism_class(raw["mechanism"]["name"])
     options = {key: value for key, value in raw["mechanism"].items() if key != "name"}
+    config.known_keys("mechanism", options, mechanism.options)
     found = {
         name: sweep.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
     }
@@ -102,7 +103,7 @@ def execute(study: Study, console: Console) -> None:
 
 def draw(study: Study, console: Console) -> None:
     """Table, CSV and figures from the published snapshot."""
-    table = study.experiment.reference(results.open_cells(study.folder))
+    table = study.experiment.reference(results.open_cells(study.folder).load())
     study.experiment.report(table, console)
     with plots.style():
         saved = plots.save_all(study.experiment.figures(table), study.folder / "figures")

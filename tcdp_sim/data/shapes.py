@@ -40,9 +40,7 @@ def zipf(n, k, exponent) -> np.ndarray:
     left = n - int(np.floor(_expected(first, exponent, certain)).sum())
     expected = _expected(first, exponent, _affordable(min(k, n, certain + left)))
     counts = np.floor(expected)
-    # Rounding keeps true ties tied: the last bits of a power differ from one kind of CPU to another.
-    lack = np.round(counts - expected, 6)
-    counts[np.argsort(lack, kind="stable")[:left]] += 1
+    counts[np.argsort(counts - expected, kind="stable")[:left]] += 1
     return counts[counts > 0].astype(np.int64)
 
 
@@ -68,7 +66,7 @@ SHAPES = {shape.__name__: shape for shape in (uniform, zipf, one_heavy, one_bin)
 def harmonic(k: int, exponent: float) -> float:
     """The sum of j^-exponent over j = 1..k, to about 1e-14 (1e-12 where it exceeds 1e100).
 
-    A plain sum up to 1000 terms; the others by Euler-Maclaurin, whose first omitted term is below 1e-14 of the sum.
+    A plain sum up to 1000 terms; the others by Euler-Maclaurin, to 1e-14 of the sum.
     """
     s = float(exponent)
     head = min(k, EXACT_TERMS)

@@ -65,7 +65,7 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_table(title, rows):
     out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     out.add_column("noise", no_wrap=True)
-    for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P[top]"):
+    for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P\\[top]"):
         out.add_column(heading, justify="right", no_wrap=True)
     for row in rows.sort_values("k", kind="stable").to_dict("records"):
         label = row["noise"] + ("" if row["omega"] != row["omega"] else f" ω={row['omega']:.3g}")

@@ -30,6 +30,7 @@ class Mechanism(ABC):
     version: ClassVar[int]  # raise it whenever the law or the use of the random stream changes
     axes: ClassVar[tuple[str, ...]]  # the sweep axes it understands
     required: ClassVar[tuple[str, ...]]  # those that every point must give
+    options: ClassVar[tuple[str, ...]]  # its own settings, in conf/mechanism/<name>.yaml
     observables: ClassVar[Mapping[str, Observable]]
     events: ClassVar[Mapping[str, str]]  # name -> meaning
 

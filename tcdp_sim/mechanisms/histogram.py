@@ -42,6 +42,7 @@ class Histogram(Mechanism):
     version = 1
     axes = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta")
     required = ("noise", "data", "k", "rho")
+    options = ("sampling", "beta")
     observables = MappingProxyType(
         {
             "linf_error": Observable("counts", "largest absolute error over all bins"),

@@ -74,7 +74,7 @@ class Noise(ABC):
         +inf where only the first can produce y, -inf where only the second can, NaN where neither can.
         """
         with np.errstate(invalid="ignore"):
-            return self.logpdf(y) - self.logpdf(np.subtract(y, shift))
+            return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property
     def shape(self) -> tuple[int, ...]:

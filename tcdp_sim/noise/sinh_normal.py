@@ -75,7 +75,8 @@ class SinhNormal(Noise):
             u, v = np.abs(m + h), np.abs(m - h)
             far = u - v + np.log1p(np.exp(-2 * u)) - np.log1p(np.exp(-2 * v))
             log_cosh_ratio = np.where(np.minimum(np.abs(m), np.abs(h)) < 1, near, far)
-            return (log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h))[()]
+            loss = log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h)
+            return np.where(h == 0, 0 * m, loss)[()]  # not 0 * inf where sinh overflows
 
     def _z(self, x):
         """The standard normal quantile at which the noise equals x."""
