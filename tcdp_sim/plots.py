@@ -6,6 +6,8 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 
 # Okabe-Ito: told apart with every common colour blindness; markers and dashes carry the same in grey.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
@@ -49,6 +51,19 @@ def points(axes, x, estimate, lower, upper, **style):
     below = np.maximum(np.where(np.isfinite(lower), estimate - lower, 0), 0)
     above = np.maximum(np.where(np.isfinite(upper), upper - estimate, 0), 0)
     axes.errorbar(x, estimate, yerr=[below, above], linestyle="none", elinewidth=1.0, capsize=1.5, **style)
+
+
+def line_key(color="#555555", **style) -> Line2D:
+    """A legend entry for a kind of line that several series share."""
+    return Line2D([], [], color=color, **style)
+
+
+def plain_log_axis(axes) -> None:
+    """A log y axis labelled at 1, 2, 5, 10, ... in plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def save_all(figures: Iterable[tuple[str, Figure, "object"]], folder: Path) -> list[Path]:

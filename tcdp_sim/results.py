@@ -70,7 +70,10 @@ def open_results(path) -> xr.Dataset:
     per_cell = flat[[name for name in flat.variables if "cell" in flat[name].dims]]
     known = index >= 0
     grid = per_cell.isel(cell=index.clip(0))
-    grid = grid.map(lambda v: v.where(known) if bool((where < 0).any()) and v.dtype.kind in "fiu" else v)
+    if (where < 0).any():
+        grid = grid.reset_coords()
+        grid = grid.map(lambda v: v.where(known, "" if v.dtype.kind not in "fiu" else np.nan), keep_attrs=True)
+        grid = grid.set_coords([name for name in flat.coords if name in grid])
     return xr.merge([grid, flat.drop_dims("cell")], combine_attrs="override").assign_attrs(flat.attrs)
 
 
@@ -81,7 +84,9 @@ def open_cells(path) -> xr.Dataset:
         path = path / "results.zarr"
     if not (path / "zarr.json").exists():
         raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
-    return xr.open_zarr(path, consolidated=False, chunks={})
+    flat = xr.open_zarr(path, consolidated=False, chunks={})
+    about = path.parent / "provenance.json"
+    return flat.assign_attrs(provenance=about.read_text("utf-8")) if about.exists() else flat
 
 
 def _data_counts(cells, counts):

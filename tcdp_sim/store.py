@@ -124,7 +124,7 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
         try:
             found = json.loads(path.read_text("utf-8"))
         except ValueError:
-            raise UserError(f"{path} is not readable as JSON; restore it or choose another name or results_dir") from None
+            raise UserError(f"{path} is not JSON; restore it, or choose another name or results_dir") from None
         differing = [key for key in wanted if found.get(key) != wanted[key]]
         if differing:
             told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)

@@ -185,7 +185,8 @@ def _git() -> dict[str, Any]:
         return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
 
     try:
-        return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": bool(ask("status", "--porcelain", "--", ".").strip())}
+        dirty = bool(ask("status", "--porcelain", "--", ".").strip())
+        return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": dirty}
     except (OSError, subprocess.CalledProcessError):
         return {"commit": None, "dirty": None}
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from tcdp_sim import config, exact
 from tcdp_sim.bounds import least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.plots import COLOURS, MARKERS, WRONG, new_figure, points
+from tcdp_sim.plots import COLOURS, MARKERS, WRONG, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.results import cell_mechanism
 
 LEVEL = 0.95
@@ -26,13 +26,15 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     `exceeds_printed...` the probability that it exceeds the proved and the wrongly printed radius at beta;
     `..._exact` the value by closed form or quadrature; `least_n` Corollary 27's sample size in records.
     """
-    simulated = flat.sel(quantile=LEVEL).drop_dims([d for d in flat.dims if d not in ("cell", "quantile")]).to_dataframe()
+    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
+    simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
     return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))])
 
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
     noise, bins, law = mechanism.noise, mechanism.bins, json.loads(ds["law"])
-    row = {name: ds[name] for name in ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee") if name in ds}
+    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee")
+    row = {name: ds[name] for name in labels if name in ds}
     row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
     row["n"] = int(mechanism.counts.sum())
     row |= {f"linf_q95{end}": ds[f"linf_error_quantile{end}"] for end in INTERVAL}
@@ -102,71 +104,61 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
             yield f"stability_{data}", _stability(part), part
 
 
-def _series(part):
-    """(label, style, rows) for each noise and, where it matters, each omega sqrt(rho)."""
-    i = 0
-    keys = [name for name in ("omega_sqrt_rho",) if name in part]
-    for (noise, *rest), rows in part.groupby(["noise", *keys], sort=False, dropna=False):
+def _series(part, x):
+    """(label, style, rows in the order of x) for each noise and, where it matters, each omega."""
+    groups = part.groupby(["noise", *(name for name in ("omega_sqrt_rho",) if name in part)], sort=False, dropna=False)
+    for i, ((noise, *rest), rows) in enumerate(groups):
         label = config.named("noise", noise)["label"]
         if rest and rest[0] == rest[0]:
             label += f", ω√ρ = {rest[0]:g}"
-        yield label, {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}, rows
-        i += 1
+        style = {"label": label, "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        yield style, rows.sort_values(x)
 
 
 def _error_against_k(part):
     rhos = _choose(part["rho"], 4)
     columns = min(2, len(rhos))
     rows = -(-len(rhos) // columns)
-    figure, grid = new_figure(rows, columns, 4.6 * columns, 3.4 * rows + 1.3, sharex=True)
+    figure, grid = new_figure(rows, columns, 4.4 * columns, 3.2 * rows + 1.4, sharex=True)
     for axes, rho in zip(grid.flat, rhos):
-        for label, style, cells in _series(part[part["rho"] == rho]):
-            cells = cells.sort_values("k")
-            points(axes, cells["k"], cells["linf_q95"], cells["linf_q95_lower"], cells["linf_q95_upper"], label=label, **style)
-            axes.plot(cells["k"], cells["linf_q95_exact"], color=style["color"])
-            axes.plot(cells["k"], cells["bound"], color=style["color"], linestyle="--", linewidth=0.8)
-            if "printed" in cells and cells["printed"].notna().any():
-                axes.plot(cells["k"], cells["printed"], color=WRONG, linestyle=":", linewidth=1.6)
-            if "least_n" in cells and cells["least_n"].notna().any():
-                axes.plot(cells["k"], cells["least_n"], color=style["color"], linestyle="-.", linewidth=0.7, alpha=0.7)
-        axes.set(xscale="log", yscale="log", title=f"ρ = {rho:g}")
+        for style, cells in _series(part[part["rho"] == rho], "k"):
+            _error(axes, cells, "k", style)
+            axes.plot(cells["k"], cells.get("printed", np.nan * cells["k"]), color=WRONG, linestyle=":", linewidth=1.6)
+            if "least_n" in cells:
+                told = cells["least_n"].where(cells["least_n"] >= 1)  # every data set has a record
+                axes.plot(cells["k"], told, color=style["color"], linestyle="-.", linewidth=0.8)
+        axes.set(xscale="log", title=f"ρ = {rho:g}")
+        plain_log_axis(axes)
     for axes in grid[-1]:
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
-    _legend(figure, grid.flat[0], with_printed="printed" in part)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    keys = {
+        "exact (markers: simulated, 95% interval)": line_key(),
+        "proved bound (β = 0.05)": line_key(linestyle="--", linewidth=0.8),
+        "zCDP bound as printed: WRONG by √2 (E1)": line_key(WRONG, linestyle=":", linewidth=1.6),
+        "Cor. 27: n (records) that every tCDP release needs": line_key(linestyle="-.", linewidth=0.8),
+    }
+    figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
-
-
-def _legend(figure, axes, with_printed):
-    handles, labels = axes.get_legend_handles_labels()
-    from matplotlib.lines import Line2D
-
-    grey = "#555555"
-    handles += [Line2D([], [], color=grey), Line2D([], [], color=grey, linestyle="--", linewidth=0.8)]
-    labels += ["exact (markers: simulated, 95% interval)", "proved bound (β = 0.05)"]
-    if with_printed:
-        handles.append(Line2D([], [], color=WRONG, linestyle=":", linewidth=1.6))
-        labels.append("zCDP bound as printed: WRONG by √2")
-    handles.append(Line2D([], [], color=grey, linestyle="-.", linewidth=0.7))
-    labels.append("Cor. 27: least n (records) of any tCDP release")
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
 
 
 def _exceedance(part):
     rho = _choose(part["rho"], 1)[0]
     figure, grid = new_figure(1, 1, 6.4, 4.6)
     axes = grid[0, 0]
-    for label, style, cells in _series(part[part["rho"] == rho]):
-        cells = cells.sort_values("k")
-        _probability(axes, cells, "exceeds_bound", label, style)
-        if "printed" in cells and cells["printed"].notna().any():
-            _probability(axes, cells, "exceeds_printed", "Gaussian, bound as printed", {"color": WRONG, "marker": "X"})
+    for style, cells in _series(part[part["rho"] == rho], "k"):
+        _probability(axes, cells, "k", "exceeds_bound", style)
+        if cells.get("printed", pd.Series(dtype=float)).notna().any():
+            wrong = {"label": "Gaussian, bound as printed: WRONG (E1)", "color": WRONG, "marker": "X"}
+            _probability(axes, cells, "k", "exceeds_printed", wrong)
     axes.axhline(0.05, color="#555555", linewidth=0.9, linestyle="--")
-    axes.annotate("what the bound claims: at most β = 0.05", (0.01, 0.053), xycoords=("axes fraction", "data"), fontsize=8)
-    axes.set(xscale="log", yscale="log", ylim=(1e-4, 1.5), xlabel="number of bins k")
-    axes.set(ylabel="P[largest error > bound]", title=f"How often each printed bound is exceeded (ρ = {rho:g})")
+    claim = "what each bound claims: at most β = 0.05"
+    axes.annotate(claim, (0.45, 0.058), xycoords=("axes fraction", "data"), fontsize=8)
+    axes.set(xscale="log", yscale="log", ylim=(1e-3, 1.5), xlabel="number of bins k")
+    axes.set(ylabel="P[largest error > bound]", title=f"How often each bound on the error is exceeded (ρ = {rho:g})")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
@@ -174,29 +166,36 @@ def _exceedance(part):
 def _stability(part):
     figure, grid = new_figure(1, 3, 11.5, 4.6)
     error, stays, spurious = grid[0]
-    for label, style, cells in _series(part):
-        cells = cells.sort_values("rho")
-        points(error, cells["rho"], cells["linf_q95"], cells["linf_q95_lower"], cells["linf_q95_upper"], label=label, **style)
-        error.plot(cells["rho"], cells["linf_q95_exact"], color=style["color"])
-        error.plot(cells["rho"], cells["bound"], color=style["color"], linestyle="--", linewidth=0.8)
-        _probability(stays, cells, "top_stays", label, style, x="rho")
-        _probability(spurious, cells, "spurious_wins", label, style, x="rho")
-    data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
-    error.set(xscale="log", yscale="log", xlabel="privacy ρ", ylabel="largest error, 95% quantile (counts)")
-    error.set_title("Worst-case error (dashed: proved bound)")
+    for style, cells in _series(part, "rho"):
+        _error(error, cells, "rho", style)
+        _probability(stays, cells, "rho", "top_stays", style)
+        _probability(spurious, cells, "rho", "spurious_wins", style)
     for axes, title, said in (
+        (error, "Worst-case error (dashed: proved bound)", "largest error, 95% quantile (counts)"),
         (stays, "The true top bin stays on top", "P[true top bin is released as top]"),
         (spurious, "A spurious heavy hitter wins", "P[an empty bin overtakes the true top]"),
     ):
-        axes.set(xscale="log", ylim=(-0.03, 1.03), xlabel="privacy ρ", ylabel=said, title=title)
+        axes.set(xscale="log", xlabel="privacy ρ", ylabel=said, title=title)
+    for axes in (stays, spurious):
+        axes.set_ylim(-0.03, 1.03)
+    error.set_yscale("log")
     figure.legend(*error.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    figure.suptitle(f"{data}: {n:,} records in {k:,.0f} bins (lines: exact; markers: simulated, 95% interval)", fontsize=11)
+    data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
+    told = f"{data}: {n:,} records in {k:,.0f} bins (lines: exact; markers: simulated, 95% interval)"
+    figure.suptitle(told, fontsize=11)
     return figure
 
 
-def _probability(axes, cells, name, label, style, x="k"):
-    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], label=label, **style)
-    axes.plot(cells[x], cells[f"{name}_exact"], color=style["color"])
+def _error(axes, cells, x, style):
+    points(axes, cells[x], cells["linf_q95"], cells["linf_q95_lower"], cells["linf_q95_upper"], **style)
+    axes.plot(cells[x], cells["linf_q95_exact"], color=style["color"])
+    axes.plot(cells[x], cells["bound"], color=style["color"], linestyle="--", linewidth=0.8)
+
+
+def _probability(axes, cells, x, name, style):
+    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **style)
+    told = cells.get(f"{name}_exact", np.nan * cells[x])
+    axes.plot(cells[x], told.where(told > 0), color=style["color"])
 
 
 def _choose(column, most):

@@ -1,5 +1,7 @@
 """The distributions written down again in 50 digits with mpmath, from their definitions."""
 
+from math import inf, isfinite
+
 import mpmath as mp
 
 mp.mp.dps = 50
@@ -96,6 +98,16 @@ class SinhNormalReference(Reference):
         z = self.z(x)
         return normal_sf(z) if abs(z) < 1000 else mp.mpf(z < 0)
 
+    def logsf(self, x):
+        z = self.z(x)
+        if z < 1000:
+            return super().logsf(x)
+        return -(z**2) / 2 - mp.log(z * mp.sqrt(2 * mp.pi)) - 1 / z**2  # Mills's ratio, to 3 / z^4
+
+    def logpdf(self, x):
+        scale, knee = self.parameters
+        return mp.log(mp.cosh(mp.mpf(x) / knee) / (scale * mp.sqrt(2 * mp.pi))) - self.z(x) ** 2 / 2
+
     def loss(self, y, shift):
         scale, knee = self.parameters
         y, other = mp.mpf(y), mp.mpf(y) - mp.mpf(shift)
@@ -126,8 +138,8 @@ def reference(noise):
 
 
 def error(value, exact):
-    """The relative error of a double; infinite if it is not finite where the exact value is, or the reverse."""
-    value = float(value)
-    if mp.isinf(exact) or exact == 0:
-        return 0.0 if value == exact else float("inf")
-    return float(abs((mp.mpf(value) - exact) / exact)) if mp.isfinite(mp.mpf(value)) else float("inf")
+    """The relative error of a double; infinite if it is infinite and the nearest double is not, or the reverse."""
+    value, nearest = float(value), float(exact)
+    if nearest == 0 or not (isfinite(value) and isfinite(nearest)):
+        return 0.0 if value == nearest else inf
+    return float(abs((mp.mpf(value) - exact) / exact))

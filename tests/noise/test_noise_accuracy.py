@@ -42,8 +42,7 @@ def test_log_tails(noise):
     exact, x = reference(noise), points(noise)
     for here, logsf, logcdf in zip(x, noise.logsf(x), noise.logcdf(x)):
         for value, tail in ((logsf, exact.logsf(here)), (logcdf, exact.logsf(-here))):
-            # log(1 - p) is -p to the last digit, so p below 1e-300 is excused; so is what the reference calls 0
-            small = -SMALLEST < tail < 0 or (mp.isinf(tail) and value < -1e5)
+            small = -SMALLEST < tail < 0  # log(1 - p) is -p, for p below what is promised
             assert small or error(value, tail) < TOLERANCE, here
 
 
@@ -55,10 +54,8 @@ def test_density(noise):
         assert density < SMALLEST or error(pdf, density) < TOLERANCE, here
         # The log density passes through zero, where no relative accuracy can be had.
         log_density = exact.logpdf(here)
-        if log_density < -1e300:
-            assert logpdf == -np.inf
-        else:
-            assert abs(logpdf - log_density) < TOLERANCE * max(1, abs(log_density)), here
+        crossing = abs(log_density) < 1 and abs(logpdf - log_density) < TOLERANCE
+        assert crossing or error(logpdf, log_density) < TOLERANCE, here
 
 
 @every
@@ -91,11 +88,9 @@ def test_quantiles_next_to_the_centre(noise, distance):
     "noise", [Gaussian(2.0), Laplace(3.0), SinhNormal(2.0, 50.0), SinhNormal(50.0, 2.0)], ids=repr
 )
 def test_log_tails_far_beyond_the_smallest_double(noise):
-    exact = reference(noise)
-    for x in noise.isf(1e-300) * np.array([1.2, 1.5]):
-        assert noise.sf(x) == pytest.approx(0, abs=1e-300)
-        if exact.sf(x):
-            assert error(noise.logsf(x), exact.logsf(x)) < TOLERANCE
+    for x in noise.isf(1e-300) * np.array([1.2, 1.5, 3.0]):
+        assert noise.sf(x) < 1e-300
+        assert error(noise.logsf(x), reference(noise).logsf(x)) < TOLERANCE
 
 
 SCIPY = [
@@ -107,7 +102,7 @@ SCIPY = [
 
 @pytest.mark.parametrize(("noise", "other"), SCIPY, ids=str)
 def test_against_scipy(noise, other):
-    x = points(noise)
+    x = points(noise)[1:-1]  # SciPy's logpdf of the Laplace is the log of the density: -inf beyond the doubles
     for method in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"):
         np.testing.assert_allclose(getattr(noise, method)(x), getattr(other, method)(x), rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(noise.isf(PROBABILITIES), other.isf(PROBABILITIES), rtol=1e-12, atol=1e-15)
