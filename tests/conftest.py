@@ -1,0 +1,41 @@
+"""What several test files share."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys):
+    """Run the command line in this process, in an empty folder: command(*words) -> (exit code, stdout, stderr)."""
+    from hydra.core.global_hydra import GlobalHydra
+
+    from tcdp_sim.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        GlobalHydra.instance().clear()
+        monkeypatch.setattr(sys, "argv", ["tcdp-sim", *map(str, words)])
+        try:
+            code = main() or 0
+        except SystemExit as stop:
+            code = stop.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def tiny(command):
+    """A study of a few seconds: tiny(*more words) -> (exit code, stdout, stderr)."""
+    words = ("cluster=serial", "trials=1000", "chunk=500", "sweep.k=[10,1e6]", "sweep.rho=0.1", "also=null")
+    return lambda *more: command(*words, *more)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Where the default name puts a run of `command`."""
+    return tmp_path / "results" / "histogram"

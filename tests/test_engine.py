@@ -1,0 +1,179 @@
+"""The same bits whatever the executor, the workers, the batches, the order, the interruptions."""
+
+import functools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tcdp_sim import clusters, engine, simulate, study
+from tcdp_sim.config import named
+from tcdp_sim.errors import UserError
+from tcdp_sim.store import tree_digest
+
+WORDS = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1,0.2]", "also=null")
+SETTLE = 60
+
+
+def composed(*words):
+    from hydra import compose, initialize_config_module
+    from hydra.core.global_hydra import GlobalHydra
+    from omegaconf import OmegaConf
+
+    GlobalHydra.instance().clear()
+    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+        return OmegaConf.to_container(compose("config", [*WORDS, *words]), resolve=True)
+
+
+def plan(*words):
+    prepared = study.prepare(composed(*words))
+    return prepared, engine.pending(prepared.plan.cells, prepared.settings.chunks, lambda cell, chunk: False)
+
+
+def records(executor, prepared, todo):
+    found = {}
+
+    def receive(done):
+        found.update({(cell, chunk): data for cell, chunk, data in done.records})
+
+    engine.simulate(executor, todo, prepared.plan.counts, prepared.settings.seed, prepared.settings.chunk, receive)
+    return found
+
+
+@functools.cache
+def reference():
+    prepared, todo = plan()
+    return records(engine.SerialExecutor(), prepared, todo)
+
+
+def test_serial_does_every_pending_chunk_once():
+    prepared, todo = plan()
+    assert set(reference()) == {(cell.id, chunk) for cell, chunk in todo}
+    assert len(todo) == len(prepared.plan.cells) * 3
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-3, 1e9])
+def test_batch_size_changes_nothing(monkeypatch, seconds):
+    monkeypatch.setattr(engine, "TASK_SECONDS", seconds)
+    prepared, todo = plan()
+    assert records(engine.SerialExecutor(), prepared, todo) == reference()
+
+
+def test_order_changes_nothing():
+    prepared, todo = plan()
+    random.Random(5).shuffle(todo)
+    assert records(engine.SerialExecutor(), prepared, todo) == reference()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_worker_processes_change_nothing(workers):
+    prepared, todo = plan()
+    with clusters.connect({"name": "local", "workers": workers}) as executor:
+        assert executor.workers == workers
+        assert records(executor, prepared, todo) == reference()
+
+
+def test_more_cells_and_trials_change_no_older_number():
+    prepared, todo = plan("trials=2500", "sweep.k=[10,1000,1e9]")
+    more = records(engine.SerialExecutor(), prepared, todo)
+    assert len(more) > len(reference())
+    assert all(more[key] == data for key, data in reference().items())
+
+
+def test_pending_leaves_out_what_is_done():
+    prepared, todo = plan()
+    done = {(cell.id, chunk) for cell, chunk in todo[:7]}
+    assert engine.pending(prepared.plan.cells, 3, lambda cell, chunk: (cell, chunk) in done) == todo[7:]
+
+
+def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
+    """Tasks are pulled lazily: at no time more than WINDOW a worker are ahead of the results."""
+    prepared, todo = plan()
+    monkeypatch.setattr(engine, "TASK_SECONDS", 1e-9)
+    pulled, seen = [], []
+    tasks = engine._tasks(todo, prepared.plan.counts, 1, 500, 1, engine._Speed())
+
+    def counted():
+        for task in tasks:
+            pulled.append(task)
+            yield task
+
+    with clusters.connect({"name": "local", "workers": 1}) as executor:
+        for _ in executor.results(counted()):
+            seen.append(1)
+            assert len(pulled) - len(seen) <= engine.WINDOW
+    assert len(seen) == len(todo)
+
+
+def test_an_error_on_a_worker_reaches_the_driver():
+    prepared, todo = plan()
+    broken = simulate.Batch(todo[0][0].id, {"mechanism": "none"}, None, (0,))
+    with (
+        clusters.connect({"name": "local", "workers": 1}) as executor,
+        pytest.raises(ValueError, match=r"mechanism\.name = 'none'"),
+    ):
+        list(executor.results(iter([simulate.Task(1, 10, (broken,))])))
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "two", 10**6])
+def test_a_bad_number_of_workers_is_refused(workers):
+    with pytest.raises(UserError, match=r"cluster\.workers"):
+        clusters.worker_count(named("cluster", "local") | {"workers": workers})
+
+
+def test_everything_listens_on_the_loopback_interface_only():
+    import psutil
+
+    with clusters.connect({"name": "local", "workers": 1}):
+        processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        listening = [c.laddr.ip for p in processes for c in p.net_connections("inet") if c.status == "LISTEN"]
+    assert listening
+    assert set(listening) <= {"127.0.0.1", "::1"}
+
+
+LONG = ("experiment=histogram", "chunk=2000", "trials=200000", "also=null")
+LONG += ("sweep.k=[10,1e9]", "sweep.rho=[0.1]", "sweep.noise=[gaussian,sinh_normal]", "data=zipf", "data.n=300")
+
+
+def start(folder, *words):
+    command = [sys.executable, "-m", "tcdp_sim", *LONG, *words]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def published(folder):
+    return tree_digest((folder / "results" / "histogram" / "results.zarr").resolve())
+
+
+def test_killed_and_resumed_is_byte_for_byte_the_undisturbed_run(tmp_path):
+    """SIGKILL of the driver at random moments; then the same command ends with the same published bytes."""
+    clean, killed = tmp_path / "clean", tmp_path / "killed"
+    clean.mkdir()
+    killed.mkdir()
+    done = start(clean, "cluster=serial")
+    output, _ = done.communicate(timeout=300)
+    assert done.returncode == 0, output
+    rng = random.Random(11)
+    journal = killed / "results" / "histogram" / "journal"
+    hit = 0
+    for _ in range(4):
+        process = start(killed, "cluster=local", "cluster.workers=2")
+        before = sum(p.stat().st_size for p in journal.glob("*.seg")) if journal.exists() else 0
+        deadline = time.monotonic() + SETTLE
+        while time.monotonic() < deadline and process.poll() is None:
+            now = sum(p.stat().st_size for p in journal.glob("*.seg")) if journal.exists() else 0
+            if now > before:
+                break
+            time.sleep(0.02)
+        time.sleep(0.3 * rng.random())
+        hit += process.poll() is None
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert hit >= 2
+    process = start(killed, "cluster=local", "cluster.workers=2")
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    assert published(killed) == published(clean)

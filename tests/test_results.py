@@ -1,0 +1,93 @@
+"""What a reader gets: labels, units, laziness, broadcasting, and the numbers of the summaries."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tcdp_sim import exact, results
+from tcdp_sim.errors import UserError
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
+from tcdp_sim.summary import bin_edges
+
+
+@pytest.fixture
+def run(tiny, folder):
+    code, _, err = tiny("sweep.rho=[0.1,0.2]", "sweep.omega_sqrt_rho=[1,2]")
+    assert code == 0, err
+    return folder
+
+
+def test_one_dimension_for_each_axis_and_lazy(run):
+    ds = results.open_results(run)
+    assert ds["linf_error_mean"].dims == ("noise", "data", "k", "rho", "omega_sqrt_rho", "delta")
+    assert ds.sizes["k"] == 2
+    assert ds.sizes["omega_sqrt_rho"] == 2
+    assert ds["linf_error_quantile"].chunks is not None
+    assert list(ds["k"].values) == [10, 1e6]
+
+
+def test_a_law_that_ignores_an_axis_is_repeated_along_it(run):
+    mean = results.open_results(run)["linf_error_mean"].squeeze()
+    laplace = mean.sel(noise="laplace", rho=0.1)
+    np.testing.assert_array_equal(laplace.sel(omega_sqrt_rho=1), laplace.sel(omega_sqrt_rho=2))
+    sinh_normal = mean.sel(noise="sinh_normal", rho=0.1)
+    assert (sinh_normal.sel(omega_sqrt_rho=1) < sinh_normal.sel(omega_sqrt_rho=2)).all()
+
+
+def test_units_meaning_and_provenance(run):
+    ds = results.open_results(run)
+    assert ds["linf_error_mean"].attrs["units"] == "counts"
+    assert "largest absolute error" in ds["linf_error_mean"].attrs["long_name"]
+    assert all({"units", "long_name"} <= set(ds[name].attrs) for name in ds.data_vars)
+    about = json.loads(ds.attrs["provenance"])
+    assert about["versions"]["numpy"] == np.__version__
+    assert {"git", "time", "host", "config", "numerics_fingerprint"} <= set(about)
+    assert ds.attrs["seed"] == "2018"
+
+
+def test_cells_rebuild_their_mechanisms(run):
+    flat = results.open_cells(run).load()
+    families = {type(results.cell_mechanism(flat, i).noise) for i in range(flat.sizes["cell"])}
+    assert {Gaussian, Laplace, SinhNormal} <= families
+    assert all(repr(results.cell_mechanism(flat, i).noise) == flat["noise_law"].values[i] for i in range(4))
+
+
+def test_histograms_add_up_to_the_trials(run):
+    flat = results.open_cells(run).load()
+    ends = np.cumsum(flat["linf_error_histogram_bins"].values)
+    for i, end in enumerate(ends):
+        part = slice(end - int(flat["linf_error_histogram_bins"][i]), end)
+        counts = flat["linf_error_histogram_count"].values[part]
+        low, high = bin_edges(flat["linf_error_histogram_key"].values[part])
+        assert counts.sum() == flat["trials"][i] == 1000
+        assert low[0] <= flat["linf_error_min"][i] < high[0]
+        assert low[-1] <= flat["linf_error_max"][i] < high[-1]
+
+
+def test_statistics_agree_with_the_exact_law(run):
+    """The exact 95% quantile lies in the stored interval: 95% each, 12 cells; 4 misses or more: below 0.3%."""
+    flat = results.open_cells(run).sel(quantile=0.95).load()
+    missed = 0
+    for i in range(flat.sizes["cell"]):
+        mechanism = results.cell_mechanism(flat, i)
+        truth = exact.max_abs_quantile(mechanism.noise, mechanism.bins, 0.95).estimate
+        missed += not flat["linf_error_quantile_lower"][i] <= truth <= flat["linf_error_quantile_upper"][i]
+    assert flat.sizes["cell"] == 20
+    assert missed <= 4
+
+
+def test_points_outside_the_sweep_are_nan(tiny, folder):
+    code, _, err = tiny("data=zipf", "data.n=50", "sweep.k=[1e3]", "+also.b.k=100", "+also.b.rho=0.2")
+    assert code == 0, err
+    ds = results.open_results(folder).squeeze()
+    assert int(ds["linf_error_mean"].isnull().sum()) == 2 * 4 * 3
+    assert (ds["guarantee"].sel(k=100, rho=0.1) == "").all()
+    assert (ds["guarantee"].sel(k=100, rho=0.2) != "").all()
+
+
+def test_nothing_to_open_is_said_in_one_line(tmp_path):
+    with pytest.raises(UserError, match="holds no results"):
+        results.open_results(tmp_path)
+    with pytest.raises(UserError, match="holds no results"):
+        results.open_results(tmp_path / "none")

@@ -1,0 +1,140 @@
+"""A run's folder: what survives damage, and that the snapshot is a function of plan and journal."""
+
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.store import Run, tree_digest
+from tcdp_sim.summary import from_bytes, summarise, to_bytes
+
+IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": 100}
+CELLS = ("a" * 64, "b" * 64)
+
+
+def record(cell, chunk):
+    x = np.random.default_rng([chunk, len(cell)]).standard_normal(100)
+    return to_bytes(summarise(cell, chunk, 100, {"x": x, "e": x > 0}, {"x": {"one": 1.0}}))
+
+
+def filled(folder, chunks=5):
+    run = Run(folder, IDENTITY)
+    with run.writer({"who": "test"}) as writer:
+        for cell in CELLS:
+            for chunk in range(chunks):
+                writer.append(cell, chunk, record(cell, chunk))
+    return run
+
+
+def contents(summary):
+    return to_bytes(summary)
+
+
+def test_what_was_appended_is_there_at_once_and_after_reopening(tmp_path):
+    run = filled(tmp_path / "r")
+    again = Run(tmp_path / "r", IDENTITY)
+    for store in (run, again):
+        assert store.has(CELLS[0], 4)
+        assert not store.has(CELLS[0], 5)
+        assert contents(store.summary(CELLS[1], [3])) == record(CELLS[1], 3)
+    assert contents(run.summary(CELLS[0], range(5))) == contents(again.summary(CELLS[0], range(5)))
+
+
+def test_the_first_of_two_equal_records_is_enough(tmp_path):
+    filled(tmp_path / "r")
+    run = filled(tmp_path / "r")
+    assert run.summary(CELLS[0], range(5)).trials == 500
+
+
+@pytest.mark.parametrize("key", sorted(IDENTITY))
+def test_a_folder_of_another_run_is_refused(tmp_path, key):
+    filled(tmp_path / "r")
+    with pytest.raises(UserError, match=f"belongs to another run .*{key}"):
+        Run(tmp_path / "r", IDENTITY | {key: "other"})
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(UserError, match="not empty and not a run's folder"):
+        Run(tmp_path, IDENTITY)
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_broken_identity_is_named(tmp_path):
+    filled(tmp_path / "r")
+    (tmp_path / "r" / "run.json").write_text("{")
+    with pytest.raises(UserError, match=r"run\.json is not JSON"):
+        Run(tmp_path / "r", IDENTITY)
+
+
+def test_damage_costs_only_the_damaged_chunks(tmp_path):
+    clean = filled(tmp_path / "r")
+    whole = {(c, i): contents(clean.summary(c, [i])) for c in CELLS for i in range(5)}
+    (segment,) = (tmp_path / "r" / "journal").iterdir()
+    data = segment.read_bytes()
+    rng = random.Random(3)
+    for _ in range(100):
+        damaged = bytearray(data)
+        damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        segment.write_bytes(damaged)
+        run = Run(tmp_path / "r", IDENTITY)
+        kept = [key for key in whole if run.has(*key)]
+        assert len(kept) >= len(whole) - 1
+        assert sum(run.damaged.values()) >= 1
+        assert all(contents(run.summary(cell, [chunk])) == whole[cell, chunk] for cell, chunk in kept)
+
+
+def dataset(value):
+    return xr.Dataset({"x": ("cell", np.full(3, float(value))), "s": ("cell", np.array(["a", "", "c"], dtype=object))})
+
+
+def test_equal_datasets_give_equal_bytes_and_the_link_moves(tmp_path):
+    run = filled(tmp_path / "r")
+    first = run.publish(dataset(1)).resolve()
+    assert run.publish(dataset(1)).resolve() == first
+    assert first.name == tree_digest(first)[:32]
+    second = run.publish(dataset(2)).resolve()
+    assert second != first
+    assert float(xr.open_zarr(tmp_path / "r" / "results.zarr", consolidated=False)["x"][0]) == 2
+    assert first.exists()  # a reader may still have it open
+    run.publish(dataset(3))
+    assert not first.exists()
+
+
+def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
+    path = filled(tmp_path / "r").publish(xr.Dataset({"x": ("cell", np.arange(1000.0))})).resolve()
+    (chunk,) = (p for p in path.rglob("*") if p.is_file() and p.name != "zarr.json")
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 1
+    chunk.write_bytes(data)
+    with pytest.raises(RuntimeError, match="(?i)decompress|checksum|corrupt"):
+        xr.open_zarr(path, consolidated=False)["x"].load()
+
+
+def test_a_failed_publication_leaves_the_old_one(tmp_path, monkeypatch):
+    run = filled(tmp_path / "r")
+    first = run.publish(dataset(1)).resolve()
+    monkeypatch.setattr(os, "replace", None)
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(xr.Dataset, "to_zarr", fail)
+    with pytest.raises(OSError, match="No space"):
+        run.publish(dataset(2))
+    assert (tmp_path / "r" / "results.zarr").resolve() == first
+    assert [p.name for p in (tmp_path / "r" / "snapshots").iterdir()] == [first.name]
+
+
+def test_nothing_in_a_store_is_a_pickle(tmp_path):
+    run = filled(tmp_path / "r")
+    run.publish(dataset(1))
+    assert json.loads((tmp_path / "r" / "run.json").read_text()) == IDENTITY
+    for path in (tmp_path / "r").rglob("*"):
+        if path.is_file():
+            assert not path.read_bytes().startswith(b"\x80\x04")
+    assert from_bytes(record(CELLS[0], 0)).trials == 100
