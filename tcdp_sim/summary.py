@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum
 
 import numpy as np
@@ -166,9 +167,7 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     n = int(d.counts.sum())
     if n == 0:
         return np.full((4, len(q)), np.nan)
-    half = 0.5 * (1 - CONFIDENCE)
-    low_rank = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low_rank] <= half
-    high_rank = np.floor(bdtrik(1 - half, n, q)) + 2
+    low_rank, high_rank = (np.array(rank) for rank in _interval_ranks(n, tuple(q)))
     cumulative = np.cumsum(d.counts)
     lower_edge, upper_edge = bin_edges(d.keys)
     estimate = _value_at(q * n, cumulative, d.counts, lower_edge, upper_edge)
@@ -177,8 +176,17 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     lower = np.where(low_rank >= 1, lower_edge[_bin(low_rank, cumulative)], -np.inf)
     upper = np.where(high_rank <= n, upper_edge[_bin(high_rank, cumulative)], np.inf)
     width = (upper_edge - lower_edge)[_bin(q * n, cumulative)]
-    mcse = np.hypot(0.5 * (right - left) / ndtri(1 - half), width / np.sqrt(12))
+    mcse = np.hypot(0.5 * (right - left) / ndtri(0.5 + 0.5 * CONFIDENCE), width / np.sqrt(12))
     return np.stack([estimate, mcse, lower, upper])
+
+
+@lru_cache(maxsize=64)
+def _interval_ranks(n: int, q: tuple[float, ...]):
+    """Ranks of the order statistics that bracket the q-quantiles; beyond 1..n where no order statistic does."""
+    half = 0.5 * (1 - CONFIDENCE)
+    low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half
+    high = np.floor(bdtrik(1 - half, n, q)) + 2
+    return tuple(low), tuple(high)
 
 
 def _bin(rank, cumulative):

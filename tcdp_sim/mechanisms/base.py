@@ -42,12 +42,12 @@ class Mechanism(ABC):
     @classmethod
     @abstractmethod
     def law(cls, point: Mapping[str, Any], options: Mapping[str, Any], counts) -> dict[str, Any]:
-        """The plain description of the law at a sweep point; ValueError if the point is not valid."""
+        """The plain description of the law at a sweep point; ValueError if something that it needs is missing."""
 
     @classmethod
     @abstractmethod
     def build(cls, law: Mapping[str, Any], counts) -> "Mechanism":
-        """The mechanism that a description stands for; counts: of the occupied bins."""
+        """The mechanism that a description stands for; counts: of the occupied bins. ValueError if it is not valid."""
 
     @property
     @abstractmethod

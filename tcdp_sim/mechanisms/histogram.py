@@ -82,7 +82,7 @@ class Histogram(Mechanism):
         for name in DEPENDS_ON[noise["family"]]:
             if point.get(name) is None:
                 raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        law = {
+        return {
             "mechanism": cls.name,
             "version": cls.version,
             "noise": {"family": noise["family"], "calibration": noise["calibration"]},
@@ -92,8 +92,6 @@ class Histogram(Mechanism):
             "beta": options["beta"],
             "sampling": options["sampling"],
         }
-        cls.build(law, counts.counts)
-        return law
 
     @classmethod
     def build(cls, law, counts):

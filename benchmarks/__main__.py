@@ -1,0 +1,33 @@
+"""Run the benchmarks and print, for each number to reach, what was reached."""
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import drawing, framework
+
+BENCHMARKS = {
+    "maximum": drawing.maximum,
+    "dense": drawing.dense,
+    "overhead": framework.overhead,
+    "memory": framework.memory,
+    "workers": framework.workers,
+}
+
+
+def main(names) -> None:
+    unknown = set(names) - set(BENCHMARKS)
+    if unknown:
+        sys.exit(f"no benchmark {sorted(unknown)[0]!r}; valid: {', '.join(BENCHMARKS)}")
+    table = Table(title="Benchmarks (medians; ratios within one run)", title_justify="left")
+    for heading in ("what", "reached", "aim"):
+        table.add_column(heading, justify="left" if heading == "what" else "right")
+    for name in names or BENCHMARKS:
+        for what, reached, aim in BENCHMARKS[name]():
+            table.add_row(what, reached, aim)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,84 @@
+"""What the framework costs beside the mathematics."""
+
+import os
+import tempfile
+import time
+from contextlib import contextmanager
+from statistics import median
+
+import psutil
+from rich.console import Console
+
+from tcdp_sim import clusters, engine, study
+
+
+def composed(*words):
+    from hydra import compose, initialize_config_module
+    from omegaconf import OmegaConf
+
+    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+        return OmegaConf.to_container(compose("config", list(words)), resolve=True)
+
+
+@contextmanager
+def empty_folder():
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def overhead():
+    """Seconds a cell with next to no trials: planning, batching, journal, snapshot; by the slope in the cells."""
+    few, many = (median(_run_seconds(cells) for _ in range(3)) for cells in (200, 1200))
+    yield "framework overhead a cell (serial, journal and snapshot)", f"{1e3 * (many - few) / 1000:.2f} ms", "< 1 ms"
+
+
+def _run_seconds(cells):
+    axis = f"sweep.k={{from: 10, to: 1e12, num: {cells}, scale: log}}"
+    words = ("cluster=serial", "trials=10", "chunk=10", "also=null", "sweep.noise=gaussian", "sweep.rho=0.1", axis)
+    with empty_folder():
+        started = time.perf_counter()
+        study.execute(study.prepare(composed(*words)), Console(quiet=True))
+        return time.perf_counter() - started
+
+
+def memory():
+    """The largest worker's memory at 1, 10 and 40 chunks a cell."""
+    peaks = [_peak(chunks) for chunks in (1, 10, 40)]
+    yield "peak memory of a worker at 40 chunks a cell against 1", f"{peaks[-1] / peaks[0]:.2f} x", "bounded"
+    yield "  megabytes", ", ".join(f"{peak / 2**20:.0f}" for peak in peaks), ""
+
+
+def _peak(chunks):
+    words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
+    prepared = study.prepare(composed(*words))
+    todo = engine.pending(prepared.plan.cells, chunks, lambda cell, chunk: False)
+    peak = 0
+
+    def receive(_):
+        nonlocal peak
+        workers = [p for p in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(p.cmdline())]
+        peak = max([peak, *(p.memory_info().rss for p in workers)])
+
+    with clusters.connect({"name": "local", "workers": 1}) as executor:
+        engine.simulate(executor, todo, prepared.plan.counts, 1, 50_000, receive)
+    return peak
+
+
+def workers():
+    """The default study from start to published snapshot, on two workers and on one, start-up included."""
+    one, two = (median(_study_seconds(n) for _ in range(3)) for n in (1, 2))
+    yield "default study (666 cells x 1e5 trials), 2 workers against 1", f"{one / two:.2f} x", ">= 1.7 x"
+    yield "  seconds on 1 and 2 workers", f"{one:.1f}, {two:.1f}", ""
+
+
+def _study_seconds(count):
+    prepared = study.prepare(composed(f"cluster.workers={count}"))
+    with empty_folder():
+        started = time.perf_counter()
+        study.execute(prepared, Console(quiet=True))
+        return time.perf_counter() - started
