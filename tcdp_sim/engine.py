@@ -8,7 +8,7 @@ from tcdp_sim.sweep import Cell
 
 TASK_SECONDS = 1.0
 WINDOW = 3  # tasks in flight a worker: enough to hide the round trip, few enough to cancel at once
-FIRST_GUESS = 3e-8  # seconds a random number, until the first task has been timed
+FIRST_GUESS = 1.5e-8  # seconds a random number, until the first task has been timed
 
 
 class Executor(Protocol):

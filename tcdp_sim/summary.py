@@ -207,7 +207,8 @@ def to_bytes(summary: Summary) -> bytes:
     arrays, header = [], {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
     header["events"] = dict(summary.events)
     header["observables"] = {}
-    for name, d in summary.observables.items():
+    for name in sorted(summary.observables):  # the order in which the header's keys come back
+        d = summary.observables[name]
         header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
         steps = np.diff(d.keys, prepend=np.int32(0))  # mostly ones: they compress to nothing
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
@@ -222,7 +223,7 @@ def peek(data: bytes) -> tuple[str, int]:
 
 
 def from_bytes(data: bytes) -> Summary:
-    """The inverse of to_bytes."""
+    """The inverse of to_bytes; raises (ValueError, KeyError, zlib.error) for bytes that are not a summary's."""
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:size])
     body, offset, rows = zlib.decompress(data[size:]), 0, len(header["chunks"])
@@ -236,4 +237,6 @@ def from_bytes(data: bytes) -> Summary:
         steps, counts, moments = parts
         keys = np.cumsum(steps, dtype=np.int32)
         observables[name] = Distribution(keys, counts, fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"])
+    if offset != len(body):
+        raise ValueError(f"an encoded summary has {len(body)} bytes of arrays where its header says {offset}")
     return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"])

@@ -6,24 +6,43 @@ from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.numerics import Bounds, closed_form
 
+MAX_COUNT = 1e300
+_ROUNDING = 2.0**-48  # relative error of a tail probability computed here
+
 
 def max_quantile(noise: Noise, count, q) -> Bounds:
     """The q-quantile of the maximum of `count` iid draws; count real in [1, 1e300], 0 < q < 1; counts."""
-    return closed_form(noise.isf(_tail(count, q)))
+    log_below = _log_below(count, q)
+    low = np.greater(log_below, 0.5)  # then the lower tail: 1 minus it has no digits of it left
+    tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
+    return _quantile(lambda p: np.where(low, noise.ppf(p), noise.isf(p))[()], tail)
 
 
 def max_abs_quantile(noise: Noise, count, q) -> Bounds:
     """The q-quantile of the largest absolute value of `count` iid draws; arguments as in max_quantile."""
-    return closed_form(noise.isf(0.5 * _tail(count, q)))
+    return _quantile(lambda tail: noise.isf(0.5 * tail), -np.expm1(-_log_below(count, q)))
 
 
 def max_abs_sf(noise: Noise, count, threshold) -> Bounds:
     """P[the largest absolute value of `count` iid draws exceeds threshold >= 0]."""
-    count = real("count", count, 1, closed=True)
+    count = _count(count)
+    threshold = real("threshold", threshold, 0, closed=True, finite=False)
     with np.errstate(divide="ignore"):
-        return closed_form(-np.expm1(count * np.log1p(-2 * noise.sf(np.asarray(threshold)))))
+        return closed_form(-np.expm1(count * np.log1p(-2 * noise.sf(threshold))))
 
 
-def _tail(count, q):
-    """The upper tail probability of one draw at the q-quantile of the maximum of `count`."""
-    return -np.expm1(np.log(real("q", q, 0, 1)) / real("count", count, 1, closed=True))
+def _count(count):
+    return real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+
+
+def _log_below(count, q):
+    """Minus the log of the distribution function of one draw at the q-quantile of the maximum of `count`."""
+    return -np.log(real("q", q, 0, 1)) / _count(count)
+
+
+def _quantile(quantile, tail) -> Bounds:
+    """Bounds around quantile(tail), monotone; near zero the rounding of `tail` is what counts."""
+    value = quantile(tail)
+    ends = [quantile(np.minimum(tail * factor, 1.0)) for factor in (1 - _ROUNDING, 1 + _ROUNDING)]
+    slack = 1e-11 * np.abs(value)
+    return Bounds(np.minimum(*ends) - slack, value, np.maximum(*ends) + slack)

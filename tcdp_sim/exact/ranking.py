@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
 # Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to the first.
-_FAR = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
-_NEAR = _FAR[6:]
+# Less is left out than any probability of interest: the top bin of k = 1e100 stays there with about 1e-100.
+_TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+_KINKS = 64  # bins next below the top whose kinks are edges
 
 
 def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
@@ -22,10 +24,10 @@ def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
         loses = others[:, None] * noise.logcdf(z + gaps[:, None])
         return np.exp(_log_density(noise, z, ties) + loses.sum(axis=0) + _log_power(noise, z + top, empty))
 
-    reach = 2 * noise.isf(_NEAR[0])  # a bin this far below never wins, to within the mass left out
+    reach = 2 * noise.isf(_TAILS[0])  # a bin this far below never wins, to within the mass left out
     near = gaps < reach
     gaps, others = gaps[near], others[near]
-    return _expectation(noise, winner, counts, gaps, _NEAR)
+    return _expectation(noise, winner, counts, gaps)
 
 
 def spurious_wins_probability(noise: Noise, counts, bins: float) -> Bounds:
@@ -36,11 +38,12 @@ def spurious_wins_probability(noise: Noise, counts, bins: float) -> Bounds:
         log_below = _log_power(noise, z + top, empty)
         return np.exp(_log_density(noise, z, ties)) * -np.expm1(log_below)
 
-    return _expectation(noise, overtaken, counts, gaps, _FAR)
+    return _expectation(noise, overtaken, counts, gaps)
 
 
 def _ranked(counts, bins):
     """Distinct gaps below the top count with their multiplicities, the ties at the top, the empty bins."""
+    bins = real("bins", bins, max(len(counts), 1), closed=True)
     values, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
     return values[-1] - values[:-1], times[-1], times[:-1].astype(float), bins - times.sum()
 
@@ -54,14 +57,17 @@ def _log_power(noise, z, power):
     return power * noise.logcdf(z) if power > 0 else np.zeros_like(z)
 
 
-def _expectation(noise, f, counts, gaps, tails):
-    """The integral of f(z, top) over all but the two tails of the noise beyond the first of `tails`."""
+def _expectation(noise, f, counts, gaps):
+    """The integral of f(z, top) over all but the two tails of the noise beyond the first of _TAILS."""
     top = float(np.max(counts))
-    levels = noise.isf(tails)
+    levels = noise.isf(_TAILS)
     edges = np.concatenate([-levels, [0.0], levels])
-    shifted = np.concatenate([edges - top, edges - gaps.min() if gaps.size else edges])
-    inside = shifted[(shifted > edges.min()) & (shifted < edges.max())]
+    kinks = np.array([-levels[0], 0.0, levels[0]])  # of the density and of cdf: the centre and the ends of the support
+    shifted = [edges - top, edges - gaps.min(initial=np.inf), *(kinks - gap for gap in np.sort(gaps)[:_KINKS])]
+    inside = np.concatenate(shifted)
+    inside = inside[(inside > edges.min()) & (inside < edges.max())]
     with np.errstate(invalid="ignore", under="ignore"):
         low, middle, high = integrate(lambda z: f(z, top), np.concatenate([edges, inside]), relative=1e-9)
-    left_out = 2 * len(counts) * tails[0]
-    return Bounds(max(low, 0.0), min(max(middle, 0.0), 1.0), min(high + left_out, 1.0))
+    rounding = 1e-11 * middle  # of f
+    left_out = 2 * len(counts) * _TAILS[0]
+    return Bounds(max(low - rounding, 0.0), min(max(middle, 0.0), 1.0), min(high + rounding + left_out, 1.0))

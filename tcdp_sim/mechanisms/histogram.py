@@ -59,8 +59,9 @@ class Histogram(Mechanism):
     )
 
     def __post_init__(self):
-        counts = np.array(self.counts, dtype=np.int64)
-        if counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
+        given = np.asarray(self.counts)
+        counts = given.astype(np.int64)
+        if (given.size and given.dtype.kind not in "iu") or counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
             raise ValueError("counts are not valid; valid: positive whole numbers in descending order")
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
@@ -72,21 +73,22 @@ class Histogram(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        omega = ("omega", "omega_sqrt_rho") if "omega" in DEPENDS_ON[point["noise"]["family"]] else ()
-        delta = ("delta",) if "delta" in DEPENDS_ON[point["noise"]["family"]] else ()
+        target = _target(point["noise"])
+        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
+        delta = ("delta",) if "delta" in target else ()
         return ("noise", "data", "k", "rho", *omega, *delta)
 
     @classmethod
     def law(cls, point, options, counts):
         noise = point["noise"]
-        for name in DEPENDS_ON[noise["family"]]:
+        for name in _target(noise):
             if point.get(name) is None:
                 raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
         return {
             "mechanism": cls.name,
             "version": cls.version,
             "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "target": {name: point[name] for name in DEPENDS_ON[noise["family"]]},
+            "target": {name: point[name] for name in _target(noise)},
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
             "beta": options["beta"],
@@ -169,3 +171,8 @@ class Histogram(Mechanism):
                 z[:, ties:m].max(axis=1, out=other[rows_now], initial=-np.inf)
             z[:, m:].max(axis=1, out=spurious[rows_now], initial=-np.inf)
         return linf, sums, top, other, spurious
+
+
+def _target(noise) -> tuple[str, ...]:
+    """The parameters of the target that the noise depends on."""
+    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]

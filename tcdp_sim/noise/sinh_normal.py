@@ -68,19 +68,20 @@ class SinhNormal(Noise):
         # The difference of the log densities, without its cancellation: with m the output's distance from the
         # middle and h half the shift, both over the knee, log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
-        m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            near = 2 * np.arctanh(np.tanh(m) * np.tanh(h))
-            u, v = np.abs(m + h), np.abs(m - h)
-            far = u - v + np.log1p(np.exp(-2 * u)) - np.log1p(np.exp(-2 * v))
-            log_cosh_ratio = np.where(np.minimum(np.abs(m), np.abs(h)) < 1, near, far)
+            m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
+            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, the tanh round to one
+            rest = np.log1p(np.exp(-2 * np.abs(m + h))) - np.log1p(np.exp(-2 * np.abs(m - h)))
+            far = np.copysign(2 * nearer, m) * np.copysign(1.0, h) + rest
+            log_cosh_ratio = np.where(nearer < 1, 2 * np.arctanh(np.tanh(m) * np.tanh(h)), far)
             loss = log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h)
             return np.where(h == 0, 0 * m, loss)[()]  # not 0 * inf where sinh overflows
 
     def _z(self, x):
         """The standard normal quantile at which the noise equals x."""
-        u = np.divide(x, self.knee, dtype=np.float64)
+        x = np.asarray(x, dtype=np.float64)
+        u = x / self.knee
         with np.errstate(over="ignore", invalid="ignore"):
             # What rounding u loses is u times as much in sinh u, and z^2 times that in the tail; fmod is exact.
             part = np.fmod(x, self.knee) / self.knee

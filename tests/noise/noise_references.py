@@ -109,7 +109,7 @@ class SinhNormalReference(Reference):
         return mp.log(mp.cosh(mp.mpf(x) / knee) / (scale * mp.sqrt(2 * mp.pi))) - self.z(x) ** 2 / 2
 
     def loss(self, y, shift):
-        scale, knee = self.parameters
+        knee = self.parameters[1]
         y, other = mp.mpf(y), mp.mpf(y) - mp.mpf(shift)
         return mp.log(mp.cosh(y / knee) / mp.cosh(other / knee)) - (self.z(y) ** 2 - self.z(other) ** 2) / 2
 

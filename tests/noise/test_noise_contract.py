@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, fields
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_quantiles_invert_the_tails(noise):
 @every
 def test_density_integrates_to_the_distribution(noise):
     x = np.concatenate([[0], noise.isf(np.array([0.49, 0.4, 0.2, 0.05, 1e-3, 1e-6, 1e-10]))])
-    for low, high in zip(x[:-1], x[1:]):
+    for low, high in pairwise(x):
         mass, _ = quad(noise.pdf, low, high, epsabs=0, epsrel=1e-11, limit=200)
         assert mass == pytest.approx(noise.sf(low) - noise.sf(high), rel=1e-10)
 
@@ -92,7 +93,7 @@ def test_variance_is_the_second_moment(noise):
     cuts = np.concatenate([[0], noise.isf(np.array([0.4, 0.2, 0.05, 1e-3, 1e-6, 1e-10, 1e-20]))])
     parts = [
         quad(lambda x: x * x * noise.pdf(x), low, high, epsabs=0, epsrel=1e-11, limit=200)[0]
-        for low, high in zip(cuts[:-1], cuts[1:])
+        for low, high in pairwise(cuts)
     ]
     # Beyond the last cut: a mass of 2e-20, and squares of at most a few hundred variances.
     assert noise.var() == pytest.approx(2 * sum(parts), rel=1e-10)
