@@ -47,7 +47,7 @@ def _run(composed) -> None:
 
     from tcdp_sim import study
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     prepared = study.prepare(raw)
     if prepared.settings.mode == "plan":
         study.show_plan(prepared, console)

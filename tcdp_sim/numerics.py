@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 MOST_PANELS = 2**12
 
 

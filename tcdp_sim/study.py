@@ -1,16 +1,12 @@
 """A study from config to figures: plan, run or resume, publish, draw. One function a stage."""
 
+import errno
 import hashlib
 import importlib
 import json
-import os
-import platform
-import subprocess
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 import tcdp_sim
-from tcdp_sim import clusters, config, engine, plots, results, sweep
+from tcdp_sim import clusters, config, engine, plots, provenance, results, sweep
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
@@ -27,7 +23,7 @@ from tcdp_sim.simulate import fingerprint
 from tcdp_sim.store import Run
 
 BYTES_PER_CHUNK = 20_000  # of journal, typical for six observables; only for the plan
-LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
+NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOENT}
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def show_plan(study: Study, console: Console) -> None:
     console.print(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     console.print(f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
     console.print(f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
-    console.print(f"folder: {study.folder}", highlight=False, soft_wrap=True)
+    console.print(f"folder: {study.folder}")
     _show_skipped(study, console)
 
 
@@ -98,7 +94,12 @@ def execute(study: Study, console: Console) -> None:
             console.print(f"interrupted: {kept} of {total} chunks are kept in {study.folder}; ", end="")
             console.print("the same command goes on from there")
             raise
-    run.publish(_dataset(study, run))
+        except OSError as problem:
+            raise _cannot_write(study, problem) from problem
+    try:
+        run.publish(_dataset(study, run))
+    except OSError as problem:
+        raise _cannot_write(study, problem) from problem
 
 
 def draw(study: Study, console: Console) -> None:
@@ -108,8 +109,8 @@ def draw(study: Study, console: Console) -> None:
     with plots.style():
         saved = plots.save_all(study.experiment.figures(table), study.folder / "figures")
     for path in saved:
-        console.print(f"figure: {path}", highlight=False, soft_wrap=True)
-    console.print(f"results: {study.folder / 'results.zarr'}", highlight=False, soft_wrap=True)
+        console.print(f"figure: {path}")
+    console.print(f"results: {study.folder / 'results.zarr'}")
 
 
 def _simulate(study, run, todo, console):
@@ -128,7 +129,7 @@ def _simulate(study, run, todo, console):
 
     with (
         clusters.connect(study.raw["cluster"]) as executor,
-        run.writer(_provenance(study)) as writer,
+        run.writer(provenance.record(study.folder, study.raw)) as writer,
         ProgressLine(len(todo), sum(work[cell.id] for cell, _ in todo), s.chunk) as line,
     ):
         engine.simulate(executor, todo, study.plan.counts, s.seed, s.chunk, receive)
@@ -160,37 +161,6 @@ def _attributes(study) -> dict[str, Any]:
     }
 
 
-def _provenance(study) -> dict[str, Any]:
-    """Who computes, where and with what: written to the journal's head and to provenance.json."""
-    about = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "host": platform.node(),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": tcdp_sim.__version__},
-        "numerics_fingerprint": fingerprint(),
-        "git": _git(),
-        "cluster": dict(study.raw["cluster"]),
-        "config": study.raw,
-    }
-    (study.folder / "provenance.json").write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
-    return about
-
-
-def _git() -> dict[str, Any]:
-    """Commit and dirty flag of the source tree, if the package runs from one."""
-    here = Path(tcdp_sim.__file__).parent
-
-    def ask(*words):
-        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
-
-    try:
-        dirty = bool(ask("status", "--porcelain", "--", ".").strip())
-        return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": dirty}
-    except (OSError, subprocess.CalledProcessError):
-        return {"commit": None, "dirty": None}
-
-
 def _open(study) -> Run:
     try:
         return Run(study.folder, study.identity)
@@ -199,6 +169,16 @@ def _open(study) -> Run:
         raise UserError(
             f"the results folder {study.folder} cannot be written ({reason}); choose another results_dir"
         ) from None
+
+
+def _cannot_write(study, problem: OSError) -> Exception:
+    """The one line for a full or vanished disk in the middle of a run; any other error as it is."""
+    if problem.errno not in NO_WRITING:
+        return problem
+    return UserError(
+        f"writing to {study.folder} failed ({problem.strerror}); what was finished is kept: "
+        "once there is room, the same command goes on from there"
+    )
 
 
 def _existing(study):
@@ -211,7 +191,7 @@ def _how_much(todo, total):
 
 def _show_skipped(study, console):
     for reason in study.plan.skipped:
-        console.print(f"left out: {reason}", highlight=False)
+        console.print(f"left out: {reason}")
 
 
 def _foreign_numerics(settings, console):
@@ -227,12 +207,3 @@ def _loader(raw):
         return load_counts(config.data_spec(raw, name), None if k == "declared" else k)
 
     return load
-
-
-def check_writable(folder: Path) -> None:
-    """UserError unless files can be made in the nearest existing parent of the folder."""
-    parent = folder
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise UserError(f"the results folder {folder} cannot be written ({parent}); choose another results_dir")

@@ -60,8 +60,9 @@ class Histogram(Mechanism):
 
     def __post_init__(self):
         given = np.asarray(self.counts)
-        counts = given.astype(np.int64)
-        if (given.size and given.dtype.kind not in "iu") or counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
+        whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused, not cut off
+        counts = given.astype(np.int64) if whole else np.zeros(1)
+        if counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
             raise ValueError("counts are not valid; valid: positive whole numbers in descending order")
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)

@@ -27,7 +27,8 @@ class Gaussian(Noise):
 
     def logpdf(self, x):
         z = np.divide(x, self.scale, dtype=np.float64)
-        return -0.5 * z * z - HALF_LOG_TWO_PI - np.log(self.scale)
+        with np.errstate(over="ignore"):
+            return -0.5 * z * z - HALF_LOG_TWO_PI - np.log(self.scale)
 
     def sf(self, x):
         return ndtr(-np.divide(x, self.scale, dtype=np.float64))

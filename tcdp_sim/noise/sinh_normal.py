@@ -29,8 +29,9 @@ class SinhNormal(Noise):
         u = np.abs(np.divide(x, self.knee, dtype=np.float64))
         log_cosh = u + np.log1p(np.exp(-2 * u)) - np.log(2)
         z = self._z(x)
-        with np.errstate(over="ignore"):
-            return np.where(np.isinf(z), -np.inf, log_cosh - 0.5 * z * z)[()] - HALF_LOG_TWO_PI - np.log(self.scale)
+        with np.errstate(over="ignore", invalid="ignore"):  # inf - inf at infinity
+            shape = np.where(np.isinf(z), -np.inf, log_cosh - 0.5 * z * z)[()]
+            return shape - HALF_LOG_TWO_PI - np.log(self.scale)
 
     def sf(self, x):
         return ndtr(-self._z(x))

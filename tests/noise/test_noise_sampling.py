@@ -1,7 +1,7 @@
 """Draws of every noise against its own distribution function.
 
 Seeds are fixed, so a test that passes keeps passing; for a fresh seed each comparison has a false-alarm rate of
-1e-5, and there are about 60 of them: one alarm in 1600 changes of the stream.
+1e-5, and there are about 130 of them (Bonferroni): one alarm in 800 changes of the stream.
 """
 
 import numpy as np
@@ -91,7 +91,7 @@ def test_array_parameters_have_their_own_draws(family):
 def test_truncated_draws_stay_within_the_bound(noise):
     draws = noise.sample(rng(9), 400_000)
     assert np.abs(draws).max() <= noise.bound
-    # 25 times the mean distance of the extreme draw from the bound, or of what has tail 1e-5 / 25 / 400000
+    # 50 draws are expected beyond, so that there is none has probability e^-50
     assert np.abs(draws).max() > noise.isf(25 / 400_000)
 
 

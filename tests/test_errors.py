@@ -1,0 +1,99 @@
+"""How wrong inputs are told."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tcdp_sim.errors import UserError, choice, real
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, 1.0),
+        (2.5, 2.5),
+        (np.float32(0.5), 0.5),
+        (np.int8(3), 3.0),
+        (np.array(4), 4.0),
+        (10**30, 1e30),
+        (Fraction(1, 4), 0.25),
+    ],
+)
+def test_scalars_become_floats(value, expected):
+    assert real("x", value, 0) == expected
+    assert type(real("x", value, 0)) is float
+
+
+@pytest.mark.parametrize("value", [[1, 2], (1, 2), np.array([1, 2]), [1.0, Fraction(2)], [1, np.float32(2)]])
+def test_arrays_become_read_only_copies(value):
+    array = real("x", value, 0)
+    np.testing.assert_array_equal(array, [1.0, 2.0])
+    assert array.dtype == np.float64
+    assert not array.flags.writeable
+    assert not np.shares_memory(array, value)
+
+
+@pytest.mark.parametrize(
+    ("options", "taken", "refused"),
+    [
+        ({}, [5e-324, 0.5, 1 - 2.0**-53], [0.0, -0.0, 1.0]),
+        ({"closed": True}, [0.0, 0.5], [-5e-324, 1.0]),
+        ({"finite": False}, [0.5, 1.0], [0.0, 1 + 2.0**-52]),
+        ({"closed": True, "finite": False}, [0.0, 1.0], [-5e-324, 1 + 2.0**-52]),
+    ],
+)
+def test_ends_of_the_range(options, taken, refused):
+    for value in taken:
+        assert real("x", value, 0, 1, **options) == value
+    for value in [*refused, np.nan, np.inf, -np.inf]:
+        with pytest.raises(ValueError, match="is not valid"):
+            real("x", value, 0, 1, **options)
+
+
+def test_infinity_is_admitted_only_by_name():
+    assert real("x", np.inf, 0, finite=False) == np.inf
+    with pytest.raises(ValueError, match="x = inf is not valid; valid: 0 < x < inf"):
+        real("x", np.inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "0 < width < 2"),
+        ({"closed": True}, "0 <= width < 2"),
+        ({"finite": False}, "0 < width <= 2"),
+        ({"closed": True, "finite": False}, "0 <= width <= 2"),
+    ],
+)
+def test_message_has_name_value_and_range(options, text):
+    for value, seen in ((-3, "-3"), (np.nan, "nan"), ([1, 7.5, -1], "7.5"), (np.array([[1], [9]]), "9")):
+        with pytest.raises(ValueError, match="width") as failure:
+            real("width", value, 0, 2, **options)
+        assert str(failure.value) == f"width = {seen} is not valid; valid: {text}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1", "one", b"1", None, True, np.True_, [True], 1j, [1j], [1, None], [1, "2"], [1, [2, 3]], {}, object,
+     np.datetime64("2020-01-01"), 10**400],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_number_is_named(value):
+    with pytest.raises(ValueError, match="is not a number") as failure:
+        real("x", value, 0)
+    assert str(failure.value) == f"x = {value!r} is not a number; valid: 0 < x < inf"
+    assert failure.value.__suppress_context__
+
+
+def test_choice_returns_what_is_known_and_lists_what_would_be():
+    assert choice("method", "tight", ("tight", "paper")) == "tight"
+    assert choice("method", "paper", {"tight": 1, "paper": 2}) == "paper"
+    with pytest.raises(ValueError, match="method") as failure:
+        choice("method", "Tight", ("tight", "paper"))
+    assert str(failure.value) == "method = 'Tight' is not known; valid: tight, paper"
+
+
+def test_a_users_mistake_is_a_value_error():
+    with pytest.raises(ValueError, match="told in one line"):
+        raise UserError("told in one line")
