@@ -1,10 +1,15 @@
 """The command line: a Hydra application whose errors are one line and exit code 2."""
 
+import contextlib
+import io
 import os
 import signal
 import sys
 
 import hydra
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from tcdp_sim import __version__
 from tcdp_sim.errors import UserError
@@ -17,15 +22,12 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"tcdp-sim {__version__}")
         return
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
-
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         for composed in _compose():
             _run(composed)
-    except (UserError, HydraException, OmegaConfBaseException) as mistake:
-        print(f"tcdp-sim: {_one_line(mistake)}", file=sys.stderr)
+    except UserError as mistake:
+        print(f"tcdp-sim: {mistake}", file=sys.stderr)
         sys.exit(MISTAKE)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
@@ -35,14 +37,25 @@ def _compose() -> list:
     """The configs that the command line asks for: one, several with --multirun, none with --help and the like."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     composed = []
-    hydra.main(version_base="1.3", config_path="conf", config_name="config")(composed.append)()
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            hydra.main(version_base="1.3", config_path="conf", config_name="config")(composed.append)()
+    except SystemExit as end:  # argparse: usage on many lines, then what is wrong
+        if end.code:
+            raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
+        raise
+    except (HydraException, OmegaConfBaseException, ValueError, OSError) as mistake:  # all of them about the words given
+        raise UserError(_one_line(mistake)) from None
+    sys.stderr.write(said.getvalue())
     return composed
 
 
 def _run(composed) -> None:
-    from omegaconf import OmegaConf
-
-    raw = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+    try:
+        raw = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as mistake:
+        raise UserError(_one_line(mistake)) from None
     from rich.console import Console
 
     from tcdp_sim import study

@@ -12,9 +12,10 @@ from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
+GROUPED = ("experiment", "mechanism", "data", "cluster")
 KEYS = (
     *("name", "mode", "seed", "trials", "chunk", "results_dir", "invalid", "numerics", "sweep", "also"),
-    *("experiment", "mechanism", "data", "cluster"),
+    *GROUPED,
 )
 
 
@@ -41,17 +42,19 @@ class Settings:
 def settings(config: Mapping[str, Any]) -> Settings:
     """The top-level keys, checked; UserError names the key, its value and what would be valid."""
     known_keys("config", config, KEYS)
-    name = str(config["name"])
-    if not name or name in (".", "..") or any(c in name for c in "/\\\0"):
-        raise UserError(f"name = {name!r} is not valid; valid: a folder name without slashes")
+    _complete(config)
+    for group in ("mechanism", "cluster"):
+        _one_of(config[group].get("name"), f"{group}.name", options(group))
+    known_keys("experiment", config["experiment"], ("name", "axes"))
+    known_keys("cluster", config["cluster"], ("name", "workers"))
     return Settings(
-        name=name,
+        name=_text(config["name"], "name", "/\\\0\n", "a folder name without slashes"),
         experiment=_one_of(config["experiment"].get("name"), "experiment.name", options("experiment")),
         mode=_one_of(config["mode"], "mode", ("run", "plan", "draw")),
         seed=_whole(config["seed"], "seed", 0, MAX_SEED - 1),
         trials=_whole(config["trials"], "trials", 1, 10**12),
         chunk=_whole(config["chunk"], "chunk", 1, 10**7),
-        results_dir=str(config["results_dir"]),
+        results_dir=_text(config["results_dir"], "results_dir", "\0\n", "the path of a folder"),
         invalid=_one_of(config["invalid"], "invalid", ("refuse", "skip")),
         numerics=_one_of(config["numerics"], "numerics", ("warn", "strict")),
     )
@@ -77,29 +80,38 @@ def named(group: str, name: str) -> Mapping[str, Any]:
 
 
 def blocks(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Mapping[str, Any]]]:
-    """The blocks of the sweep: name -> axes, each completed by what its data set suggests.
+    """The blocks of the sweep: name -> axes, each completed by what its experiment and its data set suggest.
 
     A block of `also` starts from `sweep`; if it names its own data, that data set's axes come before the sweep's.
     A block with `only_with: x` is left out unless the chosen data set is x.
     """
-    sweep, data = config["sweep"], config["data"]
-    found = {"sweep": _with_axes(data.get("axes") or {}, sweep)}
-    for name, block in (config.get("also") or {}).items():
-        if not isinstance(block, Mapping):
-            raise UserError(f"also.{name} = {block!r} is not a block of axes")
-        block = dict(block)
-        if block.pop("only_with", data["name"]) != data["name"]:
+    data = config["data"]
+    sweep = _with_axes(_axes("experiment", config["experiment"]), config["sweep"])
+    found = {"sweep": _with_axes(_axes("data", data), sweep)}
+    for name, block in _mapping("also", config["also"] or {}).items():
+        block = dict(_mapping(f"also.{name}", block))
+        if block.pop("only_with", data.get("name")) != data.get("name"):
             continue
         base = sweep
         if isinstance(block.get("data"), str):
-            base = _with_axes(sweep, data_spec(config, block["data"]).get("axes") or {})
+            base = _with_axes(sweep, _axes("data", data_spec(config, block["data"])))
         found[f"also.{name}"] = _with_axes(base, block)
     return found
 
 
 def data_spec(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The spec of a data set by name: the chosen one, or one of conf/data."""
-    return config["data"] if name == config["data"]["name"] else named("data", name)
+    return config["data"] if name == config["data"].get("name") else named("data", name)
+
+
+def _axes(where: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(f"{where}.axes", spec.get("axes") or {})
+
+
+def _mapping(where: str, value) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
+    return value
 
 
 def _with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,6 +127,23 @@ def _one_of(value, name, valid):
     if value not in valid:
         raise UserError(f"{name} = {value!r} is not known; valid: {', '.join(valid)}")
     return value
+
+
+def _complete(config: Mapping[str, Any]) -> None:
+    """UserError unless every key is there and every section is one."""
+    for key in KEYS:
+        if key not in config:
+            raise UserError(f"config: {key!r} is missing; every key of config.yaml is needed")
+        if key in GROUPED and not isinstance(config[key], Mapping):
+            raise UserError(f"{key} = {config[key]!r} is not known; valid: {', '.join(options(key))}")
+    _mapping("sweep", config["sweep"])
+
+
+def _text(value, name: str, forbidden: str, valid: str) -> str:
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not text or set(text) & set(forbidden) or (name == "name" and set(text) == {"."}):
+        raise UserError(f"{name} = {value!r} is not valid; valid: {valid}")
+    return text
 
 
 def _whole(value, name, low, high):

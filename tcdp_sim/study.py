@@ -22,6 +22,7 @@ from tcdp_sim.progress import ProgressLine
 from tcdp_sim.simulate import fingerprint
 from tcdp_sim.store import Run
 
+MOST_CHUNKS = 10**7
 BYTES_PER_CHUNK = 20_000  # of journal, typical for six observables; only for the plan
 NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOENT}
 
@@ -54,11 +55,16 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     mechanism = mechanism_class(raw["mechanism"]["name"])
     options = {key: value for key, value in raw["mechanism"].items() if key != "name"}
     config.known_keys("mechanism", options, mechanism.options)
+    if missing := [name for name in mechanism.options if name not in options]:
+        raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
     found = {
         name: sweep.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
     }
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
+    chunks = len(plan.cells) * checked.chunks
+    if chunks > MOST_CHUNKS:
+        raise UserError(f"{chunks:.3g} chunks are too many; valid: at most {MOST_CHUNKS:,}; raise chunk or lower trials")
     return Study(checked, raw, mechanism, plan, importlib.import_module(f"tcdp_sim.experiments.{checked.experiment}"))
 
 

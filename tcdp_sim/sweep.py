@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tcdp_sim.errors import UserError, choice
+from tcdp_sim.errors import UserError, real
 from tcdp_sim.mechanisms import Mechanism
 
 KEYWORDS = ("zip", "where", "cells")
+MOST_POINTS = 10**6
 _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
 _COMPARE = {
     "<=": operator.le,
@@ -65,14 +66,15 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
     for key in block:
         if key not in KEYWORDS and block[key] is not None:
             name, values = _axis(f"{where}.{key}", key, block[key])
-            if name not in valid_axes:
-                raise UserError(f"{where}.{key} is not an axis; valid: {', '.join((*valid_axes, *KEYWORDS))}")
+            _known_axis(f"{where}.{key}", name, (*valid_axes, *KEYWORDS))
             if name in axes:
                 raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
             axes[name] = values
-    found = list(_product(axes, block.get("zip") or [], where))
-    if block.get("cells"):
-        found = [point | _explicit(cell, where) for point in found for cell in block["cells"]]
+    found = _product(axes, _groups(block.get("zip"), axes, where), where)
+    if block.get("cells") is not None:
+        cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
+        _affordable(where, len(found) * len(cells))
+        found = [_without_omega(point, cell) | cell for point in found for cell in cells]
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
     return [point for point in found if all(test(_derived(point)) for test in tests)]
 
@@ -97,8 +99,7 @@ def plan(
     seen = set()
     for point in itertools.chain.from_iterable(blocks.values()):
         _check_complete(point, mechanism)
-        noise = choice("sweep.noise", point["noise"], noises)
-        full = _derived(point) | {"noise": noises[noise]}
+        full = _derived(point) | {"noise": noises[_known_noise(point["noise"], noises)]}
         label = _label(point, mechanism.uses(full))
         if label in seen:
             continue
@@ -117,6 +118,12 @@ def plan(
     if not cells:
         raise UserError("the sweep has no valid cell" + (f": {skipped[0]}" if skipped else ""))
     return Plan(tuple(cells.values()), counts, tuple(skipped))
+
+
+def _known_noise(name, noises) -> str:
+    if name not in noises:
+        raise UserError(f"sweep.noise = {_show(name)} is not known; valid: {', '.join(noises)}")
+    return name
 
 
 def _label(point, used) -> tuple[tuple[str, Any], ...]:
@@ -154,12 +161,20 @@ def _axis(where: str, key: str, value) -> tuple[str, list]:
     values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
-    if exponent:
-        values = [_number(where, 10.0 ** _number(where, v)) for v in values]
-    values = [_number(where, v) if isinstance(v, int | float) else v for v in values]
+    values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
     if name == "k":
-        values = [float(round(v)) if isinstance(v, float) and v < 1e15 else v for v in values]
+        values = [float(round(v)) if isinstance(v, float) and 1 <= v < 1e15 else v for v in values]
     return name, list(dict.fromkeys(values))
+
+
+def _known_axis(where: str, name: str, valid) -> None:
+    if name not in valid:
+        raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}")
+
+
+def _affordable(where: str, size: int) -> None:
+    if size > MOST_POINTS:
+        raise UserError(f"{where} has {size:.3g} points; valid: at most {MOST_POINTS:,}")
 
 
 def _range(where: str, spec) -> list[float]:
@@ -167,13 +182,14 @@ def _range(where: str, spec) -> list[float]:
         raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
     try:
         low, high, num = float(spec["from"]), float(spec["to"]), int(spec["num"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise UserError(f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}") from None
     scale = spec.get("scale", "linear")
     if num < 1 or num != spec["num"] or not (math.isfinite(low) and math.isfinite(high)):
         raise UserError(f"{where}: num must be a whole number >= 1, from and to finite; got {dict(spec)}")
     if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
         raise UserError(f"{where}: scale must be linear, or log with positive from and to; got {dict(spec)}")
+    _affordable(where, num)
     steps = [i / (num - 1) if num > 1 else 0.0 for i in range(num)]
     if scale == "log":
         return [low * (high / low) ** s for s in steps]
@@ -183,7 +199,16 @@ def _range(where: str, spec) -> list[float]:
 def _number(where: str, value) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         raise UserError(f"{where} = {value!r} is not a number")
-    return rounded(float(value))
+    try:
+        return rounded(float(value))
+    except OverflowError:
+        raise UserError(f"{where} is too large; valid: numbers up to 1e308") from None
+
+
+def _power(where: str, exponent) -> float:
+    if _number(where, exponent) > 308:
+        raise UserError(f"{where} = {exponent:g} is too large; valid: exponents up to 308")
+    return rounded(10.0 ** _number(where, exponent))
 
 
 def _listed(value) -> list:
@@ -192,27 +217,50 @@ def _listed(value) -> list:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _product(axes, groups, where):
+def _groups(value, axes, where) -> list[tuple[str, ...]]:
+    """The groups of `zip`, once they are known to name axes of the block, each once and of equal length."""
+    groups = _listed(value)
+    if groups and not any(isinstance(group, list | tuple) for group in groups):
+        groups = [groups]
     groups = [tuple(_listed(group)) for group in groups]
-    zipped = {name for group in groups for name in group}
-    if missing := zipped - set(axes):
-        raise UserError(f"{where}.zip names {sorted(missing)[0]}, which is not an axis of the block")
-    parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
+    names = [name for group in groups for name in group]
+    for name in names:
+        if not isinstance(name, str) or name not in axes:
+            raise UserError(f"{where}.zip = {value} is not valid; valid: groups of axes of the block such as [[k, rho]]")
+        if names.count(name) > 1:
+            raise UserError(f"{where}.zip names {name} twice; valid: each axis in one group at most")
     for group in groups:
         lengths = {name: len(axes[name]) for name in group}
         if len(set(lengths.values())) > 1:
             raise UserError(f"{where}.zip needs axes of equal length; got {lengths}")
-        parts.append([dict(zip(group, values)) for values in zip(*(axes[name] for name in group))])
-    for combination in itertools.product(*parts):
-        yield dict(item for part in combination for item in part.items())
+    return groups
 
 
-def _explicit(cell, where):
+def _product(axes, groups, where) -> list[dict[str, Any]]:
+    zipped = {name for group in groups for name in group}
+    parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
+    parts += [[dict(zip(group, values)) for values in zip(*(axes[name] for name in group))] for group in groups]
+    _affordable(where, math.prod(map(len, parts)))
+    return [dict(item for part in combination for item in part.items()) for combination in itertools.product(*parts)]
+
+
+def _explicit(cell, valid_axes, where) -> dict[str, Any]:
+    if not isinstance(cell, Mapping) or not cell:
+        raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
     out = {}
     for key, value in cell.items():
         name, values = _axis(f"{where}.cells.{key}", key, value)
+        _known_axis(f"{where}.cells.{key}", name, valid_axes)
+        if len(values) > 1:
+            raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value")
         out[name] = values[0]
     return out
+
+
+def _without_omega(point, cell):
+    """The point without the axis omega, in either form, if the cell gives it."""
+    both = {"omega", "omega_sqrt_rho"}
+    return {axis: value for axis, value in point.items() if axis not in both} if both & set(cell) else point
 
 
 def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
@@ -238,9 +286,14 @@ def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
 
 def _derived(point):
     """The point with omega, however it was given."""
-    if point.get("omega_sqrt_rho") is None or not isinstance(point.get("rho"), float) or point["rho"] <= 0:
+    scaled, rho = point.get("omega_sqrt_rho"), point.get("rho")
+    if scaled is None or rho is None:
         return dict(point)
-    return point | {"omega": rounded(point["omega_sqrt_rho"] / math.sqrt(point["rho"]))}
+    try:
+        omega = real("omega_sqrt_rho", scaled, 0, finite=False) / math.sqrt(real("rho", rho, 0))
+    except ValueError as mistake:
+        raise UserError(f"sweep: {mistake}") from None
+    return point | {"omega": rounded(omega)}
 
 
 def _check_complete(point, mechanism):

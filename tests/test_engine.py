@@ -110,7 +110,7 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
 
 
 def test_an_error_on_a_worker_reaches_the_driver():
-    prepared, todo = plan()
+    todo = plan()[1]
     broken = simulate.Batch(todo[0][0].id, {"mechanism": "none"}, None, (0,))
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,

@@ -73,12 +73,11 @@ def test_message_has_name_value_and_range(options, text):
         assert str(failure.value) == f"width = {seen} is not valid; valid: {text}"
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["1", "one", b"1", None, True, np.True_, [True], 1j, [1j], [1, None], [1, "2"], [1, [2, 3]], {}, object,
-     np.datetime64("2020-01-01"), 10**400],
-    ids=lambda value: type(value).__name__,
-)
+WORDS = ["1", "one", b"1", None, True, np.True_, 1j, {}, object, np.datetime64("2020-01-01"), 10**400]
+LISTS = [[True], [1j], [1, None], [1, "2"], [1, [2, 3]], [Fraction(1, 2), True]]
+
+
+@pytest.mark.parametrize("value", WORDS + LISTS, ids=lambda value: type(value).__name__)
 def test_what_is_no_number_is_named(value):
     with pytest.raises(ValueError, match="is not a number") as failure:
         real("x", value, 0)

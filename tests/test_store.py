@@ -59,7 +59,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path, key):
 
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(UserError, match="not empty and not a run's folder"):
+    with pytest.raises(UserError, match=r"not empty and not a run's folder"):
         Run(tmp_path, IDENTITY)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -111,7 +111,7 @@ def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
     data = bytearray(chunk.read_bytes())
     data[len(data) // 2] ^= 1
     chunk.write_bytes(data)
-    with pytest.raises(RuntimeError, match="(?i)decompress|checksum|corrupt"):
+    with pytest.raises(RuntimeError, match=r"(?i)decompress|checksum|corrupt"):
         xr.open_zarr(path, consolidated=False)["x"].load()
 
 

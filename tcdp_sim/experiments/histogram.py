@@ -59,7 +59,8 @@ def report(table: pd.DataFrame, console) -> None:
         levels = np.sort(part["k"].unique())
         levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
         shown = part[(part["rho"] == rho) & part["k"].isin(levels)]
-        console.print(_terminal_table(f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)", shown), soft_wrap=False)
+        title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"
+        console.print(_terminal_table(title, shown), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
     console.print(_agreement(table))
 

@@ -92,7 +92,7 @@ class Histogram(Mechanism):
             "target": {name: point[name] for name in _target(noise)},
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
-            "beta": options["beta"],
+            "beta": real("beta", options["beta"], 0, 1),
             "sampling": options["sampling"],
         }
 

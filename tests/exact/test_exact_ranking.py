@@ -206,8 +206,10 @@ def test_scipy_distributions_and_quadrature(noise, law, name):
         return ties * law.pdf(z) * law.cdf(z) ** (ties - 1)
 
     def stays(z):
-        return density(z) * np.prod([law.cdf(z + top - c) for c in counts[ties:]]) * law.cdf(z + top) ** (
-            bins - len(counts)
+        return (
+            density(z)
+            * np.prod([law.cdf(z + top - c) for c in counts[ties:]])
+            * law.cdf(z + top) ** (bins - len(counts))
         )
 
     def wins(z):

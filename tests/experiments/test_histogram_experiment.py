@@ -82,7 +82,7 @@ def test_figures_against_k(table):
 
 
 def test_figures_against_rho_for_a_fixed_domain(tiny, folder):
-    code, out, err = tiny("data=flights_dest", "sweep.k=null", "sweep.rho=[1e-6,1e-3]")
+    code, _, err = tiny("data=flights_dest", "sweep.k=null", "sweep.rho=[1e-6,1e-3]")
     assert code == 0, err
     table = histogram.reference(results.open_cells(folder).load())
     found = drawn(table)

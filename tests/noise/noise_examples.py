@@ -31,7 +31,24 @@ ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.
 TAILS = np.array(
-    [1e-300, 1e-299, 1e-200, 1e-100, 1e-50, 1e-20, 1e-10, 1e-5, 1e-3, 0.02, 0.1, 0.24, 0.26, 0.4, 0.49, 0.5 - 1e-9]
+    [
+        1e-300,
+        1e-299,
+        1e-200,
+        1e-100,
+        1e-50,
+        1e-20,
+        1e-10,
+        1e-5,
+        1e-3,
+        0.02,
+        0.1,
+        0.24,
+        0.26,
+        0.4,
+        0.49,
+        0.5 - 1e-9,
+    ]
 )
 PROBABILITIES = np.concatenate([TAILS, [0.5], 1 - TAILS[TAILS > 1e-15][::-1]])
 

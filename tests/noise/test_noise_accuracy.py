@@ -100,17 +100,23 @@ SCIPY = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "other"), SCIPY, ids=str)
+@pytest.mark.parametrize(("noise", "other"), SCIPY, ids=[repr(noise) for noise, _ in SCIPY])
 def test_against_scipy(noise, other):
-    x = points(noise)[1:-1]  # SciPy's logpdf of the Laplace is the log of the density: -inf beyond the doubles
+    x = points(noise)[
+        1:-1
+    ]  # SciPy's logpdf of the Laplace is the log of the density: -inf beyond the doubles
     for method in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"):
-        np.testing.assert_allclose(getattr(noise, method)(x), getattr(other, method)(x), rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(
+            getattr(noise, method)(x), getattr(other, method)(x), rtol=1e-12, atol=1e-300
+        )
     np.testing.assert_allclose(noise.isf(PROBABILITIES), other.isf(PROBABILITIES), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(noise.ppf(PROBABILITIES), other.ppf(PROBABILITIES), rtol=1e-12, atol=1e-15)
     assert noise.var() == pytest.approx(other.var(), rel=1e-14)
 
 
-@pytest.mark.parametrize("noise", [*EXAMPLES["truncated_laplace"][:3], TruncatedLaplace(3.0, 100.0)], ids=repr)
+@pytest.mark.parametrize(
+    "noise", [*EXAMPLES["truncated_laplace"][:3], TruncatedLaplace(3.0, 100.0)], ids=repr
+)
 def test_truncated_laplace_has_the_size_of_scipys_truncated_exponential(noise):
     other = stats.truncexpon(b=noise.bound / noise.scale, scale=noise.scale)
     x = np.linspace(0, 1.1 * noise.bound, 57)
@@ -141,6 +147,16 @@ def test_sinh_normal_with_a_far_knee_is_gaussian():
     assert SinhNormal(2.0, 2e9).var() == pytest.approx(4.0, rel=1e-13)
 
 
+@pytest.mark.parametrize("scale", [0.3, 0.7, 1.0, 7.0])
+def test_truncated_laplace_quantiles_end_exactly_at_the_bound(scale):
+    """-log(exp(-r)) is an ulp short of r for some ratios in a hundred: hence so many of them."""
+    noise = TruncatedLaplace(scale, scale * np.geomspace(1e-3, 1e3, 400))
+    np.testing.assert_array_equal(noise.isf(0.0), noise.bound)
+    np.testing.assert_array_equal(noise.ppf(1.0), noise.bound)
+    np.testing.assert_array_equal(noise.isf(1.0), -noise.bound)
+    np.testing.assert_array_equal(noise.ppf(0.0), -noise.bound)
+
+
 def test_truncated_laplace_with_a_far_bound_is_laplace():
     x = np.linspace(-600, 600, 41)
     np.testing.assert_allclose(TruncatedLaplace(1.0, 1e4).sf(x), Laplace(1.0).sf(x), rtol=1e-15)
@@ -149,5 +165,7 @@ def test_truncated_laplace_with_a_far_bound_is_laplace():
 def test_truncated_laplace_with_a_near_bound_is_uniform():
     """With a bound of 1e-14 scales the density is level to 1e-14."""
     noise = TruncatedLaplace(1.0, 1e-14)
-    np.testing.assert_allclose(noise.isf(np.array([0.1, 0.25, 0.4])), np.array([0.8, 0.5, 0.2]) * 1e-14, rtol=1e-12)
+    np.testing.assert_allclose(
+        noise.isf(np.array([0.1, 0.25, 0.4])), np.array([0.8, 0.5, 0.2]) * 1e-14, rtol=1e-12
+    )
     assert noise.var() == pytest.approx(1e-28 / 3, rel=1e-12)
