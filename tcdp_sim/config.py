@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -32,6 +33,11 @@ class Settings:
     results_dir: str
     invalid: str
     numerics: str
+
+    @property
+    def folder(self) -> Path:
+        """Where the run's results are."""
+        return Path(self.results_dir) / self.name
 
     @property
     def chunks(self) -> int:

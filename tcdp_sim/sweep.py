@@ -116,7 +116,7 @@ def plan(
         cells.setdefault(cell.id, cell)
         counts[data.digest] = data.counts
     if not cells:
-        raise UserError("the sweep has no valid cell" + (f": {skipped[0]}" if skipped else ""))
+        raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
     return Plan(tuple(cells.values()), counts, tuple(skipped))
 
 

@@ -101,10 +101,11 @@ class Histogram(Mechanism):
         family, target = law["noise"]["family"], law["target"]
         promise = equal_privacy(family, **target)
         noise = calibrate(family, promise, 1.0, law["noise"]["calibration"], coordinates=2)
-        bounds = {"bound": histogram_error_bound(noise, law["bins"], law["beta"])}
+        bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # before any logarithm of it is taken
+        bounds = {"bound": histogram_error_bound(noise, bins, beta)}
         if isinstance(noise, Gaussian):
-            bounds["printed"] = zcdp_printed_radius(target["rho"], law["bins"], law["beta"])
-        return cls(noise, promise, counts, law["bins"], law["beta"], law["sampling"], bounds)
+            bounds["printed"] = zcdp_printed_radius(target["rho"], bins, beta)
+        return cls(noise, promise, counts, bins, beta, law["sampling"], bounds)
 
     @property
     def guarantee(self):

@@ -10,6 +10,8 @@ class Guarantee:
 
     def _freeze(self, **checked) -> None:
         for name, value in checked.items():
+            if not isinstance(value, float):
+                raise ValueError(f"{name} = {value!r} is not valid; valid: one number, not an array")
             object.__setattr__(self, name, value)
 
 

@@ -138,7 +138,7 @@ def reference(noise):
 
 
 def error(value, exact):
-    """The relative error of a double; infinite if it is infinite and the nearest double is not, or the reverse."""
+    """The relative error of a double; infinite if it or the nearest double is, and not both."""
     value, nearest = float(value), float(exact)
     if nearest == 0 or not (isfinite(value) and isfinite(nearest)):
         return 0.0 if value == nearest else inf

@@ -60,7 +60,7 @@ def test_density(noise):
 
 @every
 def test_quantiles(noise):
-    """x is within a relative error of the exact quantile iff the exact tail passes p between x's neighbours."""
+    """x is as near as that to the exact quantile iff the exact tail passes p between x's neighbours."""
     exact = reference(noise)
     for p, x in zip(PROBABILITIES, noise.isf(PROBABILITIES)):
         margin = mp.mpf(x) * mp.mpf(TOLERANCE) * (1 if x >= 0 else -1)

@@ -62,7 +62,7 @@ def test_symmetry_is_exact(noise):
 
 @every
 def test_logs_are_the_logs(noise):
-    """exp turns the absolute error of the log, at worst half an ulp of 700 a few times over, into a relative one."""
+    """exp makes the absolute error of the log, a few times half an ulp of 700, a relative one."""
     x = points(noise)
     for method in ("pdf", "cdf", "sf"):
         values, logs = getattr(noise, method)(x), getattr(noise, "log" + method)(x)

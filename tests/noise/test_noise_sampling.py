@@ -1,7 +1,7 @@
 """Draws of every noise against its own distribution function.
 
-Seeds are fixed, so a test that passes keeps passing; for a fresh seed each comparison has a false-alarm rate of
-1e-5, and there are about 130 of them (Bonferroni): one alarm in 800 changes of the stream.
+Seeds are fixed, so a test that passes keeps passing; for a fresh seed each comparison has a false-alarm rate
+of 1e-5, and there are about 130 of them (Bonferroni): one alarm in 800 changes of the stream.
 """
 
 import numpy as np

@@ -24,7 +24,7 @@ def losses(noise):
 
 
 def scale_of_terms(noise, y, shift):
-    """The size that cancels in the loss: of the two terms of the sinh-normal's; for the others there is none."""
+    """What cancels in the loss: the two terms of the sinh-normal's; for the others there is none."""
     if noise.family != "sinh_normal":
         return mp.mpf(0)
     y, other, knee = mp.mpf(y), mp.mpf(y) - mp.mpf(shift), mp.mpf(noise.knee)

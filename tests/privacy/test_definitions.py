@@ -124,3 +124,9 @@ def test_what_is_no_number_is_refused(kind, name, value):
     with pytest.raises(ValueError, match="is not a number") as failure:
         kind(**{**example(kind), name: value})
     assert str(failure.value) == f"{name} = {value!r} is not a number; {RANGES[kind, name]}"
+
+
+@pytest.mark.parametrize("make", [PureDP, lambda rho: ZCDP(rho), lambda rho: TCDP(rho, 2.0)])
+def test_a_guarantee_is_one_number_not_an_array(make):
+    with pytest.raises(ValueError, match="not an array"):
+        make([0.1, 0.2])

@@ -1,7 +1,7 @@
 """Draws of extremes against brute force, against order statistics in closed form, and at exact quantiles.
 
-Seeds are fixed, so a test that passes keeps passing; for a fresh seed each comparison has a false-alarm rate of
-1e-6, and there are about 350 of them (Bonferroni): one alarm in 3000 changes of the stream.
+Seeds are fixed, so a test that passes keeps passing; for a fresh seed each comparison has a false-alarm rate
+of 1e-6, and there are about 700 of them (Bonferroni): one alarm in 1400 changes of the stream.
 """
 
 import copy
@@ -97,7 +97,7 @@ def test_probability_integral_transform_of_a_bounded_noise(count):
 
 @pytest.mark.parametrize("count", [1e18, 1e100, 1e300])
 def test_a_bounded_noise_ends_at_its_bound(count):
-    """The mean distance from the bound is under 1e-17 here, and E < 20 for 1 - 1e-4 of all draws, E < 80 for all."""
+    """The mean distance from the bound is under 1e-17 here, and no exponential draw exceeds 80."""
     noise = TruncatedLaplace(2.0, 3.0)
     for draws in (sample_max(noise, rng(16), count, 5000), sample_abs_max(noise, rng(17), count, 5000)):
         assert draws.max() <= noise.bound
@@ -205,7 +205,7 @@ def test_the_ends_of_the_generators_range_give_finite_draws(noise, exponential):
 @every
 @every_sampler
 def test_the_same_words_are_consumed_whatever_the_count(noise, sampler):
-    """So draws at two counts have common random numbers, and a stream's position does not depend on the cell."""
+    """So two counts have common random numbers, and a stream's position does not depend on the cell."""
     states = []
     for count in (1, 2.5, 1e6, 1e300):
         generator = rng(27)
