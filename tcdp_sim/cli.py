@@ -9,7 +9,7 @@ import sys
 import hydra
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim import __version__
 from tcdp_sim.errors import UserError
@@ -27,9 +27,10 @@ def main() -> None:
         for composed in _compose():
             _run(composed)
     except UserError as mistake:
-        print(f"tcdp-sim: {mistake}", file=sys.stderr)
+        print("tcdp-sim:", *str(mistake).split(), file=sys.stderr)
         sys.exit(MISTAKE)
     except KeyboardInterrupt:
+        print("tcdp-sim: interrupted; the same command goes on with what is kept", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
@@ -45,7 +46,7 @@ def _compose() -> list:
         if end.code:
             raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
         raise
-    except (HydraException, OmegaConfBaseException, ValueError, OSError) as mistake:  # all of them about the words given
+    except (HydraException, OmegaConfBaseException, ValueError, OSError) as mistake:  # about the words given
         raise UserError(_one_line(mistake)) from None
     sys.stderr.write(said.getvalue())
     return composed
@@ -53,27 +54,35 @@ def _compose() -> list:
 
 def _run(composed) -> None:
     try:
-        raw = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+        drawing = composed.get("mode") == "draw"  # needs no data: what is not given stays so
+        raw = OmegaConf.to_container(composed, resolve=True, throw_on_missing=not drawing)
     except OmegaConfBaseException as mistake:
         raise UserError(_one_line(mistake)) from None
     from rich.console import Console
 
-    from tcdp_sim import study
+    from tcdp_sim import config, study
 
     console = Console(highlight=False, soft_wrap=True)
-    prepared = study.prepare(raw)
-    if prepared.settings.mode == "plan":
-        study.show_plan(prepared, console)
-        return
-    if prepared.settings.mode == "run":
+    settings = config.settings(raw)
+    if settings.mode != "draw":
+        prepared = study.prepare(raw)
+        if settings.mode == "plan":
+            study.show_plan(prepared, console)
+            return
         study.execute(prepared, console)
-    study.draw(prepared, console)
+    study.draw(settings, console)
 
 
 def _one_line(mistake: Exception) -> str:
+    if isinstance(mistake, MissingMandatoryValue):
+        return f"{mistake.full_key} is not given; give {mistake.full_key}=VALUE"
     text = str(mistake).split("Config search path:")[0].split("To append to your config")[0]
     cause = mistake.__cause__
     parent = getattr(cause, "parent_node", None)
     if "Could not override" in text and parent is not None and hasattr(parent, "keys"):
         text += f" There is no such key; valid: {', '.join(map(str, parent.keys()))}"
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    if text.startswith("Error merging override"):
+        text += ": a value, a list and keys with values cannot replace each other here"
+    if not isinstance(mistake, HydraException | OmegaConfBaseException):
+        text += f" (in: {' '.join(sys.argv[1:])})"
+    return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)

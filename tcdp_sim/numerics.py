@@ -56,6 +56,13 @@ def integrate(f: Callable, edges: Sequence[float], relative: float = 1e-10, roun
     return Bounds(total - bound, total, total + bound)
 
 
+def gauss_panels(edges, nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the Gauss-Legendre rule on every panel between successive edges, both flat."""
+    x, weight = _rule(nodes)
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half + half * x).ravel(), (half * weight).ravel()
+
+
 @cache
 def _rule(nodes: int):
     return np.polynomial.legendre.leggauss(nodes)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from rich.console import Console
@@ -35,11 +34,11 @@ class Study:
     raw: Mapping[str, Any]
     mechanism: type[Mechanism]
     plan: sweep.Plan
-    experiment: ModuleType
 
     @property
     def folder(self) -> Path:
-        return Path(self.settings.results_dir) / self.settings.name
+        """Where the run's results are."""
+        return self.settings.folder
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -64,8 +63,8 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
     chunks = len(plan.cells) * checked.chunks
     if chunks > MOST_CHUNKS:
-        raise UserError(f"{chunks:.3g} chunks are too many; valid: at most {MOST_CHUNKS:,}; raise chunk or lower trials")
-    return Study(checked, raw, mechanism, plan, importlib.import_module(f"tcdp_sim.experiments.{checked.experiment}"))
+        raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")
+    return Study(checked, raw, mechanism, plan)
 
 
 def show_plan(study: Study, console: Console) -> None:
@@ -75,10 +74,10 @@ def show_plan(study: Study, console: Console) -> None:
     todo = engine.pending(cells, s.chunks, done)
     workers = clusters.worker_count(study.raw["cluster"])
     seconds = sum(cell.work for cell, _ in todo) * s.chunk * engine.FIRST_GUESS / workers
-    console.print(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
-    console.print(f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
-    console.print(f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
-    console.print(f"folder: {study.folder}")
+    _say(console, f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
+    _say(console, f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
+    _say(console, f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
+    _say(console, f"folder: {study.folder}")
     _show_skipped(study, console)
 
 
@@ -88,17 +87,18 @@ def execute(study: Study, console: Console) -> None:
     _show_skipped(study, console)
     run = _open(study)
     for name, count in run.damaged.items():
-        console.print(f"journal/{name}: {count} damaged stretches; what they held is simulated again")
+        _say(console, f"journal/{name}: {count} damaged stretches; what they held is simulated again")
     todo = engine.pending(study.plan.cells, s.chunks, run.has)
     total = len(study.plan.cells) * s.chunks
-    console.print(f"{s.name}: {len(study.plan.cells)} cells x {s.chunks * s.chunk:,} trials; {_how_much(todo, total)}")
+    _say(console, f"{s.name}: {len(study.plan.cells)} cells x {s.chunks * s.chunk:,} trials; {_how_much(todo, total)}")
     if todo:
         try:
             _simulate(study, run, todo, console)
         except KeyboardInterrupt:
-            kept = total - len(engine.pending(study.plan.cells, s.chunks, run.has))
-            console.print(f"interrupted: {kept} of {total} chunks are kept in {study.folder}; ", end="")
-            console.print("the same command goes on from there")
+            written = _open(study)  # read again: the signal may have come between a record and its entry in `run`
+            kept = total - len(engine.pending(study.plan.cells, s.chunks, written.has))
+            said = f"interrupted: {kept} of {total} chunks are kept in {study.folder}; "
+            _say(console, said + "the same command goes on from there")
             raise
         except OSError as problem:
             raise _cannot_write(study, problem) from problem
@@ -108,15 +108,16 @@ def execute(study: Study, console: Console) -> None:
         raise _cannot_write(study, problem) from problem
 
 
-def draw(study: Study, console: Console) -> None:
-    """Table, CSV and figures from the published snapshot."""
-    table = study.experiment.reference(results.open_cells(study.folder).load())
-    study.experiment.report(table, console)
+def draw(settings: config.Settings, console: Console) -> None:
+    """Table, CSV and figures from the published snapshot alone: neither the sweep nor its data are looked at."""
+    experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
+    table = experiment.reference(results.open_cells(settings.folder).load())
+    experiment.report(table, console)
     with plots.style():
-        saved = plots.save_all(study.experiment.figures(table), study.folder / "figures")
+        saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
     for path in saved:
-        console.print(f"figure: {path}")
-    console.print(f"results: {study.folder / 'results.zarr'}")
+        _say(console, f"figure: {path}")
+    _say(console, f"results: {settings.folder / 'results.zarr'}")
 
 
 def _simulate(study, run, todo, console):
@@ -191,20 +192,24 @@ def _existing(study):
     return _open(study).has if (study.folder / "run.json").exists() else lambda cell, chunk: False
 
 
+def _say(console, text: str) -> None:
+    console.print(text, markup=False)  # brackets in a path are no markup
+
+
 def _how_much(todo, total):
     return "nothing to simulate" if not todo else f"{len(todo)} of {total} chunks to simulate"
 
 
 def _show_skipped(study, console):
     for reason in study.plan.skipped:
-        console.print(f"left out: {reason}")
+        _say(console, f"left out: {reason}")
 
 
 def _foreign_numerics(settings, console):
     message = "a worker's elementary functions differ from this machine's in the last bits"
     if settings.numerics == "strict":
         raise UserError(f"{message}; numerics=warn accepts that")
-    console.print(f"warning: {message}: its numbers are right, but not bit-identical")
+    _say(console, f"warning: {message}: its numbers are right, but not bit-identical")
 
 
 def _loader(raw):

@@ -197,12 +197,13 @@ def _range(where: str, spec) -> list[float]:
 
 
 def _number(where: str, value) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise UserError(f"{where} = {value!r} is not a number")
     try:
-        return rounded(float(value))
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
         raise UserError(f"{where} is too large; valid: numbers up to 1e308") from None
+    if math.isnan(number):
+        raise UserError(f"{where} = {value!r} is not a number")
+    return rounded(number)
 
 
 def _power(where: str, exponent) -> float:
@@ -226,7 +227,7 @@ def _groups(value, axes, where) -> list[tuple[str, ...]]:
     names = [name for group in groups for name in group]
     for name in names:
         if not isinstance(name, str) or name not in axes:
-            raise UserError(f"{where}.zip = {value} is not valid; valid: groups of axes of the block such as [[k, rho]]")
+            raise UserError(f"{where}.zip = {value} is not valid; valid: groups of axes given, such as [[k, rho]]")
         if names.count(name) > 1:
             raise UserError(f"{where}.zip names {name} twice; valid: each axis in one group at most")
     for group in groups:

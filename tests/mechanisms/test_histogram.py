@@ -1,7 +1,7 @@
 """The private histogram: two ways of sampling, a third one written here, and the exact laws must agree.
 
-Statistical tests have fixed seeds and a p-value of 1e-6 each; there are about 500 of them, so that other seeds
-would give a false alarm with probability 5e-4.
+Statistical tests have fixed seeds and a p-value of 1e-6 each; there are about 800 of them, so that other seeds
+would give a false alarm with probability 1e-3.
 """
 
 import json

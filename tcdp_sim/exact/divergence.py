@@ -1,0 +1,158 @@
+"""Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
+
+Closed forms for Gaussian and Laplace noise; for every other noise quadrature from `logpdf` and `privacy_loss` alone.
+With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 into the mean of the non-negative
+e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
+"""
+
+from functools import singledispatch
+
+import numpy as np
+
+from tcdp_sim.errors import real
+from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
+from tcdp_sim.numerics import Bounds, closed_form, gauss_panels
+
+NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
+RELATIVE = 1e-11
+REFINEMENTS = 7
+_LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
+
+
+def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
+    """D_order(P || Q) in nats; order >= 1 (1: the Kullback-Leibler divergence; inf: the max-divergence), scalar or array.
+
+    shift: in counts, of either sign (the noises are symmetric, so both directions are equal). Infinite where it is:
+    for sinh-normal noise at order >= 1 / (1 - exp(-2 |shift| / knee)), for truncated Laplace noise at every order.
+    Bounds hold to about 1e-10 relative. Raises ValueError for order < 1, NaN, or a shift that is not finite.
+    """
+    orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True, finite=False)))
+    size = abs(real("shift", shift, -np.inf))
+    if size == 0:
+        found = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
+    else:
+        finite = orders < max_order(noise, size)
+        parts = [np.full(orders.shape, np.inf) for _ in range(3)]
+        if finite.any():
+            for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
+                part[finite] = value
+        found = Bounds(*parts)
+    return found if np.ndim(order) else Bounds(*(float(part[0]) for part in found))
+
+
+@singledispatch
+def max_order(noise: Noise, shift: float) -> float:
+    """The order from which on the Renyi divergence of the noise from its shifted self is infinite (inf: none)."""
+    return np.inf
+
+
+@max_order.register
+def _(noise: SinhNormal, shift):
+    return -1 / np.expm1(-2 * abs(shift) / noise.knee)
+
+
+@max_order.register
+def _(noise: TruncatedLaplace, shift):
+    return 1.0 if shift else np.inf
+
+
+@singledispatch
+def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
+    x = _reach(noise, shift, orders)
+    for _ in range(REFINEMENTS):
+        fine, coarse, top = _moments(noise, shift, orders, x)
+        error = np.abs(fine - coarse) + 1e-13 * fine
+        if (error <= RELATIVE * fine).all():
+            break
+        x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
+    return Bounds(*(_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error)))
+
+
+@_finite_renyi.register
+def _(noise: Gaussian, shift, orders):
+    return closed_form(orders * (shift / noise.scale) ** 2 / 2, 1e-14)
+
+
+@_finite_renyi.register
+def _(noise: Laplace, shift, orders):
+    theta = shift / noise.scale
+    return closed_form(np.array([_laplace_renyi(theta, order) for order in orders]), 1e-12)
+
+
+def _laplace_renyi(theta, order):
+    """log(a/(2a-1) e^((a-1) theta) + (a-1)/(2a-1) e^(-a theta)) / (a-1), with its first order in theta cancelled."""
+    if np.isinf(order):
+        return theta
+    s = order - 1
+    if s == 0:
+        return _laplace_excess(0.0, theta)
+    if s * theta > 1:
+        return theta + np.log(order / (2 * s + 1) * (1 + s / order * np.exp(-(2 * s + 1) * theta))) / s
+    return np.log1p(_laplace_excess(s, theta)) / s
+
+
+def _laplace_excess(s, theta):
+    """E_P[e^(sL)] - 1 = s (s+1) / (2s+1) * (expm1(s theta) / s + expm1(-(s+1) theta) / (s+1)); its slope at s = 0."""
+    if (s + 1) * theta > 0.1:
+        rising = np.expm1(s * theta) / s if s else theta
+        bracket = rising + np.expm1(-(s + 1) * theta) / (s + 1)
+    else:
+        term, bracket = theta, 0.0
+        for k in range(2, 14):
+            term *= theta / k
+            bracket += term * (s ** (k - 1) + (-1) ** k * (s + 1) ** (k - 1))
+    return (s or 1) * (s + 1) / (2 * s + 1) * bracket
+
+
+def _reach(noise, shift, orders):
+    """Panel edges over all x where some order's integrand matters; kinks at 0 and shift are edges."""
+    arm = noise.isf(_LEVELS)
+    arm = np.concatenate([arm, arm[-1] * np.geomspace(1.02, 8, 40)])
+    x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]]))
+    with np.errstate(all="ignore"):
+        log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
+        lifted = np.where(log_p > -np.inf, log_p + np.maximum(np.multiply.outer(orders - 1, loss), 0), -np.inf)
+        lifted = np.where(np.isnan(lifted), -np.inf, lifted)
+    matters = (lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE).any(axis=0)
+    first, last = np.flatnonzero(matters)[[0, -1]]
+    return x[max(first - 1, 0) : last + 2]
+
+
+def _moments(noise, shift, orders, edges):
+    """(20-node mean, 10-node mean, log scale) of e^(sL) - 1 + s (e^(-L) - 1), for each order, divided by e^scale."""
+    means, top = [], None
+    for nodes in (20, 10):
+        x, weight = gauss_panels(edges, nodes)
+        with np.errstate(all="ignore"):
+            log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
+            if top is None:
+                top = np.maximum((log_p + np.multiply.outer(orders - 1, loss)).max(axis=1) - 600, 0)
+            rows = [_excess(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
+        means.append(np.array(rows))
+    return *means, top
+
+
+def _excess(log_p, loss, s, top):
+    """P(x) e^-top (e^(sL) - 1 + s (e^-L - 1)); for s = 0 its limit over s, P(x) (L + e^-L - 1)."""
+    if s == 0:
+        direct = np.exp(log_p) * (loss + np.expm1(-loss))
+        series = np.exp(log_p) * loss**2 * (0.5 - loss * (1 / 6 - loss * (1 / 24 - loss * (1 / 120 - loss / 720))))
+        return np.where(np.abs(loss) < 0.01, series, direct)
+    scaled = log_p - top
+    near = (np.abs(loss) < 30) & (np.abs(s * loss) < 30)
+    small = max(1.0, s) * np.abs(loss) < 0.02
+    direct = np.exp(scaled) * (np.expm1(s * loss) + s * np.expm1(-loss))
+    far = np.exp(scaled + s * loss) - (1 + s) * np.exp(scaled) + s * np.exp(scaled - loss)
+    term, series = np.exp(scaled), 0.0
+    for k in range(1, 9):
+        term = term * loss / k
+        if k > 1:
+            series = series + term * (s**k + (-1) ** k * s)
+    return np.where(small, series, np.where(near, direct, far))
+
+
+def _divergence(mean, top, orders):
+    s = orders - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logged = np.where(top > 0, top + np.log(mean + np.exp(-top)), np.log1p(mean))
+        return np.where(s == 0, mean, logged / s)
