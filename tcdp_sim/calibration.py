@@ -1,9 +1,11 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.calibration_tight import tight_sinh_normal
 from tcdp_sim.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
@@ -19,8 +21,34 @@ DEPENDS_ON: dict[str, tuple[str, ...]] = {
 }
 
 
+@dataclass(frozen=True)
+class LargestError:
+    """An objective of calibration: the `level`-quantile of the largest of `count` absolute errors, in counts."""
+
+    count: float
+    level: float = 0.5
+
+    def __post_init__(self):
+        object.__setattr__(self, "count", real("count", self.count, 1, 1e300, closed=True, finite=False))
+        object.__setattr__(self, "level", real("level", self.level, 0, 1))
+
+    def __call__(self, noise: Noise) -> float:
+        return float(noise.isf(-0.5 * np.expm1(np.log(self.level) / self.count)))
+
+
+def variance(noise: Noise) -> float:
+    """An objective of calibration: the variance, in counts squared."""
+    return float(noise.var())
+
+
 def calibrate(
-    family: str, guarantee: Guarantee, sensitivity: float = 1.0, method: str = "tight", *, coordinates: int = 1
+    family: str,
+    guarantee: Guarantee,
+    sensitivity: float = 1.0,
+    method: str = "tight",
+    *,
+    coordinates: int = 1,
+    objective: Callable[[Noise], float] = variance,
 ) -> Noise:
     """The noise of `family` that gives `guarantee` when added independently to every coordinate of a query.
 
@@ -28,9 +56,11 @@ def calibrate(
     them may change at once (a histogram under substitution of one record: sensitivity 1, coordinates 2).
     method: "paper" uses the theorem's constants, "tight" the smallest noise there is. They agree where the
     theorem is sharp: laplace under PureDP, truncated_laplace under ApproxDP, gaussian under ZCDP and TCDP. For
-    laplace under ZCDP or TCDP only "paper" (epsilon = sqrt(2 rho), Bun-Steinke 2016, Proposition 4), and for
-    sinh_normal only "paper" (Theorem 17 and Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018, with the
-    precondition that their proofs need).
+    laplace under ZCDP or TCDP only "paper" (epsilon = sqrt(2 rho), Bun-Steinke 2016, Proposition 4). For sinh_normal
+    under TCDP "paper" is Theorem 17 and Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018, with the precondition that
+    their proofs need, and "tight" finds scale and knee (knee >= scale) by certified quadrature.
+    objective: what "tight" minimises where a family has several noises that meet the guarantee: `variance`, a
+    `LargestError`, or any hashable function of a noise. Results are cached.
     Raises ValueError for unknown names, for a guarantee that the family cannot meet and for parameters outside
     the theorem's preconditions, with the reason.
     """
@@ -39,6 +69,8 @@ def calibrate(
     real("sensitivity", sensitivity, 0)
     if not (isinstance(coordinates, int) and coordinates >= 1):
         raise ValueError(f"coordinates = {coordinates!r} is not valid; valid: a whole number >= 1")
+    if family == "sinh_normal" and method == "tight":
+        return _tight_sinh_normal(guarantee, float(sensitivity), coordinates, objective)
     return _CALIBRATORS[family](guarantee, float(sensitivity), coordinates, method)
 
 
@@ -89,9 +121,19 @@ def _gaussian(guarantee, sensitivity, coordinates, method):
     return Gaussian(sensitivity * np.sqrt(coordinates / (2 * guarantee.rho)))
 
 
+def _check_sinh_normal(guarantee, method):
+    if not isinstance(guarantee, TCDP) or np.isinf(guarantee.omega):
+        reason = "TCDP with finite omega (its divergence of large orders is infinite)"
+        raise _unavailable("sinh_normal", guarantee, method, reason)
+
+
+def _tight_sinh_normal(guarantee, sensitivity, coordinates, objective):
+    _check_sinh_normal(guarantee, "tight")
+    return tight_sinh_normal(guarantee.rho / coordinates, guarantee.omega, sensitivity, objective)
+
+
 def _sinh_normal(guarantee, sensitivity, coordinates, method):
-    if not isinstance(guarantee, TCDP) or method != "paper" or np.isinf(guarantee.omega):
-        raise _unavailable("sinh_normal", guarantee, method, "TCDP with finite omega by method 'paper'")
+    _check_sinh_normal(guarantee, method)
     rho, omega = guarantee.rho, guarantee.omega
     # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
     least = 0.5 * np.sqrt(coordinates / rho)

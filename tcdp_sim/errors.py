@@ -1,20 +1,23 @@
 """One way to say that an input is wrong: what, its value, and what would be valid."""
 
+from math import inf
 from numbers import Real
 
-import numpy as np
+# numpy is imported where it is used: a command line that only says --help or what is misspelt does without.
 
 
 class UserError(ValueError):
     """A mistake of the user's, told in one line; the command line ends with exit code 2."""
 
 
-def real(name: str, value, low: float, high: float = np.inf, *, closed: bool = False, finite: bool = True):
+def real(name: str, value, low: float, high: float = inf, *, closed: bool = False, finite: bool = True):
     """Return `value` as a float, or as a read-only float array, once it is known to lie in its range.
 
     The range is low < value < high; `closed` admits low itself, `finite=False` admits high itself.
     Raises ValueError naming the parameter, the offending value and the range.
     """
+    import numpy as np
+
     try:
         array = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -33,6 +36,8 @@ def real(name: str, value, low: float, high: float = np.inf, *, closed: bool = F
 
 def _numbers(value):
     """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
+    import numpy as np
+
     array = np.asarray(value)
     exact = array.dtype.kind == "O" and all(  # ints beyond 64 bits and fractions come as objects
         isinstance(item, Real) and not isinstance(item, bool) for item in array.flat

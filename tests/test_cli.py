@@ -424,7 +424,7 @@ def test_random_words_succeed_or_are_one_line(command, tmp_path, seed):
 
 # Ctrl-C
 
-LONG = ("trials=400000", "chunk=2000", "sweep.k=[10,1e6]", "sweep.rho=[0.1,0.2]", "also=null")
+LONG = ("trials=200000", "chunk=2000", "sweep.k=[10,1e6]", "sweep.rho=[0.1,0.2]", "also=null")
 CLUSTERS = {"serial": ("cluster=serial",), "local": ("cluster=local", "cluster.workers=2")}
 
 

@@ -111,7 +111,8 @@ def _reach(noise, shift, orders):
     x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]]))
     with np.errstate(all="ignore"):
         log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
-        lifted = np.where(log_p > -np.inf, log_p + np.maximum(np.multiply.outer(orders - 1, loss), 0), -np.inf)
+        lift = np.maximum(np.multiply.outer(orders - 1, loss), np.maximum(-loss, 0))  # P e^(sL), P, and P e^-L = Q
+        lifted = np.where(np.isfinite(log_p), log_p + lift, -np.inf)
         lifted = np.where(np.isnan(lifted), -np.inf, lifted)
     matters = (lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE).any(axis=0)
     first, last = np.flatnonzero(matters)[[0, -1]]

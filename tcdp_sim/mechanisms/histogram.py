@@ -1,16 +1,16 @@
 """A private histogram: independent noise in every bin of a declared domain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
 from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
-from tcdp_sim.calibration import DEPENDS_ON, calibrate, equal_privacy
+from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
 from tcdp_sim.errors import choice, real
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.noise import FAMILIES, Gaussian, Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
 
@@ -87,11 +87,14 @@ class Histogram(Mechanism):
         for name in _target(noise):
             if point.get(name) is None:
                 raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
+        target = {name: point[name] for name in _target(noise)}
+        promise = equal_privacy(noise["family"], **target)
         return {
             "mechanism": cls.name,
             "version": cls.version,
             "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "target": {name: point[name] for name in _target(noise)},
+            "parameters": asdict(_calibrated(noise, promise)),
+            "target": target,
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
             "beta": real("beta", options["beta"], 0, 1),
@@ -101,13 +104,12 @@ class Histogram(Mechanism):
     @classmethod
     def build(cls, law, counts):
         family, target = law["noise"]["family"], law["target"]
-        promise = equal_privacy(family, **target)
-        noise = calibrate(family, promise, 1.0, law["noise"]["calibration"], coordinates=2)
+        noise = FAMILIES[family](**law["parameters"])
         bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # before any logarithm of it is taken
         bounds = {"bound": histogram_error_bound(noise, bins, beta)}
         if isinstance(noise, Gaussian):
             bounds["printed"] = zcdp_printed_radius(target["rho"], bins, beta)
-        return cls(noise, promise, counts, bins, beta, law["sampling"], bounds)
+        return cls(noise, equal_privacy(family, **target), counts, bins, beta, law["sampling"], bounds)
 
     @property
     def guarantee(self):
@@ -180,3 +182,9 @@ class Histogram(Mechanism):
 def _target(noise) -> tuple[str, ...]:
     """The parameters of the target that the noise depends on."""
     return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
+
+
+def _calibrated(spec, promise: Guarantee) -> Noise:
+    """The noise of a spec of conf/noise that keeps the promise when two bins change by one."""
+    given = {"objective": LargestError(**spec["objective"])} if "objective" in spec else {}
+    return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=2, **given)

@@ -1,0 +1,265 @@
+"""Who may import whom, and what may be done where; read off the syntax trees, so that nothing hides in a branch."""
+
+import ast
+import subprocess
+import sys
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import tcdp_sim
+
+ROOT = Path(tcdp_sim.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+PACKAGE = "__init__"  # tcdp_sim itself: its version
+
+# Part -> the parts it may import besides errors, which all may. A package is one part; a line names parts of the lines
+# above it. Mechanisms are calibrated on the workers, so neither they nor `calibration` may use `exact`.
+MAY_IMPORT = {
+    PACKAGE: (),
+    "conf": (),
+    "errors": (),
+    "numerics": (),
+    "journal": (),
+    "progress": (),
+    "plots": (),
+    "privacy": (),
+    "noise": (),
+    "summary": (),
+    "data": (),
+    "config": (),
+    "samplers": ("noise",),
+    "exact": ("noise", "numerics"),
+    "calibration": ("noise", "numerics", "privacy"),
+    "bounds": ("noise",),
+    "mechanisms": ("noise", "privacy", "samplers", "calibration", "bounds"),
+    "simulate": ("mechanisms", "summary"),
+    "sweep": ("mechanisms",),
+    "engine": ("simulate", "sweep"),
+    "clusters": ("engine",),
+    "store": ("journal", "summary"),
+    "results": ("mechanisms", "summary", "sweep"),
+    "provenance": (PACKAGE, "simulate"),
+    "experiments": ("config", "bounds", "exact", "mechanisms", "noise", "plots", "results"),
+    "study": (
+        *(PACKAGE, "clusters", "config", "data", "engine", "mechanisms", "plots", "progress", "provenance"),
+        *("results", "simulate", "store", "sweep", "experiments"),
+    ),
+    "cli": (PACKAGE, "config", "study"),
+    "__main__": ("cli",),
+}
+
+# Library -> the only parts that may import it.
+ONLY_IN = {
+    "dask": {"engine", "clusters"},
+    "distributed": {"engine", "clusters"},
+    "zarr": {"store"},
+    "matplotlib": {"plots", "experiments"},
+    "hydra": {"cli"},
+    "omegaconf": {"cli", "config"},
+    "rich": {"cli", "study", "progress", "experiments"},
+    "pyarrow": {"data"},
+    "subprocess": {"provenance"},
+}
+FORBIDDEN = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "random", "imp", "runpy"}
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def module(path):
+    """The dotted name below tcdp_sim; a package by its own name."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+MODULES = {module(path): path for path in FILES}
+
+
+def part(name):
+    return name.split(".")[0]
+
+
+def resolved(name):
+    """The module of the package that `tcdp_sim.<name>` is or is defined in."""
+    while name and name not in MODULES:
+        name = name.rpartition(".")[0]
+    return name or PACKAGE
+
+
+def imports(path):
+    """Every import of a file, wherever it stands: absolute dotted names, `from a import b` as a.b."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def inside(path):
+    """The modules of the package that a file imports."""
+    names = (name for name in imports(path) if part(name) == "tcdp_sim")
+    return {resolved(name.partition(".")[2]) for name in names}
+
+
+def reachable(start):
+    """All modules that importing one brings in: what it names, and the packages these lie in."""
+    found, todo = set(), [start]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += inside(MODULES[name])
+            if "." in name:
+                todo.append(name.rpartition(".")[0])
+    return found
+
+
+def calls(path):
+    """(function as written, node) of every call in a file."""
+    return [(ast.unparse(node.func), node) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+
+
+by_module = pytest.mark.parametrize("name", MODULES)
+
+
+# Who imports whom
+
+
+def test_every_part_has_its_line_in_the_table():
+    assert {part(name) for name in MODULES} == set(MAY_IMPORT)
+
+
+def test_the_table_itself_goes_one_way():
+    above = {"errors"}
+    for name, allowed in MAY_IMPORT.items():
+        if name != "study":  # which finds experiments by name
+            assert set(allowed) <= above, name
+        above.add(name)
+
+
+@by_module
+def test_imports_go_one_way(name):
+    found = {part(other) for other in inside(MODULES[name])} - {part(name)}
+    allowed = set(MAY_IMPORT[part(name)])
+    allowed |= {"errors"} if part(name) != "numerics" else set()
+    assert found <= allowed
+
+
+def test_no_import_cycles():
+    graph = {name: inside(path) - {name} for name, path in MODULES.items()}
+    assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("name", ["errors", "numerics", PACKAGE])
+def test_the_ground_floor_stands_on_nothing(name):
+    assert inside(MODULES[name]) == set()
+
+
+def test_no_path_of_the_simulation_uses_exact():
+    found = reachable("simulate")
+    assert {"simulate", "mechanisms.histogram", "samplers.extremes"} <= found
+    assert not [name for name in found if part(name) == "exact"]
+
+
+def test_samplers_and_exact_are_each_others_oracle():
+    samplers = set().union(*(reachable(name) for name in MODULES if part(name) == "samplers"))
+    exact = set().union(*(reachable(name) for name in MODULES if part(name) == "exact"))
+    assert not [name for name in samplers if part(name) == "exact"]
+    assert not [name for name in exact if part(name) == "samplers"]
+
+
+@pytest.mark.parametrize("library", ONLY_IN)
+def test_a_library_has_its_place(library):
+    users = {part(name) for name, path in MODULES.items() if library in {part(found) for found in imports(path)}}
+    assert users
+    assert users <= ONLY_IN[library]
+
+
+def test_experiments_import_matplotlib_inside_functions_only():
+    for name, path in MODULES.items():
+        if part(name) == "experiments":
+            top = [node for node in tree(path).body if isinstance(node, ast.Import | ast.ImportFrom)]
+            assert "matplotlib" not in " ".join(ast.unparse(node) for node in top)
+
+
+# What is done where
+
+
+@by_module
+def test_nothing_that_runs_stored_code(name):
+    path = MODULES[name]
+    assert not {part(found) for found in imports(path)} & FORBIDDEN
+    called = {function for function, _ in calls(path)}
+    assert not called & {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "hydra.utils.instantiate"}
+    assert not [node for _, node in calls(path) for word in node.keywords if word.arg in ("shell", "allow_pickle")]
+
+
+@by_module
+def test_generators_are_made_in_simulate_only(name):
+    makers = ("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "Philox", "SFC64", "MT19937")
+    made = {function for function, _ in calls(MODULES[name]) if function.split(".")[-1] in makers}
+    assert bool(made) == (name == "simulate")
+
+
+@by_module
+def test_the_global_generator_of_numpy_is_never_used(name):
+    attributes = {ast.unparse(node) for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.Attribute)}
+    classes = {"np.random.Generator", "np.random.SFC64", "np.random.SeedSequence"}
+    assert {found for found in attributes if found.startswith("np.random.")} <= classes
+    assert not [found for found in imports(MODULES[name]) if found.startswith("numpy.random")]
+
+
+@by_module
+def test_no_default_for_rng(name):
+    for node in ast.walk(tree(MODULES[name])):
+        if isinstance(node, ast.FunctionDef):
+            positional = node.args.posonlyargs + node.args.args
+            with_default = positional[len(positional) - len(node.args.defaults) :]
+            with_default += [a for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None]
+            assert "rng" not in [argument.arg for argument in with_default], node.name
+
+
+@by_module
+def test_what_is_public_says_what_it_is(name):
+    body = tree(MODULES[name])
+    assert name in ("conf", "__main__") or ast.get_docstring(body)
+    for node in body.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), node.name
+
+
+# What is loaded
+
+
+def loaded(code):
+    """The modules that a fresh interpreter has loaded once it has run the code."""
+    code = f"import atexit, sys\natexit.register(lambda: print('LOADED', *sys.modules))\n{code}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rsplit("LOADED", 1)[1].split())
+
+
+def test_importing_the_package_loads_nothing():
+    ours = {name for name in loaded("import tcdp_sim") - loaded("") if part(name) == "tcdp_sim"}
+    assert ours == {"tcdp_sim"}
+    assert loaded("import tcdp_sim") - loaded("") == {"tcdp_sim"}
+
+
+def test_help_loads_no_numerics():
+    found = loaded("sys.argv = ['tcdp-sim', '--help']\nfrom tcdp_sim.cli import main\nmain()")
+    assert "hydra" in found
+    heavy = {"numpy", "scipy", "pandas", "matplotlib", "dask", "distributed", "zarr", "xarray", "pyarrow", "rich"}
+    assert not found & heavy
+
+
+def test_a_worker_loads_neither_figures_nor_storage():
+    found = loaded("import tcdp_sim.simulate")
+    assert "tcdp_sim.mechanisms.histogram" in found
+    assert not found & {"matplotlib", "zarr", "xarray", "pandas", "hydra", "dask", "distributed", "rich"}
+    assert not [name for name in found if name.startswith("tcdp_sim.exact")]
