@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.calibration_tight import tight_sinh_normal
 from tcdp_sim.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
@@ -85,7 +84,7 @@ def equal_privacy(family: str, rho: float, omega: float | None = None, delta: fl
     if family == "laplace":
         return PureDP(np.sqrt(2 * real("rho", rho, 0)))
     if family == "truncated_laplace":
-        return ApproxDP(np.sqrt(2 * real("rho", rho, 0)), delta)
+        return ApproxDP(np.sqrt(2 * real("rho", rho, 0)), real("delta", delta, 0, 1))
     return ZCDP(rho) if family == "gaussian" else TCDP(rho, omega)
 
 
@@ -128,6 +127,8 @@ def _check_sinh_normal(guarantee, method):
 
 
 def _tight_sinh_normal(guarantee, sensitivity, coordinates, objective):
+    from tcdp_sim.calibration_tight import tight_sinh_normal  # not on workers: they are given finished noises
+
     _check_sinh_normal(guarantee, "tight")
     return tight_sinh_normal(guarantee.rho / coordinates, guarantee.omega, sensitivity, objective)
 

@@ -1,22 +1,28 @@
 """Who may import whom, and what may be done where; read off the syntax trees, so that nothing hides in a branch."""
 
 import ast
+import json
 import subprocess
 import sys
+import textwrap
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tcdp_sim
+from tcdp_sim import config
+from tcdp_sim.data import Counts
+from tcdp_sim.mechanisms import Histogram
 
 ROOT = Path(tcdp_sim.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 PACKAGE = "__init__"  # tcdp_sim itself: its version
 
 # Part -> the parts it may import besides errors, which all may. A package is one part; a line names parts of the lines
-# above it. Mechanisms are calibrated on the workers, so neither they nor `calibration` may use `exact`.
+# above it.
 MAY_IMPORT = {
     PACKAGE: (),
     "conf": (),
@@ -32,7 +38,8 @@ MAY_IMPORT = {
     "config": (),
     "samplers": ("noise",),
     "exact": ("noise", "numerics"),
-    "calibration": ("noise", "numerics", "privacy"),
+    "calibration_tight": ("exact", "noise", "numerics", "privacy"),
+    "calibration": ("calibration_tight", "noise", "numerics", "privacy"),
     "bounds": ("noise",),
     "mechanisms": ("noise", "privacy", "samplers", "calibration", "bounds"),
     "simulate": ("mechanisms", "summary"),
@@ -91,9 +98,17 @@ def resolved(name):
     return name or PACKAGE
 
 
-def imports(path):
+def outside_functions(node):
+    """Like ast.walk, without what stands in functions."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from outside_functions(child)
+
+
+def imports(path, nodes=ast.walk):
     """Every import of a file, wherever it stands: absolute dotted names, `from a import b` as a.b."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -101,20 +116,20 @@ def imports(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def inside(path):
+def inside(path, nodes=ast.walk):
     """The modules of the package that a file imports."""
-    names = (name for name in imports(path) if part(name) == "tcdp_sim")
+    names = (name for name in imports(path, nodes) if part(name) == "tcdp_sim")
     return {resolved(name.partition(".")[2]) for name in names}
 
 
 def reachable(start):
-    """All modules that importing one brings in: what it names, and the packages these lie in."""
+    """All modules that importing one brings in at once: what it names at its top, and the packages these lie in."""
     found, todo = set(), [start]
     while todo:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo += inside(MODULES[name])
+            todo += inside(MODULES[name], outside_functions)
             if "." in name:
                 todo.append(name.rpartition(".")[0])
     return found
@@ -161,10 +176,15 @@ def test_the_ground_floor_stands_on_nothing(name):
     assert inside(MODULES[name]) == set()
 
 
-def test_no_path_of_the_simulation_uses_exact():
+def test_importing_the_simulation_brings_in_nothing_exact():
     found = reachable("simulate")
     assert {"simulate", "mechanisms.histogram", "samplers.extremes"} <= found
     assert not [name for name in found if part(name) == "exact"]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if part(name) in ("mechanisms", "samplers", "simulate")])
+def test_what_simulates_never_names_exact(name):
+    assert not [other for other in inside(MODULES[name]) if part(other) == "exact"]
 
 
 def test_samplers_and_exact_are_each_others_oracle():
@@ -258,8 +278,18 @@ def test_help_loads_no_numerics():
     assert not found & heavy
 
 
-def test_a_worker_loads_neither_figures_nor_storage():
-    found = loaded("import tcdp_sim.simulate")
+@pytest.mark.parametrize("noise", config.options("noise"))
+def test_a_worker_simulates_without_exact_figures_and_storage(noise):
+    data = Counts("two", np.array([7, 3]), 9.0, "")
+    point = {"noise": config.named("noise", noise), "data": "two", "k": 9.0, "rho": 0.1, "omega": 5.0, "delta": 1e-6}
+    law = Histogram.law(point, {"sampling": "order_statistics", "beta": 0.05}, data)
+    code = f"""
+        import numpy as np
+        from tcdp_sim.simulate import Batch, Task, run
+        batch = Batch("0" * 64, json.loads({json.dumps(law)!r}), np.array([7, 3]), (0,))
+        assert len(run(Task(1, 10, (batch,))).records) == 1
+    """
+    found = loaded("import json\n" + textwrap.dedent(code))
     assert "tcdp_sim.mechanisms.histogram" in found
     assert not found & {"matplotlib", "zarr", "xarray", "pandas", "hydra", "dask", "distributed", "rich"}
     assert not [name for name in found if name.startswith("tcdp_sim.exact")]

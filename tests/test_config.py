@@ -106,9 +106,9 @@ def test_names_may_look_like_numbers():
         ("experiment", None, ["None", "histogram"]),
         ("mechanism", {"name": "nope"}, ["mechanism.name = 'nope'", "histogram"]),
         ("mechanism", "histogram", ["'histogram'"]),
-        ("cluster", {"name": "nope"}, ["cluster.name = 'nope'", "local, serial"]),
+        ("cluster", {"name": "nope"}, ["cluster.name = 'nope'", "local", "serial"]),
         ("cluster", {"name": "local", "foo": 1}, ["'foo' is not a key", "workers"]),
-        ("cluster", 3, ["3", "local, serial"]),
+        ("cluster", 3, ["3", "local", "serial"]),
         ("data", None, ["None", "one_bin"]),
         ("sweep", None, ["None"]),
         ("sweep", [1], ["[1]"]),
@@ -132,8 +132,9 @@ def test_unknown_keys_are_refused():
 
 
 def test_the_options_of_a_group_are_its_files():
-    assert options("noise") == ["gaussian", "laplace", "sinh_normal", "truncated_laplace"]
-    assert options("cluster") == ["local", "serial"]
+    assert {"gaussian", "laplace", "sinh_normal", "truncated_laplace"} <= set(options("noise"))
+    assert options("noise") == sorted(options("noise"))
+    assert {"local", "serial"} <= set(options("cluster"))
 
 
 def test_named_reads_a_file_of_a_group():
@@ -143,7 +144,7 @@ def test_named_reads_a_file_of_a_group():
 
 @pytest.mark.parametrize("name", ["nope", "../config", "", None, 3, "/etc/passwd"])
 def test_named_refuses_what_is_no_option(name):
-    refused(lambda: named("noise", name), "noise = ", "gaussian, laplace, sinh_normal, truncated_laplace")
+    refused(lambda: named("noise", name), "noise = ", ", ".join(options("noise")))
 
 
 # Blocks

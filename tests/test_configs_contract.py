@@ -56,10 +56,11 @@ def test_no_file_can_run_code(path):
 @pytest.mark.parametrize("name", names("noise"))
 def test_a_noise_has_a_known_family_and_calibration_and_a_label(name):
     spec = read("noise", name)
-    assert set(spec) == {"family", "calibration", "label"}
+    assert set(spec) - {"objective"} == {"family", "calibration", "label"}
     assert spec["family"] in DEPENDS_ON
     assert spec["calibration"] in METHODS
     assert spec["label"]
+    assert "objective" not in spec or spec["calibration"] == "tight"
     assert len({read("noise", other)["label"] for other in names("noise")}) == len(names("noise"))
 
 

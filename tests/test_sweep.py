@@ -14,7 +14,7 @@ from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.sweep import MOST_POINTS, cell_id, plan, points, rounded
 
 AXES = Histogram.axes
-NOISES = {name: config.named("noise", name) for name in config.options("noise")}
+NOISES = {name: config.named("noise", name) for name in ("gaussian", "laplace", "sinh_normal", "truncated_laplace")}
 OPTIONS = {"sampling": "order_statistics", "beta": 0.05}
 BLOCK = {"noise": "gaussian", "data": "one_bin", "k": 10, "rho": 0.1}
 LAW = {

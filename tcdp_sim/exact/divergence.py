@@ -20,7 +20,7 @@ _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 3
 
 
 def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
-    """D_order(P || Q) in nats; order >= 1 (1: the Kullback-Leibler divergence; inf: the max-divergence), scalar or array.
+    """D_order(P || Q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
 
     shift: in counts, of either sign (the noises are symmetric, so both directions are equal). Infinite where it is:
     for sinh-normal noise at order >= 1 / (1 - exp(-2 |shift| / knee)), for truncated Laplace noise at every order.
@@ -32,7 +32,7 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
         found = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
     else:
         finite = orders < max_order(noise, size)
-        parts = [np.full(orders.shape, np.inf) for _ in range(3)]
+        parts = [np.where(np.isinf(orders), _max_divergence(noise, size), np.inf) for _ in range(3)]
         if finite.any():
             for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
                 part[finite] = value
@@ -54,6 +54,27 @@ def _(noise: SinhNormal, shift):
 @max_order.register
 def _(noise: TruncatedLaplace, shift):
     return 1.0 if shift else np.inf
+
+
+@singledispatch
+def _max_divergence(noise: Noise, shift: float) -> float:
+    """sup L, from the loss on a grid that reaches beyond every tail; infinite if it still grows at the end."""
+    arm = noise.isf(_LEVELS)
+    x = -np.concatenate([-arm[::-1], [0.0, -0.5 * shift, -shift], arm, arm[-1] * np.geomspace(1.1, 100, 60)])
+    with np.errstate(all="ignore"):
+        loss = noise.privacy_loss(np.sort(x), shift)
+    loss = loss[~np.isnan(loss)]
+    return np.inf if loss[0] > loss[len(loss) // 4] * (1 + 1e-9) else float(loss.max())
+
+
+@_max_divergence.register
+def _(noise: SinhNormal | Gaussian | TruncatedLaplace, shift):
+    return np.inf
+
+
+@_max_divergence.register
+def _(noise: Laplace, shift):
+    return shift / noise.scale
 
 
 @singledispatch

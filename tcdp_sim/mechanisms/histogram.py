@@ -67,12 +67,12 @@ class Histogram(Mechanism):
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
         real("k", self.bins, max(len(counts), 1), 1e300, closed=True, finite=False)
-        if self.bins != np.floor(self.bins):
-            raise ValueError(f"k = {self.bins:g} is not valid; valid: a whole number of bins")
         real("beta", self.beta, 0, 1)
         choice("sampling", self.sampling, SAMPLINGS)
-        if self.sampling == "dense" and (self.bins > DENSE_BINS or self.bins != int(self.bins)):
-            raise ValueError(f"k = {self.bins:g} is not valid for sampling=dense; valid: a whole number <= 1e7")
+        if self.sampling == "dense" and self.bins > DENSE_BINS:
+            raise ValueError(f"k = {self.bins:g} is not valid for sampling=dense; valid: k <= 1e7")
+        if self.bins != np.floor(self.bins):
+            raise ValueError(f"k = {self.bins:g} is not valid; valid: a whole number of bins")
 
     @classmethod
     def uses(cls, point):

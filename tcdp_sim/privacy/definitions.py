@@ -1,17 +1,45 @@
 """Privacy guarantees as values: what a mechanism promises, and nothing about how it keeps it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
+from operator import index
 
 from tcdp_sim.errors import real
 
 
+def number(name: str, value, low: float, high: float = inf, *, closed: bool = False, finite: bool = True) -> float:
+    """`value` as one float in the range of `tcdp_sim.errors.real`; ValueError for anything else, arrays included."""
+    checked = real(name, value, low, high, closed=closed, finite=finite)
+    if not isinstance(checked, float):
+        raise ValueError(f"{name} = {checked!r} is not valid; valid: one number, not an array")
+    return checked
+
+
+def whole(name: str, value) -> int:
+    """`value` as a whole number >= 1; ValueError naming the parameter and the value for anything else."""
+    try:
+        checked = 0 if isinstance(value, bool) else index(value)
+    except TypeError:
+        checked = 0
+    if checked < 1:
+        raise ValueError(f"{name} = {value!r} is not valid; valid: a whole number >= 1")
+    return checked
+
+
+def require(met: bool, name: str, value: float, condition: str) -> None:
+    """Raise ValueError naming the parameter, its value and a theorem's precondition, unless that is met."""
+    if not met:
+        raise ValueError(f"{name} = {value:g} is not valid; {condition}")
+
+
 class Guarantee:
-    """Base of the privacy definitions. The neighbouring relation is the mechanism's to state."""
+    """Base of the privacy definitions. The neighbouring relation is the mechanism's to state.
+
+    Relations between neighbours go both ways: every bound holds for (x, x') and for (x', x).
+    """
 
     def _freeze(self, **checked) -> None:
         for name, value in checked.items():
-            if not isinstance(value, float):
-                raise ValueError(f"{name} = {value!r} is not valid; valid: one number, not an array")
             object.__setattr__(self, name, value)
 
 
@@ -22,7 +50,7 @@ class PureDP(Guarantee):
     epsilon: float
 
     def __post_init__(self):
-        self._freeze(epsilon=real("epsilon", self.epsilon, 0, closed=True))
+        self._freeze(epsilon=number("epsilon", self.epsilon, 0, closed=True))
 
     def __str__(self):
         return f"{self.epsilon:.6g}-DP"
@@ -30,13 +58,21 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True)
 class ApproxDP(Guarantee):
-    """(epsilon, delta)-differential privacy; epsilon >= 0 in nats, 0 < delta < 1."""
+    """(epsilon, delta)-differential privacy; epsilon >= 0 in nats, 0 < delta <= 1.
+
+    delta = 1 promises nothing; it is what a conversion at delta = 1 returns. `source` tells by which theorem the
+    guarantee was obtained ("" if it was not derived) and does not enter comparisons.
+    """
 
     epsilon: float
     delta: float
+    source: str = field(default="", compare=False)
 
     def __post_init__(self):
-        self._freeze(epsilon=real("epsilon", self.epsilon, 0, closed=True), delta=real("delta", self.delta, 0, 1))
+        epsilon = number("epsilon", self.epsilon, 0, closed=True)
+        self._freeze(epsilon=epsilon, delta=number("delta", self.delta, 0, 1, finite=False))
+        if not isinstance(self.source, str):
+            raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
     def __str__(self):
         return f"({self.epsilon:.6g}, {self.delta:.6g})-DP"
@@ -53,10 +89,68 @@ class ZCDP(Guarantee):
     xi: float = 0.0
 
     def __post_init__(self):
-        self._freeze(rho=real("rho", self.rho, 0), xi=real("xi", self.xi, 0, closed=True))
+        self._freeze(rho=number("rho", self.rho, 0), xi=number("xi", self.xi, 0, closed=True))
 
     def __str__(self):
         return f"{self.rho:.6g}-zCDP" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})-zCDP"
+
+
+@dataclass(frozen=True)
+class ApproxZCDP(Guarantee):
+    """delta-approximate (xi, rho)-zCDP: events of probability >= 1 - delta, given which (xi, rho)-zCDP holds.
+
+    0 <= delta <= 1; rho >= 0, xi >= 0, in nats. delta = 0 is (xi, rho)-zCDP, rho = 0 is (xi, delta)-DP.
+    Source: Bun-Steinke 2016, Definitions 12 and 36.
+    """
+
+    delta: float
+    rho: float
+    xi: float = 0.0
+
+    def __post_init__(self):
+        delta = number("delta", self.delta, 0, 1, closed=True, finite=False)
+        rho = number("rho", self.rho, 0, closed=True)
+        self._freeze(delta=delta, rho=rho, xi=number("xi", self.xi, 0, closed=True))
+
+    def __str__(self):
+        inner = f"{self.rho:.6g}" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})"
+        return f"{self.delta:.6g}-approximate {inner}-zCDP"
+
+
+@dataclass(frozen=True)
+class MeanConcentratedDP(Guarantee):
+    """(mu, tau)-mean-concentrated DP: the privacy loss Z has E Z <= mu, and Z - E Z is tau-subgaussian.
+
+    E e^(l (Z - E Z)) <= e^(l^2 tau^2 / 2) for every real l; mu >= 0, tau > 0, in nats.
+    Source: Dwork-Rothblum 2016; Bun-Steinke 2016, Definition 23.
+    """
+
+    mu: float
+    tau: float
+
+    def __post_init__(self):
+        self._freeze(mu=number("mu", self.mu, 0, closed=True), tau=number("tau", self.tau, 0))
+
+    def __str__(self):
+        return f"({self.mu:.6g}, {self.tau:.6g})-mCDP"
+
+
+@dataclass(frozen=True)
+class RDP(Guarantee):
+    """(order, epsilon)-Renyi DP: D_order <= epsilon; order > 1, epsilon >= 0 in nats.
+
+    By monotonicity D_a <= epsilon for every a <= order too. order = inf is epsilon-DP. Source: Mironov 2017.
+    """
+
+    order: float
+    epsilon: float
+
+    def __post_init__(self):
+        order = number("order", self.order, 1, finite=False)
+        self._freeze(order=order, epsilon=number("epsilon", self.epsilon, 0, closed=True))
+
+    def __str__(self):
+        return f"({self.order:.6g}, {self.epsilon:.6g})-RDP"
 
 
 @dataclass(frozen=True)
@@ -70,7 +164,33 @@ class TCDP(Guarantee):
     omega: float
 
     def __post_init__(self):
-        self._freeze(rho=real("rho", self.rho, 0), omega=real("omega", self.omega, 1, finite=False))
+        self._freeze(rho=number("rho", self.rho, 0), omega=number("omega", self.omega, 1, finite=False))
 
     def __str__(self):
         return f"({self.rho:.6g}, {self.omega:.6g})-tCDP"
+
+
+def known(guarantee) -> Guarantee:
+    """`guarantee` itself if it is one of the definitions above; ValueError otherwise."""
+    if isinstance(guarantee, Guarantee) and type(guarantee) in Guarantee.__subclasses__():
+        return guarantee
+    names = ", ".join(kind.__name__ for kind in Guarantee.__subclasses__())
+    raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: {names}")
+
+
+def simplest(guarantee: Guarantee) -> Guarantee:
+    """The same statement in the simplest notion that can make it; nothing is lost.
+
+    RDP of order inf is pure DP; tCDP with omega = inf is zCDP; approximate zCDP is pure DP, zCDP or (epsilon, delta)-DP
+    when rho or delta is zero (Bun-Steinke 2016, Section 8).
+    """
+    match known(guarantee):
+        case RDP(order=order, epsilon=epsilon) if order == inf:
+            return PureDP(epsilon)
+        case TCDP(rho=rho, omega=omega) if omega == inf:
+            return ZCDP(rho)
+        case ApproxZCDP(delta=delta, rho=rho, xi=xi) if rho == 0:
+            return ApproxDP(xi, delta, "Bun-Steinke 2016, Lemma 38 with rho = 0") if delta > 0 else PureDP(xi)
+        case ApproxZCDP(delta=0, rho=rho, xi=xi):
+            return ZCDP(rho, xi)
+    return guarantee

@@ -232,9 +232,9 @@ def test_betas_that_are_not_valid_are_refused(beta):
         mechanism(Gaussian(1.0), [3], 10, beta=beta)
 
 
-@pytest.mark.parametrize("bins", [1e8, 1e300, 10.5])
+@pytest.mark.parametrize("bins", [1e8, 1e300])
 def test_domains_that_cannot_be_drawn_bin_by_bin_are_refused(bins):
-    with pytest.raises(ValueError, match="not valid for sampling=dense; valid: a whole number <= 1e7"):
+    with pytest.raises(ValueError, match="not valid for sampling=dense; valid: k <= 1e7"):
         mechanism(Gaussian(1.0), [3], bins, sampling="dense")
 
 

@@ -1,0 +1,224 @@
+"""From every notion to (epsilon, delta)-DP and back, by the papers' theorems or as tightly as is proved.
+
+Nats throughout; every function takes and returns plain floats.
+"""
+
+from math import exp, expm1, hypot, log, log1p, pi, sqrt
+
+from tcdp_sim.errors import choice
+from tcdp_sim.privacy.definitions import (
+    RDP,
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    Guarantee,
+    MeanConcentratedDP,
+    PureDP,
+    number,
+    require,
+    simplest,
+)
+from tcdp_sim.privacy.renyi import TINY, renyi_bound, tightest_epsilon, tightest_log_delta
+
+METHODS = ("tight", "paper")
+FORMS = ("erfcx", "paper")
+_CKS = "Canonne-Kamath-Steinke 2020"
+_RESPONSE = "randomised response is the worst case (Kairouz-Oh-Viswanath 2015)"
+_LEMMA_38 = "Bun-Steinke 2016, Lemma 38"
+
+
+def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> ApproxDP:
+    """The (epsilon, delta)-DP that a guarantee implies at 0 < delta <= 1; its `source` names method and theorem.
+
+    method "paper": Bun-Steinke 2016, Lemma 21 (ZCDP) and Lemma 38 (ApproxZCDP); Bun-Dwork-Rothblum-Steinke 2018,
+    Lemma 6 (TCDP) and Lemma 8 (RDP); PureDP and ApproxDP keep their epsilon; MeanConcentratedDP by Lemma 24.
+    method "tight", never larger: Canonne-Kamath-Steinke 2020 at the best order, or epsilon = 0 where the KL divergence
+    gives it; the exact worst case for PureDP and ApproxDP. Evaluated to a few units in the last place.
+    Raises ValueError for delta outside (0, 1], and for delta below the guarantee's own (ApproxZCDP: not above it).
+    """
+    choice("method", method, METHODS)
+    delta = number("delta", delta, 0, 1, finite=False)
+    match guarantee if isinstance(guarantee, TCDP) else simplest(guarantee):  # the paper has a lemma for TCDP
+        case PureDP(epsilon=epsilon):
+            answer = _from_response(epsilon, delta, method)
+        case ApproxDP(epsilon=epsilon, delta=own):
+            if delta < own:
+                raise ValueError(f"delta = {delta:g} is not valid for {guarantee}; valid: {own:g} <= delta <= 1")
+            answer = _from_response(epsilon, (delta - own) / (1 - own) if own < 1 else 0.0, method)
+        case ApproxZCDP() as approximate:
+            answer = _from_approx_zcdp(approximate, delta, method)
+        case simple if method == "paper":
+            answer = _by_the_papers(simple, -log(delta))
+        case simple:
+            answer = _from_renyi(renyi_bound(simple), delta)
+    epsilon, theorem = answer
+    return ApproxDP(epsilon, delta, f"{method}: {theorem}")
+
+
+def _from_response(epsilon, spare, method):
+    """Of epsilon-DP (given an event of probability 1 - own delta) when a further `spare` of delta is allowed."""
+    if method == "paper":
+        return epsilon, "larger delta is weaker"
+    rest = spare * (1 + exp(-epsilon))
+    return max(epsilon + log1p(-rest), 0.0) if rest < 1 else 0.0, _RESPONSE
+
+
+def _from_renyi(bound, delta):
+    epsilon, order = tightest_epsilon(bound, delta)
+    return epsilon, _name(order)
+
+
+def _name(order):
+    return f"{_CKS} at order {order:.6g}" if order > 1 else "total variation from the KL divergence"
+
+
+def _by_the_papers(guarantee, log_one_over_delta):
+    match guarantee:
+        case ZCDP(rho=rho, xi=xi):
+            return xi + rho + 2 * sqrt(rho) * sqrt(log_one_over_delta), "Bun-Steinke 2016, Lemma 21"
+        case TCDP(rho=rho, omega=omega):
+            order = min(omega, 1 + sqrt(log_one_over_delta) / sqrt(rho))
+            name = "Bun-Dwork-Rothblum-Steinke 2018, Lemma 6"
+            if order < omega:
+                return rho + 2 * sqrt(rho) * sqrt(log_one_over_delta), name
+            return rho * omega + log_one_over_delta / (omega - 1), name
+        case RDP(order=order, epsilon=epsilon):
+            return epsilon + log_one_over_delta / (order - 1), "Bun-Dwork-Rothblum-Steinke 2018, Lemma 8"
+        case MeanConcentratedDP(mu=mu, tau=tau):
+            slope = 0.5 * tau * tau
+            xi = max(mu - slope, 0.0)
+            return xi + slope + 2 * sqrt(slope * log_one_over_delta), "Bun-Steinke 2016, Lemmas 24 and 21"
+
+
+def _from_approx_zcdp(guarantee, delta, method):
+    own = guarantee.delta
+    if delta <= own:
+        raise ValueError(f"delta = {delta:g} is not valid for {guarantee}; valid: {own:g} < delta <= 1")
+    spare = (delta - own) / (1 - own)
+    if method == "tight":  # the divergences are those given the events, which leave 1 - own: Lemma 38's first step
+        epsilon, name = _from_renyi(renyi_bound(ZCDP(guarantee.rho, guarantee.xi)), spare)
+        return epsilon, f"{name}, given the events of {_LEMMA_38}"
+    # The lemma needs epsilon >= xi + rho and decreases from there on. Bisection keeps `high` on the valid side.
+    log_spare, low = log(spare), 0.0
+    high = sqrt(-log_spare)
+    if _log_lemma_38(guarantee.rho, low, "paper") <= log_spare:
+        high = low
+    while (middle := 0.5 * (low + high)) not in (low, high):
+        low, high = (low, middle) if _log_lemma_38(guarantee.rho, middle, "paper") <= log_spare else (middle, high)
+    return guarantee.xi + guarantee.rho + 2 * sqrt(guarantee.rho) * high, _LEMMA_38
+
+
+def _log_lemma_38(rho, v, form):
+    """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor, with b = a sqrt(rho) = sqrt(rho) + v."""
+    root = sqrt(rho)
+    b = root + v
+    if form == "erfcx":
+        from scipy.special import erfcx
+
+        return log(sqrt(pi) * root) + log(erfcx(b)) - v * v
+    # The paper's four entries. The last is the least: hypot >= b, b + hypot >= 2 / sqrt(pi), and b >= sqrt(rho).
+    entries = (1.0, sqrt(pi) * root, root / b, 2 * root / (b + hypot(b, 2 / sqrt(pi))))
+    return log(min(entries)) - v * v
+
+
+def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "erfcx") -> float:
+    """The delta + (1 - delta) delta' of Bun-Steinke 2016, Lemma 38, for epsilon >= xi + rho.
+
+    form "paper": the least of the paper's four entries; "erfcx": the integral that they bound, without Mills' bound,
+    delta' = e^(-u^2/4rho) sqrt(pi rho) erfcx((1 + u/2rho) sqrt(rho)), u = epsilon - xi - rho. `delta_at` is sharper.
+    Raises ValueError for other notions and for epsilon < xi + rho.
+    """
+    choice("form", form, FORMS)
+    if not isinstance(guarantee, ZCDP | ApproxZCDP):
+        raise ValueError(f"Lemma 38 is not about guarantee = {guarantee!r}; valid: ApproxZCDP, ZCDP")
+    own = guarantee.delta if isinstance(guarantee, ApproxZCDP) else 0.0
+    epsilon, rho = number("epsilon", epsilon, 0, closed=True), guarantee.rho
+    mean = guarantee.xi + rho
+    require(epsilon >= mean, "epsilon", epsilon, f"Lemma 38 needs epsilon >= xi + rho = {mean:g}")
+    if rho == 0:
+        return own
+    v = 0.5 * (epsilon - guarantee.xi - rho) / sqrt(rho)
+    return min(own + (1 - own) * _probability(_log_lemma_38(rho, v, form)), 1.0)
+
+
+def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> float:
+    """The delta in [0, 1] for which a guarantee implies (epsilon, delta)-DP, epsilon >= 0; the inverse of `to_approx_dp`.
+
+    method "paper": the tail bounds of Bun-Dwork-Rothblum-Steinke 2018, Section 1.3 (TCDP, RDP), Bun-Steinke 2016,
+    Lemmas 21 and 38; 1 where the theorem says nothing (epsilon below its mean). method "tight" as in `to_approx_dp`.
+    Computed in logarithms; a positive value below 5e-324 is rounded up to that. 0 means pure DP.
+    """
+    choice("method", method, METHODS)
+    epsilon = number("epsilon", epsilon, 0, closed=True)
+    match guarantee if isinstance(guarantee, TCDP) else simplest(guarantee):
+        case PureDP(epsilon=own):
+            return _response_delta(own, 0.0, epsilon, method)
+        case ApproxDP(epsilon=own, delta=delta):
+            return _response_delta(own, delta, epsilon, method)
+        case ApproxZCDP(delta=own, rho=rho, xi=xi) as approximate if method == "paper":
+            return lemma_38_delta(approximate, epsilon, "paper") if epsilon >= xi + rho else 1.0
+        case ApproxZCDP(delta=own, rho=rho, xi=xi):
+            spare = _probability(tightest_log_delta(renyi_bound(ZCDP(rho, xi)), epsilon)[0])
+            return min(own + (1 - own) * spare, 1.0)
+        case simple if method == "paper":
+            return _probability(_log_tail(simple, epsilon))
+        case simple:
+            return _probability(tightest_log_delta(renyi_bound(simple), epsilon)[0])
+
+
+def _response_delta(own_epsilon, own_delta, epsilon, method):
+    """(e^E - e^epsilon) / (e^E + 1) of what the own delta leaves, for E = own_epsilon."""
+    if epsilon >= own_epsilon:
+        return own_delta
+    if method == "paper":
+        return 1.0
+    return own_delta + (1 - own_delta) * -expm1(epsilon - own_epsilon) / (1 + exp(-own_epsilon))
+
+
+def _log_tail(guarantee, epsilon):
+    """log of the papers' bound on P[privacy loss > epsilon]; 0 where they have none."""
+    match guarantee:
+        case ZCDP(rho=rho, xi=xi):
+            v = 0.5 * (epsilon - xi - rho) / sqrt(rho)
+            return -v * v if v > 0 else 0.0
+        case TCDP(rho=rho, omega=omega):
+            t = epsilon - rho
+            if t <= 0:
+                return 0.0
+            if t <= 2 * rho * (omega - 1):
+                v = 0.5 * t / sqrt(rho)
+                return -v * v
+            return (omega - 1) * ((omega - 1) * rho - t)
+        case RDP(order=order, epsilon=own):
+            return min((order - 1) * (own - epsilon), 0.0)
+        case MeanConcentratedDP(mu=mu, tau=tau):
+            slope = max(0.5 * tau * tau, TINY)
+            return _log_tail(ZCDP(slope, max(mu - slope, 0.0)), epsilon)
+
+
+def _probability(log_probability):
+    """exp, rounded up to the smallest positive float where it would underflow to zero."""
+    return max(exp(min(log_probability, 0.0)), TINY)
+
+
+def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
+    """The (xi, rho)-zCDP of the largest rho that gives (epsilon, delta)-DP by Lemma 21 of Bun-Steinke 2016.
+
+    rho = (sqrt(epsilon - xi + L) - sqrt(L))^2 with L = log(1 / delta); needs epsilon > xi and 0 < delta <= 1.
+    """
+    xi, delta = number("xi", xi, 0, closed=True), number("delta", delta, 0, 1, finite=False)
+    epsilon, cost = number("epsilon", epsilon, 0, closed=True), -log(delta)
+    require(epsilon > xi, "epsilon", epsilon, f"Lemma 21 needs epsilon > xi = {xi:g}")
+    room = epsilon - xi
+    # One division instead of the difference of roots, which cancels.
+    return ZCDP(max((room / (sqrt(room + cost) + sqrt(cost))) ** 2, TINY), xi)
+
+
+def lemma_8(rho: float, order: float, delta: float) -> ApproxDP:
+    """(rho a + log(1/delta) / (a - 1), delta)-DP from D_a <= rho a at one order a; rho > 0, a > 1, 0 < delta <= 1.
+
+    Source: Bun-Dwork-Rothblum-Steinke 2018, Lemma 8.
+    """
+    rho, order = number("rho", rho, 0), number("order", order, 1)
+    return to_approx_dp(RDP(order, rho * order), delta, "paper")
