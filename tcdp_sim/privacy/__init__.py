@@ -1,5 +1,50 @@
-"""Definitions of privacy."""
+"""Privacy guarantees: definitions, what composes, what implies what, and what groups get."""
 
-from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy.cheat_sheet import CheatSheetRow, cheat_sheet
+from tcdp_sim.privacy.composition import compose, compose_advanced, compose_approx
+from tcdp_sim.privacy.concentrated import to_approx_zcdp, to_tcdp, to_zcdp, zcdp_from_family
+from tcdp_sim.privacy.conversions import delta_at, lemma_8, lemma_38_delta, to_approx_dp, zcdp_budget
+from tcdp_sim.privacy.definitions import (
+    RDP,
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    Guarantee,
+    MeanConcentratedDP,
+    PureDP,
+)
+from tcdp_sim.privacy.groups import group, group_to_approx_dp
+from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
 
-__all__ = ["TCDP", "ZCDP", "ApproxDP", "Guarantee", "PureDP"]
+__all__ = [
+    "RDP",
+    "TCDP",
+    "ZCDP",
+    "ApproxDP",
+    "ApproxZCDP",
+    "CheatSheetRow",
+    "Guarantee",
+    "MeanConcentratedDP",
+    "PureDP",
+    "RenyiBound",
+    "cheat_sheet",
+    "compose",
+    "compose_advanced",
+    "compose_approx",
+    "delta_at",
+    "group",
+    "group_to_approx_dp",
+    "lemma_8",
+    "lemma_38_delta",
+    "pure_renyi",
+    "renyi_bound",
+    "tightest_epsilon",
+    "tightest_log_delta",
+    "to_approx_dp",
+    "to_approx_zcdp",
+    "to_tcdp",
+    "to_zcdp",
+    "zcdp_budget",
+    "zcdp_from_family",
+]

@@ -16,13 +16,14 @@ def number(name: str, value, low: float, high: float = inf, *, closed: bool = Fa
 
 
 def whole(name: str, value) -> int:
-    """`value` as a whole number >= 1; ValueError naming the parameter and the value for anything else."""
+    """`value` as a whole number from 1 to 1e300; ValueError naming the parameter and the value for anything else."""
     try:
         checked = 0 if isinstance(value, bool) else index(value)
     except TypeError:
         checked = 0
-    if checked < 1:
-        raise ValueError(f"{name} = {value!r} is not valid; valid: a whole number >= 1")
+    if not 1 <= checked <= 10**300:  # beyond, products with floats overflow
+        shown = f"{str(value)[:9]}..." if checked > 1 else repr(value)
+        raise ValueError(f"{name} = {shown} is not valid; valid: a whole number from 1 to 1e300")
     return checked
 
 

@@ -1,6 +1,6 @@
 """What a guarantee for one record promises to a group of records that change together. Nats, plain floats."""
 
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p, nextafter
 
 from tcdp_sim.errors import choice
 from tcdp_sim.privacy.concentrated import to_zcdp
@@ -124,6 +124,8 @@ def _proposition_9(guarantee, order, epsilon, size):
     """D_a <= (G^k - 1)(order - 1) epsilon at a = 1 + 1/(G^k - 1), from D_order <= epsilon for one record."""
     growth = _growth(order, size)
     reached = 1 + 1 / growth
+    if reached - 1 > 1 / growth:  # rounded up, to where the divergence may be infinite
+        reached = nextafter(reached, 1)
     if not reached > 1:
         raise ValueError(
             f"size = {size} is too large for {guarantee}: the order 1 + {1 / growth:.3g} of {_PROP_9} is 1 in double precision"

@@ -1,0 +1,195 @@
+"""The cheat sheet "Variants of Differential Privacy" (2019) for given parameters, with what is false in it marked.
+
+A row that is false, unsourced or outside its theorem's preconditions says why and offers no guarantee.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
+
+from tcdp_sim.privacy.composition import compose_advanced
+from tcdp_sim.privacy.conversions import to_approx_dp
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, number, whole
+
+MOST_TERMS = 100_000  # of the RDP subsampling sum
+
+
+@dataclass(frozen=True)
+class CheatSheetRow:
+    """One entry: `value` is what `formula` gives (names in `what`), `guarantee` what it proves, None unless valid."""
+
+    notion: str
+    what: str
+    formula: str
+    value: tuple[float, ...]
+    valid: bool
+    why: str
+    guarantee: Guarantee | None = None
+
+
+def cheat_sheet(
+    rho: float,
+    omega: float,
+    delta: float,
+    epsilon: float,
+    sensitivity: float = 1.0,
+    k: int = 1,
+    *,
+    order: float = 2.0,
+    slack: float | None = None,
+    sampling_fraction: float | None = None,
+) -> list[CheatSheetRow]:
+    """Every row of the cheat sheet for one mechanism's parameters and its k-fold composition.
+
+    rho > 0; omega > 1; 0 < delta < 1; epsilon > 0 (of DP and RDP alike), in nats; sensitivity (L2) > 0; order > 1 of
+    RDP, finite; slack = delta' of advanced composition (default: delta); with 0 < sampling_fraction <= 1 (s = n/N,
+    without replacement, one record substituted) also the subsampling rows. Corrected forms stand beside false ones.
+    Raises ValueError for values out of these ranges; failed preconditions of a theorem make a row invalid instead.
+    """
+    zcdp, tcdp = ZCDP(rho), TCDP(rho, omega)
+    epsilon, delta = number("epsilon", epsilon, 0), number("delta", delta, 0, 1)
+    rdp, square = RDP(number("order", order, 1), epsilon), number("sensitivity", sensitivity, 0) ** 2
+    k, slack = whole("k", k), delta if slack is None else number("slack", slack, 0, 1)
+    rows = [
+        *_dp_rows(epsilon, delta, square, k, slack),
+        *_renyi_rows(rdp, zcdp, tcdp, delta, square, k),
+        *_sinh_normal_rows(tcdp, sqrt(square)),
+    ]
+    if sampling_fraction is not None:
+        rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, tcdp, number("sampling_fraction", sampling_fraction, 0, 1, finite=False))
+    return rows
+
+
+def _row(notion, what, formula, value, why, guarantee):
+    """A row that is valid iff it comes with a guarantee."""
+    return CheatSheetRow(notion, what, formula, value, guarantee is not None, why, guarantee)
+
+
+def _dp_rows(epsilon, delta, square, k, slack) -> Iterator[CheatSheetRow]:
+    notion, log_slack = "(epsilon, delta)-DP", -log(slack)
+    variance = 2 * square * log(1.25 / delta) / epsilon**2
+    why = "Dwork-Roth 2014, Theorem A.1: proved for epsilon < 1"
+    if epsilon >= 1:
+        exact = _gaussian_delta(epsilon / sqrt(2 * log(1.25 / delta)), epsilon)
+        why += f"; here epsilon = {epsilon:g}, and the exact delta of this noise is {exact:.3g}, not {delta:g}"
+    formula = "2 Delta^2 log(1.25/delta) / epsilon^2"
+    yield _row(notion, "Gaussian variance", formula, (variance,), why, ApproxDP(epsilon, delta) if epsilon < 1 else None)
+
+    value = (k * epsilon, k * delta)
+    why = "basic composition" if k * delta <= 1 else f"k delta = {k * delta:g} > 1 promises nothing"
+    total = ApproxDP(*value, "basic composition") if k * delta <= 1 else None
+    yield _row(notion, "sequential composition: epsilon, delta", "(k epsilon, k delta)", value, why, total)
+
+    short = 2 * epsilon * sqrt(2 * k * log_slack)
+    # The printed form follows from the correct one when its second term is no more than the first.
+    follows = short <= 1 and k * expm1(epsilon) <= sqrt(2 * k * log_slack) and k * delta + slack <= 1
+    why = f"false unless the total epsilon is at most 1 (Dwork-Roth 2014, Corollary 3.21); here it is {short:g}"
+    total = ApproxDP(short, k * delta + slack, "Dwork-Roth 2014, Corollary 3.21") if follows else None
+    formula = "(2 epsilon sqrt(2k log(1/delta')), k delta + delta')"
+    yield _row(notion, "advanced composition, as printed: epsilon, delta", formula, (short, k * delta + slack), why, total)
+
+    formula = "(epsilon sqrt(2k log(1/delta')) + k epsilon (e^epsilon - 1), k delta + delta')"
+    right = compose_advanced(epsilon, delta, k, slack) if epsilon < 700 else None
+    value = (right.epsilon, right.delta) if right else ()
+    why = right.source if right else "overflows"
+    yield _row(notion, "advanced composition, corrected: epsilon, delta", formula, value, why, right)
+
+    why = "no source is known, and it is false for many releases: k = 1e6, epsilon = 0.9 has delta = 0.455"
+    value = (4 * epsilon * sqrt(2 * k * -log(delta)), delta)
+    yield _row("moments accountant", "advanced composition: epsilon, delta", "(4 epsilon sqrt(2k log(1/delta)), delta)", value, why, None)
+
+
+def _gaussian_delta(theta, epsilon):
+    """The exact delta of Gaussian noise with sensitivity over sigma = theta (Balle et al. 2018, Theorem 4)."""
+    from scipy.special import log_ndtr, ndtr
+
+    tail = exp(epsilon + float(log_ndtr(-0.5 * theta - epsilon / theta)))  # log: e^epsilon alone overflows
+    return float(ndtr(0.5 * theta - epsilon / theta)) - tail
+
+
+def _renyi_rows(rdp, zcdp, tcdp, delta, square, k) -> Iterator[CheatSheetRow]:
+    composed, to_dp = "sequential composition", "conversion to (epsilon, delta)-DP: epsilon, delta"
+    order, epsilon, rho = rdp.order, rdp.epsilon, zcdp.rho
+    name = "(order, epsilon)-RDP"
+    formula = "Delta^2 order / (2 epsilon)"
+    yield _row(name, "Gaussian variance", formula, (square * order / (2 * epsilon),), "Bun-Steinke 2016, Proposition 6", rdp)
+    total = RDP(order, k * epsilon)
+    yield _row(name, f"{composed}: order, epsilon", "(order, k epsilon)", (order, k * epsilon), "Mironov 2017", total)
+    yield _conversion(rdp, name, to_dp, "epsilon + log(1/delta) / (order - 1)", delta)
+
+    name = "rho-zCDP"
+    yield _row(name, "Gaussian variance", "Delta^2 / (2 rho)", (square / (2 * rho),), "Bun-Steinke 2016, Proposition 6", zcdp)
+    yield _row(name, f"{composed}: rho", "k rho", (k * rho,), "Bun-Steinke 2016, Lemma 7", ZCDP(k * rho))
+    yield _conversion(zcdp, name, to_dp, "rho + 2 sqrt(rho log(1/delta))", delta)
+
+    name, total = "(rho, omega)-tCDP", TCDP(k * rho, tcdp.omega)
+    why = "Bun-Dwork-Rothblum-Steinke 2018, Lemma 2"
+    yield _row(name, f"{composed}: rho, omega", "(k rho, omega)", (total.rho, total.omega), why, total)
+    formula = "rho + 2 sqrt(rho log(1/delta)) if log(1/delta) <= (omega-1)^2 rho else rho omega + log(1/delta)/(omega-1)"
+    yield _conversion(tcdp, name, to_dp, formula, delta)
+
+
+def _conversion(guarantee, notion, what, formula, delta):
+    answer = to_approx_dp(guarantee, delta, "paper")
+    return _row(notion, what, formula, (answer.epsilon, answer.delta), answer.source, answer)
+
+
+def _sinh_normal_rows(tcdp, sensitivity) -> Iterator[CheatSheetRow]:
+    rho, omega, name = tcdp.rho, tcdp.omega, "(rho, omega)-tCDP"
+    knee, what = 8 * sensitivity * omega, "sinh-normal noise A arsinh(N(0, variance) / A): variance, A"
+    formula = "variance Delta^2/(2 rho), A = 8 Delta omega gives (16 rho, omega)-tCDP"
+    yield _theorem_17(name, what, formula, (sensitivity**2 / (2 * rho), knee), TCDP(16 * rho, omega))
+    formula = "variance 8 Delta^2/rho, A = 8 Delta omega gives (rho, omega)-tCDP"
+    yield _theorem_17(name, what, formula, (8 * sensitivity**2 / rho, knee), tcdp)
+
+
+def _theorem_17(notion, what, formula, value, promised):
+    """The row for the guarantee that Theorem 17 of Bun-Dwork-Rothblum-Steinke 2018 promises, if it applies."""
+    least = 0.5 / sqrt(promised.rho)
+    why = "Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (its preconditions are not printed)"
+    holds = False
+    if promised.omega < least * (1 - 1e-12):
+        why += f"; needs omega >= 1/(2 sqrt(rho)) = {least:g} for a guarantee of rho = {promised.rho:g}"
+    elif promised.rho >= 16:
+        why += f"; needs a guarantee of rho < 16, not {promised.rho:g}"
+    elif promised.omega == float("inf"):
+        why += "; needs omega < inf (Gaussian noise is its limit)"
+    else:
+        holds = True
+    return _row(notion, what, formula, value, why, promised if holds else None)
+
+
+def _subsampling_rows(dp, rdp, tcdp, s) -> Iterator[CheatSheetRow]:
+    epsilon = log1p(s * expm1(dp.epsilon)) if dp.epsilon < 700 else dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))
+    right = ApproxDP(epsilon, s * dp.delta, "Balle-Barthe-Gaboardi 2018, Theorem 9")
+    what, formula = "subsampling: epsilon, delta", "(log(1 + s (e^epsilon - 1)), s delta)"
+    yield _row("(epsilon, delta)-DP", what, formula, (epsilon, right.delta), right.source, right)
+
+    name, formula = "(order, epsilon)-RDP", "log(1 + sum_{j=2}^order 2 s^j C(order, j) e^((j-1) epsilon)) / (order - 1)"
+    if rdp.order == ceil(rdp.order) and rdp.order <= MOST_TERMS:
+        total = RDP(rdp.order, _printed_rdp_subsampling(rdp, s))
+        why = "Wang et al. 2019, Theorem 9, loosened: valid, but it does not vanish with epsilon; the unsampled epsilon may be less"
+        yield _row(name, "subsampling: order, epsilon", formula, (rdp.order, total.epsilon), why, total)
+    else:
+        why = f"needs a whole order from 2 to {MOST_TERMS}; here order = {rdp.order:g}"
+        yield _row(name, "subsampling: order, epsilon", formula, (), why, None)
+    yield _row("rho-zCDP", "subsampling", "n/a", (), "zCDP is not amplified by subsampling; tCDP is", None)
+
+    rho, cost, why = tcdp.rho, -log(s), "Bun-Dwork-Rothblum-Steinke 2018, Theorem 11 (its preconditions are not printed)"
+    value = (13 * s * s * rho, cost / (4 * rho))
+    holds = rho <= 0.1 and s <= 0.1 and tcdp.omega >= cost / (2 * rho)
+    if not holds:
+        why += f"; needs rho <= 0.1, s <= 0.1 and omega >= log(1/s)/(2 rho) = {cost / (2 * rho):g}"
+    formula = "(13 s^2 rho, log(1/s)/(4 rho))"
+    yield _row("(rho, omega)-tCDP", "subsampling: rho, omega", formula, value, why, TCDP(*value) if holds else None)
+
+
+def _printed_rdp_subsampling(rdp, s):
+    """The printed sum, in logarithms."""
+    order = int(rdp.order)
+    logs = [0.0]
+    for j in range(2, order + 1):
+        log_binomial = lgamma(order + 1) - lgamma(j + 1) - lgamma(order - j + 1)
+        logs.append(log(2) + j * log(s) + log_binomial + (j - 1) * rdp.epsilon)
+    top = max(logs)
+    return (top + log(fsum(exp(term - top) for term in logs))) / (order - 1)
