@@ -130,8 +130,8 @@ def test_a_run_from_nothing_to_figures(tiny, folder):
     assert "to simulate: 0 of" in out
 
 
-@pytest.mark.parametrize("name", ["visits.csv", "visits.parquet"])
-def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, monkeypatch, name):
+@pytest.mark.parametrize(("name", "again"), [("visits.csv", ["data=csv"]), ("visits.parquet", [])])
+def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, monkeypatch, name, again):
     words = (*CSV, visits(tmp_path, name), "data.count=n", "data.domain=[a,b,c,d]", "name=mine")
     code, out, err = command(*words)
     assert (code, err) == (0, "")
@@ -146,11 +146,10 @@ def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, 
     for path in figures:
         path.unlink()
     monkeypatch.setattr("tcdp_sim.engine.simulate", None)
-    for again in (("mode=draw", "name=mine"), ("mode=draw", "name=mine", "data=csv")):
-        code, out, err = command(*again)
-        assert (code, err) == (0, "")
-        assert "figure: " in out
-        assert {path.name: path.read_bytes() for path in figures} == shown
+    code, out, err = command("mode=draw", "name=mine", *again)
+    assert (code, err) == (0, "")
+    assert "figure: " in out
+    assert {path.name: path.read_bytes() for path in figures} == shown
 
 
 def test_nothing_can_be_drawn_before_a_run(command, tmp_path):
@@ -413,11 +412,11 @@ FUZZ = {
 }
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(12))
 def test_random_words_succeed_or_are_one_line(command, tmp_path, seed):
     rng = random.Random(seed)
     ends = []
-    for _ in range(10):
+    for _ in range(12):
         keys = rng.sample(sorted(set(FUZZ) - {"mode"}), rng.choice([1, 1, 2, 3, 5]))
         words = [key if FUZZ[key] == [None] else f"{key}={rng.choice(FUZZ[key])}" for key in keys]
         code, out, err = command(*TINY, "mode=plan", *words)

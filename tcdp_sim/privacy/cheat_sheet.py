@@ -48,15 +48,16 @@ def cheat_sheet(
     """
     zcdp, tcdp = ZCDP(rho), TCDP(rho, omega)
     epsilon, delta = number("epsilon", epsilon, 0), number("delta", delta, 0, 1)
-    rdp, square = RDP(number("order", order, 1), epsilon), number("sensitivity", sensitivity, 0) ** 2
+    rdp, sensitivity = RDP(number("order", order, 1), epsilon), number("sensitivity", sensitivity, 0)
     k, slack = whole("k", k), delta if slack is None else number("slack", slack, 0, 1)
     rows = [
-        *_dp_rows(epsilon, delta, square, k, slack),
-        *_renyi_rows(rdp, zcdp, tcdp, delta, square, k),
-        *_sinh_normal_rows(tcdp, sqrt(square)),
+        *_dp_rows(epsilon, delta, sensitivity, k, slack),
+        *_renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k),
+        *_sinh_normal_rows(tcdp, sensitivity),
     ]
     if sampling_fraction is not None:
-        rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, tcdp, number("sampling_fraction", sampling_fraction, 0, 1, finite=False))
+        s = number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+        rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, tcdp, s)
     return rows
 
 
@@ -65,38 +66,43 @@ def _row(notion, what, formula, value, why, guarantee):
     return CheatSheetRow(notion, what, formula, value, guarantee is not None, why, guarantee)
 
 
-def _dp_rows(epsilon, delta, square, k, slack) -> Iterator[CheatSheetRow]:
-    notion, log_slack = "(epsilon, delta)-DP", -log(slack)
-    variance = 2 * square * log(1.25 / delta) / epsilon**2
+def _dp_rows(epsilon, delta, sensitivity, k, slack) -> Iterator[CheatSheetRow]:
+    notion, ratio = "(epsilon, delta)-DP", sensitivity / epsilon
+    variance = 2 * ratio * ratio * log(1.25 / delta)
     why = "Dwork-Roth 2014, Theorem A.1: proved for epsilon < 1"
     if epsilon >= 1:
         exact = _gaussian_delta(epsilon / sqrt(2 * log(1.25 / delta)), epsilon)
         why += f"; here epsilon = {epsilon:g}, and the exact delta of this noise is {exact:.3g}, not {delta:g}"
     formula = "2 Delta^2 log(1.25/delta) / epsilon^2"
-    yield _row(notion, "Gaussian variance", formula, (variance,), why, ApproxDP(epsilon, delta) if epsilon < 1 else None)
+    proved = ApproxDP(epsilon, delta, "Dwork-Roth 2014, Theorem A.1") if epsilon < 1 else None
+    yield _row(notion, "Gaussian variance", formula, (variance,), why, proved)
 
     value = (k * epsilon, k * delta)
     why = "basic composition" if k * delta <= 1 else f"k delta = {k * delta:g} > 1 promises nothing"
     total = ApproxDP(*value, "basic composition") if k * delta <= 1 else None
     yield _row(notion, "sequential composition: epsilon, delta", "(k epsilon, k delta)", value, why, total)
+    yield from _advanced_rows(notion, epsilon, delta, k, slack)
 
+
+def _advanced_rows(notion, epsilon, delta, k, slack):
+    log_slack, what = -log(slack), "advanced composition, {}: epsilon, delta"
     short = 2 * epsilon * sqrt(2 * k * log_slack)
     # The printed form follows from the correct one when its second term is no more than the first.
     follows = short <= 1 and k * expm1(epsilon) <= sqrt(2 * k * log_slack) and k * delta + slack <= 1
     why = f"false unless the total epsilon is at most 1 (Dwork-Roth 2014, Corollary 3.21); here it is {short:g}"
     total = ApproxDP(short, k * delta + slack, "Dwork-Roth 2014, Corollary 3.21") if follows else None
     formula = "(2 epsilon sqrt(2k log(1/delta')), k delta + delta')"
-    yield _row(notion, "advanced composition, as printed: epsilon, delta", formula, (short, k * delta + slack), why, total)
+    yield _row(notion, what.format("as printed"), formula, (short, k * delta + slack), why, total)
 
     formula = "(epsilon sqrt(2k log(1/delta')) + k epsilon (e^epsilon - 1), k delta + delta')"
     right = compose_advanced(epsilon, delta, k, slack) if epsilon < 700 else None
     value = (right.epsilon, right.delta) if right else ()
     why = right.source if right else "overflows"
-    yield _row(notion, "advanced composition, corrected: epsilon, delta", formula, value, why, right)
+    yield _row(notion, what.format("corrected"), formula, value, why, right)
 
     why = "no source is known, and it is false for many releases: k = 1e6, epsilon = 0.9 has delta = 0.455"
-    value = (4 * epsilon * sqrt(2 * k * -log(delta)), delta)
-    yield _row("moments accountant", "advanced composition: epsilon, delta", "(4 epsilon sqrt(2k log(1/delta)), delta)", value, why, None)
+    formula, value = "(4 epsilon sqrt(2k log(1/delta)), delta)", (4 * epsilon * sqrt(2 * k * -log(delta)), delta)
+    yield _row("moments accountant", what.format("as printed"), formula, value, why, None)
 
 
 def _gaussian_delta(theta, epsilon):
@@ -107,25 +113,26 @@ def _gaussian_delta(theta, epsilon):
     return float(ndtr(0.5 * theta - epsilon / theta)) - tail
 
 
-def _renyi_rows(rdp, zcdp, tcdp, delta, square, k) -> Iterator[CheatSheetRow]:
+def _renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k) -> Iterator[CheatSheetRow]:
+    gaussian, proposition = "Gaussian variance", "Bun-Steinke 2016, Proposition 6"
     composed, to_dp = "sequential composition", "conversion to (epsilon, delta)-DP: epsilon, delta"
     order, epsilon, rho = rdp.order, rdp.epsilon, zcdp.rho
     name = "(order, epsilon)-RDP"
     formula = "Delta^2 order / (2 epsilon)"
-    yield _row(name, "Gaussian variance", formula, (square * order / (2 * epsilon),), "Bun-Steinke 2016, Proposition 6", rdp)
+    yield _row(name, gaussian, formula, (sensitivity * (sensitivity / (2 * epsilon)) * order,), proposition, rdp)
     total = RDP(order, k * epsilon)
     yield _row(name, f"{composed}: order, epsilon", "(order, k epsilon)", (order, k * epsilon), "Mironov 2017", total)
     yield _conversion(rdp, name, to_dp, "epsilon + log(1/delta) / (order - 1)", delta)
 
     name = "rho-zCDP"
-    yield _row(name, "Gaussian variance", "Delta^2 / (2 rho)", (square / (2 * rho),), "Bun-Steinke 2016, Proposition 6", zcdp)
+    yield _row(name, gaussian, "Delta^2 / (2 rho)", (sensitivity * (sensitivity / (2 * rho)),), proposition, zcdp)
     yield _row(name, f"{composed}: rho", "k rho", (k * rho,), "Bun-Steinke 2016, Lemma 7", ZCDP(k * rho))
     yield _conversion(zcdp, name, to_dp, "rho + 2 sqrt(rho log(1/delta))", delta)
 
     name, total = "(rho, omega)-tCDP", TCDP(k * rho, tcdp.omega)
     why = "Bun-Dwork-Rothblum-Steinke 2018, Lemma 2"
     yield _row(name, f"{composed}: rho, omega", "(k rho, omega)", (total.rho, total.omega), why, total)
-    formula = "rho + 2 sqrt(rho log(1/delta)) if log(1/delta) <= (omega-1)^2 rho else rho omega + log(1/delta)/(omega-1)"
+    formula = "rho + 2 sqrt(rho L) if L <= (omega - 1)^2 rho, else rho omega + L / (omega - 1); L = log(1/delta)"
     yield _conversion(tcdp, name, to_dp, formula, delta)
 
 
@@ -138,9 +145,9 @@ def _sinh_normal_rows(tcdp, sensitivity) -> Iterator[CheatSheetRow]:
     rho, omega, name = tcdp.rho, tcdp.omega, "(rho, omega)-tCDP"
     knee, what = 8 * sensitivity * omega, "sinh-normal noise A arsinh(N(0, variance) / A): variance, A"
     formula = "variance Delta^2/(2 rho), A = 8 Delta omega gives (16 rho, omega)-tCDP"
-    yield _theorem_17(name, what, formula, (sensitivity**2 / (2 * rho), knee), TCDP(16 * rho, omega))
+    yield _theorem_17(name, what, formula, (sensitivity * (sensitivity / (2 * rho)), knee), TCDP(16 * rho, omega))
     formula = "variance 8 Delta^2/rho, A = 8 Delta omega gives (rho, omega)-tCDP"
-    yield _theorem_17(name, what, formula, (8 * sensitivity**2 / rho, knee), tcdp)
+    yield _theorem_17(name, what, formula, (8 * sensitivity * (sensitivity / rho), knee), tcdp)
 
 
 def _theorem_17(notion, what, formula, value, promised):
@@ -160,7 +167,9 @@ def _theorem_17(notion, what, formula, value, promised):
 
 
 def _subsampling_rows(dp, rdp, tcdp, s) -> Iterator[CheatSheetRow]:
-    epsilon = log1p(s * expm1(dp.epsilon)) if dp.epsilon < 700 else dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))
+    epsilon = dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))  # for e^epsilon beyond double precision
+    if dp.epsilon < 700:
+        epsilon = log1p(s * expm1(dp.epsilon))
     right = ApproxDP(epsilon, s * dp.delta, "Balle-Barthe-Gaboardi 2018, Theorem 9")
     what, formula = "subsampling: epsilon, delta", "(log(1 + s (e^epsilon - 1)), s delta)"
     yield _row("(epsilon, delta)-DP", what, formula, (epsilon, right.delta), right.source, right)
@@ -168,14 +177,15 @@ def _subsampling_rows(dp, rdp, tcdp, s) -> Iterator[CheatSheetRow]:
     name, formula = "(order, epsilon)-RDP", "log(1 + sum_{j=2}^order 2 s^j C(order, j) e^((j-1) epsilon)) / (order - 1)"
     if rdp.order == ceil(rdp.order) and rdp.order <= MOST_TERMS:
         total = RDP(rdp.order, _printed_rdp_subsampling(rdp, s))
-        why = "Wang et al. 2019, Theorem 9, loosened: valid, but it does not vanish with epsilon; the unsampled epsilon may be less"
+        why = "Wang et al. 2019, Theorem 9, loosened; does not vanish with epsilon, the unsampled epsilon may be less"
         yield _row(name, "subsampling: order, epsilon", formula, (rdp.order, total.epsilon), why, total)
     else:
         why = f"needs a whole order from 2 to {MOST_TERMS}; here order = {rdp.order:g}"
         yield _row(name, "subsampling: order, epsilon", formula, (), why, None)
     yield _row("rho-zCDP", "subsampling", "n/a", (), "zCDP is not amplified by subsampling; tCDP is", None)
 
-    rho, cost, why = tcdp.rho, -log(s), "Bun-Dwork-Rothblum-Steinke 2018, Theorem 11 (its preconditions are not printed)"
+    rho, cost = tcdp.rho, -log(s)
+    why = "Bun-Dwork-Rothblum-Steinke 2018, Theorem 11 (its preconditions are not printed)"
     value = (13 * s * s * rho, cost / (4 * rho))
     holds = rho <= 0.1 and s <= 0.1 and tcdp.omega >= cost / (2 * rho)
     if not holds:

@@ -60,7 +60,7 @@ def _common(guarantees) -> type[Guarantee]:
     bounded = [str(guarantee) for guarantee in guarantees if isinstance(simplest(guarantee), TCDP | RDP)]
     if bounded:
         raise ValueError(
-            f"no common notion for {', '.join(map(str, guarantees))}: (epsilon, delta)-DP bounds no Renyi divergence, and "
+            f"no common notion for {', '.join(map(str, guarantees))}: (epsilon, delta)-DP bounds no Renyi divergence, "
             f"{', '.join(bounded)} bounds none of high order; valid: convert all of them with to_approx_dp first"
         )
     return ApproxDP if kinds <= {PureDP, ApproxDP} else ApproxZCDP

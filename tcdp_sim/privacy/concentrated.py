@@ -46,9 +46,9 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
             rho = max(0.5 * tau * tau, TINY)
             return ZCDP(rho, max(mu - rho, 0.0) if method == "paper" else 0.0)
         case TCDP(omega=omega):
-            raise ValueError(f"{guarantee} implies no zCDP: its Renyi divergences are bounded below order {omega:g} only")
+            raise ValueError(f"{guarantee} implies no zCDP: it bounds Renyi divergences below order {omega:g} only")
         case RDP(order=order):
-            raise ValueError(f"{guarantee} implies no zCDP: its Renyi divergences are bounded up to order {order:g} only")
+            raise ValueError(f"{guarantee} implies no zCDP: it bounds Renyi divergences up to order {order:g} only")
     raise ValueError(f"{guarantee} implies no zCDP: with probability delta anything may happen; see to_approx_zcdp")
 
 

@@ -110,7 +110,7 @@ def _from_approx_zcdp(guarantee, delta, method):
 
 
 def _log_lemma_38(rho, v, form):
-    """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor, with b = a sqrt(rho) = sqrt(rho) + v."""
+    """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor of b = a sqrt(rho) = sqrt(rho) + v."""
     root = sqrt(rho)
     b = root + v
     if form == "erfcx":
@@ -143,7 +143,7 @@ def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "er
 
 
 def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> float:
-    """The delta in [0, 1] for which a guarantee implies (epsilon, delta)-DP, epsilon >= 0; the inverse of `to_approx_dp`.
+    """The delta in [0, 1] at which a guarantee implies (epsilon, delta)-DP, epsilon >= 0: `to_approx_dp` inverted.
 
     method "paper": the tail bounds of Bun-Dwork-Rothblum-Steinke 2018, Section 1.3 (TCDP, RDP), Bun-Steinke 2016,
     Lemmas 21 and 38; 1 where the theorem says nothing (epsilon below its mean). method "tight" as in `to_approx_dp`.

@@ -63,8 +63,8 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
 
     method "paper": e^(k/(omega-1)) (omega^2 rho + log(1/delta)), Proposition 10 of Bun-Dwork-Rothblum-Steinke 2018;
     "tight", never larger: the same with what Proposition 9 says before it is simplified,
-    (G^k - 1) ((omega - 1) omega rho + log(1/delta)) with G = omega / (omega - 1). For small groups, and often otherwise,
-    `to_approx_dp(group(guarantee, size), delta)` is sharper still.
+    (G^k - 1) ((omega - 1) omega rho + log(1/delta)) with G = omega / (omega - 1).
+    From size = omega on `to_approx_dp(group(guarantee, size), delta)` is sharper still; below, either may be.
     Raises ValueError for other notions, omega = inf, values out of range, and where epsilon overflows.
     """
     choice("method", method, METHODS)
@@ -128,6 +128,6 @@ def _proposition_9(guarantee, order, epsilon, size):
         reached = nextafter(reached, 1)
     if not reached > 1:
         raise ValueError(
-            f"size = {size} is too large for {guarantee}: the order 1 + {1 / growth:.3g} of {_PROP_9} is 1 in double precision"
+            f"size = {size} is too large for {guarantee}: the order 1 + {1 / growth:.3g} of {_PROP_9} rounds to 1"
         )
     return RDP(reached, growth * (order - 1) * epsilon)

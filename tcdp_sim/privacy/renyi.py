@@ -79,12 +79,14 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
 
 def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
-    """(epsilon, order): the least epsilon >= 0 for which (epsilon, delta)-DP follows from a Renyi bound, 0 < delta <= 1.
+    """(epsilon, order): the least epsilon >= 0 for which (epsilon, delta)-DP follows from a Renyi bound.
 
+    0 < delta <= 1; ValueError outside.
     Canonne-Kamath-Steinke 2020: epsilon = D_a + log(1 - 1/a) + (log(1/delta) - log a) / (a - 1), at the best order a.
     Every order gives a valid epsilon and the answer is the formula's value at the order returned, so a search that
     stopped early could only cost sharpness. The order is 1 where epsilon = 0 follows from the KL divergence.
     """
+    delta = number("delta", delta, 0, 1, finite=False)
     if delta >= total_variation(bound):
         return 0.0, 1.0
     log_one_over_delta = -log(delta)
@@ -100,8 +102,10 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
 def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]:
     """(log delta, order): the least delta <= 1 for which (epsilon, delta)-DP follows from a Renyi bound.
 
-    The inverse of `tightest_epsilon`: log delta = (a-1)(D_a - epsilon) + (a-1) log(1 - 1/a) - log a.
+    epsilon >= 0; ValueError outside. The inverse of `tightest_epsilon`:
+    log delta = (a-1)(D_a - epsilon) + (a-1) log(1 - 1/a) - log a.
     """
+    epsilon = number("epsilon", epsilon, 0, closed=True)
 
     def log_delta(excess):
         return excess * (_at(bound, excess) - epsilon - log1p(1 / excess)) - log1p(excess)
