@@ -45,6 +45,6 @@ def least_sample_size(rho, omega, bins):
     "Works" = on every data set of n records the largest error is below n / 2 with probability 1/2. In records;
     NaN where the bound is vacuous (log(k / 4) <= 2 omega^2 rho).
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = (omega - 1) * np.log((np.log(bins) - np.log(4)) / (2 * np.square(omega) * rho))
     return np.where(n > 0, n, np.nan)[()]

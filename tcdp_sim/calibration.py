@@ -104,14 +104,16 @@ def _truncated_laplace(guarantee, sensitivity, coordinates, method):
     # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
     # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
     epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
-    delta_each = -np.expm1(np.log1p(-guarantee.delta) / coordinates)
+    with np.errstate(divide="ignore"):
+        delta_each = -np.expm1(np.log1p(-guarantee.delta) / coordinates)
     if delta_each > 0.5:
         raise ValueError(
             f"truncated_laplace at delta = {guarantee.delta:g} over {coordinates} coordinates puts "
             f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
         )
     scale = sensitivity / epsilon_each
-    return TruncatedLaplace(scale, scale * np.log1p(np.expm1(epsilon_each) / (2 * delta_each)))
+    log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1), for any epsilon
+    return TruncatedLaplace(scale, scale * np.logaddexp(0.0, log_rise - np.log(2 * delta_each)))
 
 
 def _gaussian(guarantee, sensitivity, coordinates, method):

@@ -51,6 +51,7 @@ def settings(config: Mapping[str, Any]) -> Settings:
     _complete(config)
     for group in ("mechanism", "cluster"):
         _one_of(config[group].get("name"), f"{group}.name", options(group))
+    _text(config["data"].get("name"), "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it")
     known_keys("experiment", config["experiment"], ("name", "axes"))
     known_keys("cluster", config["cluster"], ("name", "workers"))
     return Settings(
@@ -96,7 +97,9 @@ def blocks(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Mapping
     found = {"sweep": _with_axes(_axes("data", data), sweep)}
     for name, block in _mapping("also", config["also"] or {}).items():
         block = dict(_mapping(f"also.{name}", block))
-        if block.pop("only_with", data.get("name")) != data.get("name"):
+        wanted = block.pop("only_with", data.get("name"))
+        if wanted != data.get("name"):
+            _one_of(wanted, f"also.{name}.only_with", options("data"))
             continue
         base = sweep
         if isinstance(block.get("data"), str):

@@ -163,8 +163,17 @@ def _axis(where: str, key: str, value) -> tuple[str, list]:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
     if name == "k":
-        values = [float(round(v)) if isinstance(v, float) and 1 <= v < 1e15 else v for v in values]
+        counted = exponent or isinstance(value, Mapping)  # a grid of k is meant to be rounded, a k that is given not
+        values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
     return name, list(dict.fromkeys(values))
+
+
+def _whole(where: str, k: float, rounding: bool) -> float:
+    if not 1 <= k < 1e15 or k.is_integer():
+        return k  # out of range is the mechanism's to say; beyond 2^53 every float is whole
+    if not rounding:
+        raise UserError(f"{where} = {k:g} is not valid; valid: a whole number of bins")
+    return float(round(k))
 
 
 def _known_axis(where: str, name: str, valid) -> None:

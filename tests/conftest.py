@@ -32,6 +32,7 @@ def command(monkeypatch, tmp_path, capsys):
 def tiny(command):
     """A study of a few seconds: tiny(*more words) -> (exit code, stdout, stderr)."""
     words = ("cluster=serial", "trials=1000", "chunk=500", "sweep.k=[10,1e6]", "sweep.rho=0.1", "also=null")
+    words += ("sweep.noise=[laplace,truncated_laplace,gaussian,sinh_normal]", "sweep.omega_sqrt_rho=[0.75,1,2]")
     return lambda *more: command(*words, *more)
 
 

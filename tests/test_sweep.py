@@ -67,7 +67,8 @@ def refused(block, *words):
         ({"from": 10, "to": 1e12, "num": 12, "scale": "log"}, [10**i for i in range(1, 13)]),
         ({"from": 7, "to": 9, "num": 1}, [7]),
         ({"from": 1, "to": 10, "num": 3, "scale": "log"}, [1, 3, 10]),
-        ([2.4, 2.6, 0.4, 1e15 + 0.5], [2, 3, 0.4, 1e15]),
+        ([0.4, 1e15 + 0.5], [0.4, 1e15]),
+        ({"from": 1, "to": 2.4, "num": 3}, [1, 2]),
         (1e300, [1e300]),
     ],
 )
@@ -418,3 +419,8 @@ def test_rounded(x, expected):
 
 def test_rounded_leaves_nan():
     assert math.isnan(rounded(math.nan))
+
+
+def test_a_k_that_is_given_is_not_rounded():
+    with pytest.raises(UserError, match=r"sweep\.k = 2\.7 is not valid; valid: a whole number of bins"):
+        points({"k": 2.7}, ("k",))

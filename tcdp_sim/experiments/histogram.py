@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from tcdp_sim import config, exact
@@ -55,7 +56,7 @@ def _row(mechanism: Histogram, ds: dict) -> dict:
 def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal, and how well simulation and exact values agree over all cells."""
     for data, part in table.groupby("data", sort=False):
-        rho = _nearest(part["rho"], np.sqrt(part["rho"].min() * part["rho"].max()))
+        rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
         levels = np.sort(part["k"].unique())
         levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
         shown = part[(part["rho"] == rho) & part["k"].isin(levels)]
@@ -66,14 +67,15 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _terminal_table(title, rows):
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     out.add_column("noise", no_wrap=True)
     for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P\\[top]"):
         out.add_column(heading, justify="right", no_wrap=True)
     for row in rows.sort_values("k", kind="stable").to_dict("records"):
-        label = row["noise"] + ("" if row["omega"] != row["omega"] else f" ω={row['omega']:.3g}")
+        label = row["noise"] + ("" if row["omega"] != row["omega"] else f" ω={_number(row['omega'])}")
         numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
-        out.add_row(label, f"{row['k']:.5g}", *(_number(x) for x in numbers), f"{row['top_stays']:.3f}")
+        k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
+        out.add_row(escape(label), k, *(_number(x) for x in numbers), f"{row['top_stays']:.3f}")
     return out
 
 
@@ -83,7 +85,7 @@ def _number(x) -> str:
 
 def _nearest(column, value):
     found = np.sort(column.unique())
-    return found[np.argmin(np.abs(np.log(found / value)))]
+    return found[np.argmin(np.abs(np.log(found) - np.log(value)))]
 
 
 def _agreement(table) -> str:
