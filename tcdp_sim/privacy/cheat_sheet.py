@@ -68,10 +68,11 @@ def _row(notion, what, formula, value, why, guarantee):
 
 def _dp_rows(epsilon, delta, sensitivity, k, slack) -> Iterator[CheatSheetRow]:
     notion, ratio = "(epsilon, delta)-DP", sensitivity / epsilon
-    variance = 2 * ratio * ratio * log(1.25 / delta)
+    logs = log(1.25) - log(delta)
+    variance = 2 * ratio * ratio * logs
     why = "Dwork-Roth 2014, Theorem A.1: proved for epsilon < 1"
     if epsilon >= 1:
-        exact = _gaussian_delta(epsilon / sqrt(2 * log(1.25 / delta)), epsilon)
+        exact = _gaussian_delta(epsilon / sqrt(2 * logs), epsilon)
         why += f"; here epsilon = {epsilon:g}, and the exact delta of this noise is {exact:.3g}, not {delta:g}"
     formula = "2 Delta^2 log(1.25/delta) / epsilon^2"
     proved = ApproxDP(epsilon, delta, "Dwork-Roth 2014, Theorem A.1") if epsilon < 1 else None
@@ -88,7 +89,7 @@ def _advanced_rows(notion, epsilon, delta, k, slack):
     log_slack, what = -log(slack), "advanced composition, {}: epsilon, delta"
     short = 2 * epsilon * sqrt(2 * k * log_slack)
     # The printed form follows from the correct one when its second term is no more than the first.
-    follows = short <= 1 and k * expm1(epsilon) <= sqrt(2 * k * log_slack) and k * delta + slack <= 1
+    follows = epsilon < 1 and short <= 1 and k * expm1(epsilon) <= sqrt(2 * k * log_slack) and k * delta + slack <= 1
     why = f"false unless the total epsilon is at most 1 (Dwork-Roth 2014, Corollary 3.21); here it is {short:g}"
     total = ApproxDP(short, k * delta + slack, "Dwork-Roth 2014, Corollary 3.21") if follows else None
     formula = "(2 epsilon sqrt(2k log(1/delta')), k delta + delta')"
@@ -100,7 +101,7 @@ def _advanced_rows(notion, epsilon, delta, k, slack):
     why = right.source if right else "overflows"
     yield _row(notion, what.format("corrected"), formula, value, why, right)
 
-    why = "no source is known, and it is false for many releases: k = 1e6, epsilon = 0.9 has delta = 0.455"
+    why = "unsourced and false in general: at k = 1e4, epsilon = 0.5, delta = 1e-6 the exact delta is 0.9998"
     formula, value = "(4 epsilon sqrt(2k log(1/delta)), delta)", (4 * epsilon * sqrt(2 * k * -log(delta)), delta)
     yield _row("moments accountant", what.format("as printed"), formula, value, why, None)
 

@@ -33,7 +33,8 @@ def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee:
     (Bun-Dwork-Rothblum-Steinke 2018, Lemma 2); RDP adds at the least order, lower orders by monotonicity.
     Mixed: PureDP + ApproxDP -> ApproxDP; anything with TCDP -> TCDP; otherwise PureDP (exactly) and ZCDP with
     RDP -> RDP at the least order; PureDP + ZCDP -> ZCDP by `to_zcdp(method)`, also for MeanConcentratedDP; ApproxDP or
-    ApproxZCDP with those -> ApproxZCDP (Lemma 37). Conversions lose, so compose all at once, not pair by pair.
+    ApproxZCDP with those -> ApproxZCDP (Lemma 37).
+    Conversions lose; by "tight", composing all at once is never worse than pair by pair.
     Raises ValueError with the reason for ApproxDP or ApproxZCDP with TCDP or RDP, which have no common notion here.
     """
     choice("method", method, METHODS)
@@ -66,36 +67,44 @@ def _common(guarantees) -> type[Guarantee]:
     return ApproxDP if kinds <= {PureDP, ApproxDP} else ApproxZCDP
 
 
+def _sum(terms) -> float:
+    """The exact sum rounded once, so that the order does not matter; inf, which no guarantee takes, on overflow."""
+    try:
+        return fsum(terms)
+    except OverflowError:
+        return inf
+
+
 def _pure(guarantees, method):
-    return PureDP(fsum(simplest(guarantee).epsilon for guarantee in guarantees))
+    return PureDP(_sum(simplest(guarantee).epsilon for guarantee in guarantees))
 
 
 def _approx(guarantees, method):
     simple = [simplest(guarantee) for guarantee in guarantees]
-    delta = fsum(guarantee.delta for guarantee in simple if isinstance(guarantee, ApproxDP))
-    return ApproxDP(fsum(guarantee.epsilon for guarantee in simple), min(delta, 1.0), "basic composition")
+    delta = _sum(guarantee.delta for guarantee in simple if isinstance(guarantee, ApproxDP))
+    return ApproxDP(_sum(guarantee.epsilon for guarantee in simple), min(delta, 1.0), "basic composition")
 
 
 def _zcdp(guarantees, method):
     parts = [to_zcdp(guarantee, method) for guarantee in guarantees]
-    return ZCDP(fsum(part.rho for part in parts), fsum(part.xi for part in parts))
+    return ZCDP(_sum(part.rho for part in parts), _sum(part.xi for part in parts))
 
 
 def _approx_zcdp(guarantees, method):
     parts = [to_approx_zcdp(guarantee, method) for guarantee in guarantees]
     fails = any(part.delta == 1 for part in parts)
-    delta = 1.0 if fails else -expm1(fsum(log1p(-part.delta) for part in parts))
-    return ApproxZCDP(delta, fsum(part.rho for part in parts), fsum(part.xi for part in parts))
+    delta = 1.0 if fails else -expm1(_sum(log1p(-part.delta) for part in parts))
+    return ApproxZCDP(delta, _sum(part.rho for part in parts), _sum(part.xi for part in parts))
 
 
 def _tcdp(guarantees, method):
     parts = [to_tcdp(guarantee, method) for guarantee in guarantees]
-    return TCDP(fsum(part.rho for part in parts), min(part.omega for part in parts))
+    return TCDP(_sum(part.rho for part in parts), min(part.omega for part in parts))
 
 
 def _rdp(guarantees, method):
     order = min(guarantee.order if isinstance(guarantee, RDP) else inf for guarantee in guarantees)
-    return RDP(order, fsum(renyi_bound(guarantee)(order) for guarantee in guarantees))
+    return RDP(order, _sum(renyi_bound(guarantee)(order) for guarantee in guarantees))
 
 
 _TOGETHER = {
@@ -140,6 +149,6 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     norm = hypot(*(part.epsilon for part in parts))
     most = sqrt(pi / 2) * norm
     require(slack <= most, "slack", slack, f"Corollary 39 needs 0 < slack <= sqrt(pi/2) ||epsilon||_2 = {most:g}")
-    delta = slack + fsum(part.delta for part in parts if isinstance(part, ApproxDP))
+    delta = slack + _sum(part.delta for part in parts if isinstance(part, ApproxDP))
     total = 0.5 * norm * norm + norm * sqrt(2 * log(most / slack))
     return ApproxDP(total, min(delta, 1.0), "Bun-Steinke 2016, Corollary 39")

@@ -3,7 +3,7 @@
 Nats throughout; every function takes and returns plain floats.
 """
 
-from math import exp, expm1, hypot, log, log1p, pi, sqrt
+from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
 
 from tcdp_sim.errors import choice
 from tcdp_sim.privacy.definitions import (
@@ -111,6 +111,8 @@ def _from_approx_zcdp(guarantee, delta, method):
 
 def _log_lemma_38(rho, v, form):
     """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor of b = a sqrt(rho) = sqrt(rho) + v."""
+    if v > 1e150:  # its square overflows
+        return -inf
     root = sqrt(rho)
     b = root + v
     if form == "erfcx":

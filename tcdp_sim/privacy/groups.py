@@ -107,7 +107,7 @@ def _harmonic(size):
     """1 + 1/2 + ... + 1/size."""
     from scipy.special import digamma
 
-    return float(digamma(size + 1) - digamma(1))
+    return float(digamma(float(size) + 1) - digamma(1.0))
 
 
 def _growth(omega, size):
@@ -123,8 +123,9 @@ def _exp(x):
 def _proposition_9(guarantee, order, epsilon, size):
     """D_a <= (G^k - 1)(order - 1) epsilon at a = 1 + 1/(G^k - 1), from D_order <= epsilon for one record."""
     growth = _growth(order, size)
-    reached = 1 + 1 / growth
-    if reached - 1 > 1 / growth:  # rounded up, to where the divergence may be infinite
+    excess = (1 - 1e-13) / growth  # safely below: just above the order the divergence may be infinite
+    reached = 1 + excess
+    if reached - 1 > excess:
         reached = nextafter(reached, 1)
     if not reached > 1:
         raise ValueError(

@@ -52,7 +52,7 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
         case RDP(order=order, epsilon=epsilon):
             return RenyiBound(partial(_affine, epsilon, 0.0), order)
         case MeanConcentratedDP(mu=mu, tau=tau):
-            slope = max(0.5 * tau * tau, TINY)
+            slope = number("tau^2 / 2", max(0.5 * tau * tau, TINY), 0)
             return RenyiBound(partial(_affine, min(mu - slope, 0.0), slope))
     raise ValueError(f"{guarantee} bounds no Renyi divergence: with probability delta anything may happen")
 
@@ -93,7 +93,7 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
 
     def epsilon(excess):
         chance = log_one_over_delta - log1p(excess)
-        return _at(bound, excess) - log1p(1 / excess) + chance / excess
+        return bound.curve(1 + excess) - log1p(1 / excess) + chance / excess
 
     value, order = _least(epsilon, bound.highest)
     return max(value, 0.0), order
@@ -108,7 +108,7 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
     epsilon = number("epsilon", epsilon, 0, closed=True)
 
     def log_delta(excess):
-        return excess * (_at(bound, excess) - epsilon - log1p(1 / excess)) - log1p(excess)
+        return excess * (bound.curve(1 + excess) - epsilon - log1p(1 / excess)) - log1p(excess)
 
     value, order = _least(log_delta, bound.highest)
     cap = log(max(total_variation(bound), TINY))
@@ -124,15 +124,12 @@ def total_variation(bound: RenyiBound) -> float:
     return sqrt(min(0.5 * kl, -expm1(-kl)))
 
 
-def _at(bound, excess):
-    return bound.curve(min(1 + excess, bound.highest))
-
-
 def _least(f, highest):
     """(value, order) where f(order - 1) is least over 1 < order <= highest.
 
     A grid in log(order - 1), then golden section around its best point. f is unimodal if the bound is a true Renyi
-    curve (then (a-1) D_a is convex); for others the answer is still a value of f.
+    curve (then (a-1) D_a is convex); for others the answer is still a value of f. 1 + (highest - 1) never exceeds
+    highest in floating point, so the domain's end is asked for and nothing beyond.
     """
     low, high = _LOG_RANGE[0], min(log(highest - 1), _LOG_RANGE[1])
     step = (high - low) / _GRID
@@ -142,7 +139,7 @@ def _least(f, highest):
     value, excess = _golden(f, max(low + step * (best - 1), low), min(low + step * (best + 1), high))
     if not value < values[best]:
         value, excess = values[best], points[best]
-    return value, min(1 + excess, highest)
+    return value, 1 + excess
 
 
 def _golden(f, low, high):

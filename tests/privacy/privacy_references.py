@@ -32,7 +32,7 @@ def response(epsilon):
 
 
 def response_delta(each, k, epsilon, leak=0.0):
-    """The exact delta(epsilon) of k randomised responses, each `each`-DP but for a leak of the data: (each, leak)-DP."""
+    """The exact delta(epsilon) of k randomised responses, each (each, leak)-DP: it leaks the data or is each-DP."""
     true_answers = np.arange(k + 1)
     p = 1 / (1 + np.exp(-each))
     log_p = stats.binom.logpmf(true_answers, k, p)
@@ -45,3 +45,13 @@ def response_delta(each, k, epsilon, leak=0.0):
 def cks_epsilon(curve, delta, orders):
     """The Canonne-Kamath-Steinke epsilon at each of many orders, in double precision."""
     return curve(orders) + np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
+
+
+def values(guarantee):
+    """The numbers of a guarantee."""
+    return [value for value in vars(guarantee).values() if isinstance(value, float)]
+
+
+def close(one, other):
+    """The same notion with the same numbers, up to rounding."""
+    return type(one) is type(other) and np.allclose(values(one), values(other), rtol=1e-13, atol=0)

@@ -97,7 +97,7 @@ def test_where_anything_may_happen_there_is_no_curve(guarantee):
 
 @pytest.mark.parametrize("order", [1, 0.5, -1, math.nan, "2", None, [2.0, 3.0]])
 def test_orders_out_of_range_are_refused(order):
-    with pytest.raises(ValueError, match="order = .* valid: (1 < order <= inf|one number)"):
+    with pytest.raises(ValueError, match=r"order = .* valid: (1 < order <= inf|one number)"):
         renyi_bound(ZCDP(0.1))(order)
 
 
@@ -113,8 +113,9 @@ def test_a_domain_ends_above_order_one():
 @pytest.mark.parametrize("rho", [1e-12, 1e-6, 0.01, 0.1, 1, 30, 1e6])
 def test_the_best_order_for_zcdp_solves_its_equation(rho, delta):
     """d/da of the formula is zero where rho (a-1)^2 = log(1/delta) - log a: found here with 40 digits."""
-    if delta >= math.sqrt(rho / 2):
-        pytest.skip("the KL divergence gives epsilon = 0")
+    if delta >= math.sqrt(rho / 2):  # the KL divergence settles it
+        assert tightest_epsilon(renyi_bound(ZCDP(rho)), delta) == (0, 1)
+        return
     with mp.workdps(40):
         cost = -mp.log(mp.mpf(delta))
         high = mp.sqrt(cost / rho)
@@ -158,6 +159,23 @@ def test_any_curve_can_be_converted():
     for epsilon in (0.5, 2.0):
         log_deltas = (orders - 1) * (curve(orders) - epsilon + np.log1p(-1 / orders)) - np.log(orders)
         assert tightest_log_delta(bound, epsilon)[0] == pytest.approx(log_deltas.min(), rel=1e-9)
+
+
+def test_no_order_beyond_the_domain_is_asked_for():
+    """Where (highest - 1) + 1 and exp(log(highest - 1)) round up."""
+    asked = []
+
+    def curve(order):
+        asked.append(order)
+        return 0.01 * order
+
+    highs = [1 + 2.0**-52, 1.1, *np.random.default_rng(1).uniform(1, 40, 200)]
+    for highest in highs:
+        asked.clear()
+        order = tightest_epsilon(RenyiBound(curve, highest), 1e-30)[1]
+        assert order == pytest.approx(highest, rel=1e-15)  # the best order is the end
+        assert order <= max(asked) <= highest
+        assert min(asked) >= 1
 
 
 def test_the_answer_is_the_formula_at_the_order_returned():
