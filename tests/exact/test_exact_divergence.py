@@ -12,9 +12,9 @@ GENERIC = divergence._finite_renyi.dispatch(Noise)
 ORDERS = np.array([1, 1 + 1e-9, 1.001, 1.5, 2, 5, 30.0])
 
 
+@mp.workdps(40)
 def sinh_normal_mp(scale, knee, shift, order):
     """log E_P[(P/Q)^(a-1)] / (a-1) by mpmath in 40 digits, from the density's definition."""
-    mp.mp.dps = 40
     scale, knee, shift, order = (mp.mpf(v) for v in (scale, knee, shift, order))
 
     def log_density(x):
@@ -59,10 +59,10 @@ def test_gaussian_closed_form_and_the_generic_path(shift):
 
 
 @pytest.mark.parametrize("theta", [1e-6, 0.01, 0.09, 0.5, 3.0, 40.0])
+@mp.workdps(40)
 def test_laplace_closed_form_against_the_generic_path_and_mpmath(theta):
     found = renyi_divergence(Laplace(2.0), 2.0 * theta, ORDERS).estimate
     np.testing.assert_allclose(GENERIC(Laplace(2.0), 2.0 * theta, ORDERS).estimate, found, rtol=1e-10)
-    mp.mp.dps = 40
     t = mp.mpf(2.0 * theta) / 2
     for order, value in zip(ORDERS[1:], found[1:]):
         a = mp.mpf(float(order))

@@ -11,8 +11,8 @@ from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplac
 GENERIC = profile._profile.dispatch(Noise)
 
 
+@mp.workdps(60)
 def gaussian_mp(theta, epsilon):
-    mp.mp.dps = 60
     theta, epsilon = mp.mpf(1) / mp.mpf(1 / theta), mp.mpf(epsilon)
     return mp.ncdf(theta / 2 - epsilon / theta) - mp.exp(epsilon) * mp.ncdf(-theta / 2 - epsilon / theta)
 
@@ -35,9 +35,9 @@ def test_gaussian_down_to_1e_289(theta, z):
 
 @pytest.mark.parametrize(("scale", "knee", "shift"), [(4, 20, 1), (12, 22, 1), (2, 2, 3), (400, 8000, 1)])
 @pytest.mark.parametrize("epsilon", [0, 0.1, 1, 3, 10, 30])
+@mp.workdps(60)
 def test_sinh_normal_against_mpmath(scale, knee, shift, epsilon):
     """With knee >= scale the loss falls: delta = F(x) - e^eps F(x - shift) where the loss at x is epsilon."""
-    mp.mp.dps = 60
     a, s, t = mp.mpf(knee), mp.mpf(scale), mp.mpf(shift)
 
     def z(x):
@@ -61,9 +61,9 @@ def test_sinh_normal_against_mpmath(scale, knee, shift, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.1, 0.4999, 0.5, 0.7, 5])
+@mp.workdps(40)
 def test_truncated_laplace_is_exactly_epsilon_delta(epsilon):
     """scale 2, bound 8, shift 1, theta = 1/2: from theta on only the mass outside the other support is left."""
-    mp.mp.dps = 40
     mass = 1 - mp.exp(-4)
 
     def cdf(x):
