@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tcdp_sim import __version__
-from tcdp_sim.config import KEYS, named, options
+from tcdp_sim.config import KEYS, options
 from tcdp_sim.store import tree_digest
 
 SCRIPT = (str(Path(sys.executable).with_name("tcdp-sim")),)
