@@ -436,12 +436,17 @@ def journal_size(folder):
     return sum(path.stat().st_size for path in folder.glob("journal/*.seg"))
 
 
+def _hear_ctrl_c():
+    """A shell that runs the tests in the background has told them, and so their children, to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_path, cluster):
     words = (*CLUSTERS[cluster], *LONG)
     folder = tmp_path / "results/histogram"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    running = subprocess.Popen([*SCRIPT, *words], cwd=tmp_path, **pipes)
+    running = subprocess.Popen([*SCRIPT, *words], cwd=tmp_path, preexec_fn=_hear_ctrl_c, **pipes)
     try:
         deadline = time.monotonic() + PATIENCE
         while journal_size(folder) == 0 and running.poll() is None and time.monotonic() < deadline:

@@ -126,7 +126,7 @@ def test_no_conversion_undercuts_the_gaussian(rho, method):
             assert delta_at(guarantee, epsilon, method) >= exact
         for order in (1.1, 4, 50):
             assert delta_at(RDP(order, rho * order), epsilon, method) >= exact
-        assert delta_at(ApproxZCDP(1e-9, rho), epsilon, method) >= leaky
+        assert delta_at(ApproxZCDP(1e-9, rho), epsilon, method) >= leaky * (1 - 2**-52)  # one rounding of the sum
         if 1e-20 < exact < 0.9:  # below, the leak hides it
             assert to_approx_dp(ZCDP(rho), float(exact), method).epsilon >= epsilon
             assert to_approx_dp(ApproxZCDP(1e-9, rho), float(leaky), method).epsilon >= epsilon * (1 - 1e-12)
