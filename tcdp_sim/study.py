@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 import tcdp_sim
-from tcdp_sim import clusters, config, engine, plots, provenance, results, sweep
+from tcdp_sim import axes, clusters, config, engine, plots, provenance, results, sweep
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
@@ -57,7 +57,7 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     if missing := [name for name in mechanism.options if name not in options]:
         raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
     found = {
-        name: sweep.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
+        name: axes.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
     }
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
@@ -153,13 +153,13 @@ def _dataset(study, run):
 
 def _attributes(study) -> dict[str, Any]:
     s = study.settings
-    axes = [axis for axis in study.mechanism.axes if any(axis in cell.coords for cell in study.plan.cells)]
-    if "omega_sqrt_rho" in axes:
-        axes.remove("omega")  # a coordinate that follows from the others
+    names = [axis for axis in study.mechanism.axes if any(axis in cell.coords for cell in study.plan.cells)]
+    if "omega_sqrt_rho" in names:
+        names.remove("omega")  # a coordinate that follows from the others
     law = json.dumps([study.identity, s.trials, [cell.id for cell in study.plan.cells]])
     return {
         "title": f"tcdp_sim experiment {s.experiment}",
-        "axes": json.dumps(axes),
+        "axes": json.dumps(names),
         "seed": str(s.seed),
         "trials_per_chunk": s.chunk,
         "config_hash": hashlib.sha256(law.encode()).hexdigest(),

@@ -8,10 +8,10 @@ from omegaconf import OmegaConf
 
 import tcdp_sim
 from tcdp_sim import clusters, config
+from tcdp_sim.axes import points
 from tcdp_sim.calibration import DEPENDS_ON, METHODS
 from tcdp_sim.data import load_counts
 from tcdp_sim.mechanisms import MECHANISMS
-from tcdp_sim.sweep import points
 
 CONF = Path(tcdp_sim.__file__).parent / "conf"
 GROUPS = ("cluster", "data", "experiment", "mechanism", "noise")

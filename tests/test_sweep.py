@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tcdp_sim import config
+from tcdp_sim.axes import MOST_POINTS, points, rounded
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.sweep import MOST_POINTS, cell_id, plan, points, rounded
+from tcdp_sim.sweep import cell_id, plan
 
 AXES = Histogram.axes
 NOISES = {name: config.named("noise", name) for name in ("gaussian", "laplace", "sinh_normal", "truncated_laplace")}

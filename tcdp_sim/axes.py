@@ -1,0 +1,204 @@
+"""Axes -> points. A block of a sweep is data: axes that are multiplied out, zipped and filtered.
+
+A block is a mapping from axes to values. A value is a scalar, a list, or a range {from, to, num, scale: linear |
+log}; `log10_<axis>` gives the axis by its exponents. Besides axes a block may hold `zip` (groups of axes that
+advance together), `where` (conditions such as "k <= 1e6" or "omega > 1.5", all of which must hold) and `cells`
+(an explicit list of points, each completing the block's axes).
+"""
+
+import itertools
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tcdp_sim.errors import UserError, real
+
+KEYWORDS = ("zip", "where", "cells")
+MOST_POINTS = 10**6
+_CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
+_COMPARE = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sweep") -> list[dict[str, Any]]:
+    """Multiply a block out. `where` names the block in error messages. Raises UserError."""
+    valid_axes = tuple(valid_axes)
+    axes = {}
+    for key in block:
+        if key not in KEYWORDS and block[key] is not None:
+            name, values = _axis(f"{where}.{key}", key, block[key])
+            _known_axis(f"{where}.{key}", name, (*valid_axes, *KEYWORDS))
+            if name in axes:
+                raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
+            axes[name] = values
+    found = _product(axes, _groups(block.get("zip"), axes, where), where)
+    if block.get("cells") is not None:
+        cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
+        _affordable(where, len(found) * len(cells))
+        found = [_without_omega(point, cell) | cell for point in found for cell in cells]
+    tests = [_condition(text, where) for text in _listed(block.get("where"))]
+    return [point for point in found if all(test(derived(point)) for test in tests)]
+
+
+def rounded(x: float) -> float:
+    """x to 12 significant digits: what a config says, free of the dust of binary arithmetic."""
+    return x if not math.isfinite(x) else float(f"{x:.12g}")
+
+
+def _axis(where: str, key: str, value) -> tuple[str, list]:
+    exponent = key.startswith("log10_")
+    name = key.removeprefix("log10_")
+    values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
+    if not values:
+        raise UserError(f"{where} is empty; give at least one value")
+    values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
+    if name == "k":
+        counted = exponent or isinstance(value, Mapping)  # a grid of k is meant to be rounded, a k that is given not
+        values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
+    return name, list(dict.fromkeys(values))
+
+
+def _whole(where: str, k: float, rounding: bool) -> float:
+    if not 1 <= k < 1e15 or k.is_integer():
+        return k  # out of range is the mechanism's to say; beyond 2^53 every float is whole
+    if not rounding:
+        raise UserError(f"{where} = {k:g} is not valid; valid: a whole number of bins")
+    return float(round(k))
+
+
+def _known_axis(where: str, name: str, valid) -> None:
+    if name not in valid:
+        raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}")
+
+
+def _affordable(where: str, size: int) -> None:
+    if size > MOST_POINTS:
+        raise UserError(f"{where} has {size:.3g} points; valid: at most {MOST_POINTS:,}")
+
+
+def _range(where: str, spec) -> list[float]:
+    if unknown := set(spec) - {"from", "to", "num", "scale"}:
+        raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
+    try:
+        low, high, num = float(spec["from"]), float(spec["to"]), int(spec["num"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise UserError(f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}") from None
+    scale = spec.get("scale", "linear")
+    if num < 1 or num != spec["num"] or not (math.isfinite(low) and math.isfinite(high)):
+        raise UserError(f"{where}: num must be a whole number >= 1, from and to finite; got {dict(spec)}")
+    if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
+        raise UserError(f"{where}: scale must be linear, or log with positive from and to; got {dict(spec)}")
+    _affordable(where, num)
+    steps = [i / (num - 1) if num > 1 else 0.0 for i in range(num)]
+    if scale == "log":
+        return [low * (high / low) ** s for s in steps]
+    return [low + (high - low) * s for s in steps]
+
+
+def _number(where: str, value) -> float:
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        raise UserError(f"{where} is too large; valid: numbers up to 1e308") from None
+    if math.isnan(number):
+        raise UserError(f"{where} = {value!r} is not a number")
+    return rounded(number)
+
+
+def _power(where: str, exponent) -> float:
+    if _number(where, exponent) > 308:
+        raise UserError(f"{where} = {exponent:g} is too large; valid: exponents up to 308")
+    return rounded(10.0 ** _number(where, exponent))
+
+
+def _listed(value) -> list:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _groups(value, axes, where) -> list[tuple[str, ...]]:
+    """The groups of `zip`, once they are known to name axes of the block, each once and of equal length."""
+    groups = _listed(value)
+    if groups and not any(isinstance(group, list | tuple) for group in groups):
+        groups = [groups]
+    groups = [tuple(_listed(group)) for group in groups]
+    names = [name for group in groups for name in group]
+    for name in names:
+        if not isinstance(name, str) or name not in axes:
+            raise UserError(f"{where}.zip = {value} is not valid; valid: groups of axes given, such as [[k, rho]]")
+        if names.count(name) > 1:
+            raise UserError(f"{where}.zip names {name} twice; valid: each axis in one group at most")
+    for group in groups:
+        lengths = {name: len(axes[name]) for name in group}
+        if len(set(lengths.values())) > 1:
+            raise UserError(f"{where}.zip needs axes of equal length; got {lengths}")
+    return groups
+
+
+def _product(axes, groups, where) -> list[dict[str, Any]]:
+    zipped = {name for group in groups for name in group}
+    parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
+    parts += [[dict(zip(group, values)) for values in zip(*(axes[name] for name in group))] for group in groups]
+    _affordable(where, math.prod(map(len, parts)))
+    return [dict(item for part in combination for item in part.items()) for combination in itertools.product(*parts)]
+
+
+def _explicit(cell, valid_axes, where) -> dict[str, Any]:
+    if not isinstance(cell, Mapping) or not cell:
+        raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
+    out = {}
+    for key, value in cell.items():
+        name, values = _axis(f"{where}.cells.{key}", key, value)
+        _known_axis(f"{where}.cells.{key}", name, valid_axes)
+        if len(values) > 1:
+            raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value")
+        out[name] = values[0]
+    return out
+
+
+def _without_omega(point, cell):
+    """The point without the axis omega, in either form, if the cell gives it."""
+    both = {"omega", "omega_sqrt_rho"}
+    return {axis: value for axis, value in point.items() if axis not in both} if both & set(cell) else point
+
+
+def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
+    match = _CONDITION.match(str(text))
+    if not match:
+        raise UserError(f'{where}.where: {text!r} is not a condition; valid: "axis <= value", with < <= > >= == !=')
+    name, sign, right = match.groups()
+
+    def holds(point):
+        if name not in point:
+            raise UserError(f"{where}.where: {name} is not an axis of the block; valid: {', '.join(point)}")
+        other = point.get(right, right)
+        left = point[name]
+        try:
+            return _COMPARE[sign](float(left), float(other))
+        except (TypeError, ValueError):
+            if sign in ("==", "!="):
+                return _COMPARE[sign](str(left), str(other))
+            raise UserError(f"{where}.where: {text!r} compares {left!r} with {other!r}") from None
+
+    return holds
+
+
+def derived(point: Mapping[str, Any]) -> dict[str, Any]:
+    """The point with omega, however it was given."""
+    scaled, rho = point.get("omega_sqrt_rho"), point.get("rho")
+    if scaled is None or rho is None:
+        return dict(point)
+    try:
+        omega = real("omega_sqrt_rho", scaled, 0, finite=False) / math.sqrt(real("rho", rho, 0))
+    except ValueError as mistake:
+        raise UserError(f"sweep: {mistake}") from None
+    return point | {"omega": rounded(omega)}
