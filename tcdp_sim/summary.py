@@ -120,9 +120,13 @@ def bin_edges(keys):
 
 
 def _join(a: Distribution, b: Distribution, order) -> Distribution:
-    keys, where = np.unique(np.concatenate([a.keys, b.keys]), return_inverse=True)
-    counts = np.zeros(len(keys), np.int64)
-    np.add.at(counts, where, np.concatenate([a.counts, b.counts]))
+    both = np.concatenate([a.keys, b.keys])
+    low = both.min() if len(both) else 0
+    dense = np.zeros(int(both.max()) - int(low) + 1 if len(both) else 0, np.int64)
+    dense[a.keys - low] += a.counts  # the keys of each are distinct
+    dense[b.keys - low] += b.counts
+    used = np.flatnonzero(dense)
+    keys, counts = (used + low).astype(np.int32), dense[used]
     return Distribution(
         keys,
         counts,
