@@ -79,14 +79,15 @@ def _(noise: Laplace, shift):
 
 @singledispatch
 def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
-    x = _reach(noise, shift, orders)
+    x, cut = _reach(noise, shift, orders)
     for _ in range(REFINEMENTS):
         fine, coarse, top = _moments(noise, shift, orders, x)
         error = np.abs(fine - coarse) + 1e-13 * fine
         if (error <= RELATIVE * fine).all():
             break
         x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
-    return Bounds(*(_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error)))
+    low, middle, high = (_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error))
+    return Bounds(low, np.where(cut, np.inf, middle), np.where(cut, np.inf, high))
 
 
 @_finite_renyi.register
@@ -126,7 +127,10 @@ def _laplace_excess(s, theta):
 
 
 def _reach(noise, shift, orders):
-    """Panel edges over all x where some order's integrand matters; kinks at 0 and shift are edges."""
+    """Panel edges over all x where some order's integrand matters, and the orders whose integrand goes on beyond.
+
+    Kinks at 0 and shift are edges. Of an integrand that is cut off only a lower bound is known.
+    """
     arm = noise.isf(_LEVELS)
     arm = np.concatenate([arm, arm[-1] * np.geomspace(1.02, 8, 40)])
     x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]]))
@@ -135,9 +139,9 @@ def _reach(noise, shift, orders):
         lift = np.maximum(np.multiply.outer(orders - 1, loss), np.maximum(-loss, 0))  # P e^(sL), P, and P e^-L = Q
         lifted = np.where(np.isfinite(log_p), log_p + lift, -np.inf)
         lifted = np.where(np.isnan(lifted), -np.inf, lifted)
-    matters = (lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE).any(axis=0)
-    first, last = np.flatnonzero(matters)[[0, -1]]
-    return x[max(first - 1, 0) : last + 2]
+    matters = lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE
+    first, last = np.flatnonzero(matters.any(axis=0))[[0, -1]]
+    return x[max(first - 1, 0) : last + 2], matters[:, 0] | matters[:, -1]
 
 
 def _moments(noise, shift, orders, edges):
