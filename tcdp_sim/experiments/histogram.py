@@ -122,7 +122,7 @@ def _error_against_k(part):
     rhos = _choose(part["rho"], 4)
     columns = min(2, len(rhos))
     rows = -(-len(rhos) // columns)
-    figure, grid = new_figure(rows, columns, 4.4 * columns, 3.2 * rows + 1.4, sharex=True)
+    figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 1.4, sharex=True)
     for axes, rho in zip(grid.flat, rhos):
         for style, cells in _series(part[part["rho"] == rho], "k"):
             _error(axes, cells, "k", style)
