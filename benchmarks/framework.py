@@ -56,7 +56,7 @@ def memory():
 def _peak(chunks):
     words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
     prepared = study.prepare(composed(*words))
-    todo = engine.pending(prepared.plan.cells, chunks, lambda cell, chunk: False)
+    todo = engine.pending(prepared.plan.laws, chunks, lambda cell, chunk: False)
     peak = 0
 
     def receive(_):

@@ -94,7 +94,8 @@ def blocks(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Mapping
     """
     data = config["data"]
     sweep = _with_axes(_axes("experiment", config["experiment"]), config["sweep"])
-    found = {"sweep": _with_axes(_axes("data", data), sweep)}
+    suggested = _axes("data", data) if sweep.get("data") is not None else {}  # null: the mechanism has no data
+    found = {"sweep": _with_axes(suggested, sweep)}
     for name, block in _mapping("also", config["also"] or {}).items():
         block = dict(_mapping(f"also.{name}", block))
         wanted = block.pop("only_with", data.get("name"))

@@ -61,7 +61,7 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     }
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
-    chunks = len(plan.cells) * checked.chunks
+    chunks = len(plan.laws) * checked.chunks
     if chunks > MOST_CHUNKS:
         raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")
     return Study(checked, raw, mechanism, plan)
@@ -69,7 +69,7 @@ def prepare(raw: Mapping[str, Any]) -> Study:
 
 def show_plan(study: Study, console: Console) -> None:
     """Say what a run would do: cells, chunks, trials, estimated time and bytes. Touches nothing."""
-    s, cells = study.settings, study.plan.cells
+    s, cells = study.settings, study.plan.laws
     done = _existing(study)
     todo = engine.pending(cells, s.chunks, done)
     workers = clusters.worker_count(study.raw["cluster"])
@@ -88,15 +88,15 @@ def execute(study: Study, console: Console) -> None:
     run = _open(study)
     for name, count in run.damaged.items():
         _say(console, f"journal/{name}: {count} damaged stretches; what they held is simulated again")
-    todo = engine.pending(study.plan.cells, s.chunks, run.has)
-    total = len(study.plan.cells) * s.chunks
-    _say(console, f"{s.name}: {len(study.plan.cells)} cells x {s.chunks * s.chunk:,} trials; {_how_much(todo, total)}")
+    todo = engine.pending(study.plan.laws, s.chunks, run.has)
+    total = len(study.plan.laws) * s.chunks
+    _say(console, f"{s.name}: {len(study.plan.laws)} cells x {s.chunks * s.chunk:,} trials; {_how_much(todo, total)}")
     if todo:
         try:
             _simulate(study, run, todo, console)
         except KeyboardInterrupt:
             written = _open(study)  # read again: the signal may have come between a record and its entry in `run`
-            kept = total - len(engine.pending(study.plan.cells, s.chunks, written.has))
+            kept = total - len(engine.pending(study.plan.laws, s.chunks, written.has))
             said = f"interrupted: {kept} of {total} chunks are kept in {study.folder}; "
             _say(console, said + "the same command goes on from there")
             raise
@@ -122,7 +122,7 @@ def draw(settings: config.Settings, console: Console) -> None:
 
 def _simulate(study, run, todo, console):
     s = study.settings
-    work = {cell.id: cell.work for cell in study.plan.cells}
+    work = {cell.id: cell.work for cell in study.plan.laws}
     expected = fingerprint()
     foreign = set()
 
@@ -164,7 +164,7 @@ def _attributes(study) -> dict[str, Any]:
         "trials_per_chunk": s.chunk,
         "config_hash": hashlib.sha256(law.encode()).hexdigest(),
         "tcdp_sim_version": tcdp_sim.__version__,
-        "neighbouring_relation": "substitute",
+        "neighbouring_relation": study.mechanism.neighbours,
     }
 
 

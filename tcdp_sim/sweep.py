@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tcdp_sim.axes import derived
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism
+
+NO_COUNTS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -17,8 +21,8 @@ class Cell:
     """One point of the sweep.
 
     id: sha256 of the canonical law; law: the plain description from which a worker builds the mechanism;
-    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data; guarantee:
-    the promise of its noise; work: rough random numbers a trial.
+    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data, "" without;
+    guarantee: the promise of its noise; work: rough random numbers a trial.
     """
 
     id: str
@@ -32,11 +36,22 @@ class Cell:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out."""
+    """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
+
+    Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
+    """
 
     cells: tuple[Cell, ...]
     counts: Mapping[str, Any]
     skipped: tuple[str, ...]
+
+    @property
+    def laws(self) -> tuple[Cell, ...]:
+        """What is simulated: of the cells with one law the first."""
+        first: dict[str, Cell] = {}
+        for cell in self.cells:
+            first.setdefault(cell.id, cell)
+        return tuple(first.values())
 
 
 def plan(
@@ -47,34 +62,36 @@ def plan(
     noises: Mapping[str, Any],
     invalid: str = "refuse",
 ) -> Plan:
-    """Points -> cells, each validated; equal laws once, in order of first appearance.
+    """Points -> cells, each validated; equal cells once, in order of first appearance.
 
     blocks: block name -> points; options: the mechanism's own settings; load(data name, k) -> Counts; noises:
     noise name -> its spec (family, calibration). invalid: "refuse" raises UserError at the first point outside a
     precondition, "skip" leaves such points out and lists them.
     """
-    cells: dict[str, Cell] = {}
+    cells: dict[Any, Cell] = {}
     counts: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
     for point in itertools.chain.from_iterable(blocks.values()):
         _check_complete(point, mechanism)
-        full = derived(point) | {"noise": noises[_known_noise(point["noise"], noises)]}
+        full = derived(point)
+        if full.get("noise") is not None:
+            full["noise"] = noises[_known_noise(full["noise"], noises)]
         label = _label(point, mechanism.uses(full))
         if label in seen:
             continue
         seen.add(label)
-        data = load(point["data"], point["k"])
+        data = load(point["data"], point["k"]) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full | {"k": data.bins}, options, data, dict(label))
+            cell = _cell(mechanism, full, options, data, dict(label))
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
                 raise UserError(f"cell {message}; invalid=skip leaves such cells out") from None
             skipped.append(message)
             continue
-        cells.setdefault(cell.id, cell)
-        counts[data.digest] = data.counts
+        cells.setdefault((cell.id, *cell.coords.items()), cell)
+        counts[cell.counts] = data.counts if data else NO_COUNTS
     if not cells:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
     return Plan(tuple(cells.values()), counts, tuple(skipped))
@@ -91,10 +108,12 @@ def _label(point, used) -> tuple[tuple[str, Any], ...]:
 
 
 def _cell(mechanism, point, options, data, label) -> Cell:
-    law = mechanism.law(point, options, data)
-    built = mechanism.build(law, data.counts)
-    coords = label | {"k": data.bins, "omega": law["target"].get("omega")}
-    return Cell(cell_id(law), law, coords, data.digest, str(built.guarantee), repr(built.noise), built.work)
+    size = {"k": data.bins} if data else {}
+    law = mechanism.law(point | size, options, data)
+    built = mechanism.build(law, data.counts if data else NO_COUNTS)
+    coords = label | size | {"omega": law.get("target", {}).get("omega")}
+    digest = data.digest if data else ""
+    return Cell(cell_id(law), law, coords, digest, str(built.guarantee), repr(getattr(built, "noise", None)), built.work)
 
 
 def cell_id(law: Mapping[str, Any]) -> str:

@@ -91,3 +91,12 @@ def test_nothing_to_open_is_said_in_one_line(tmp_path):
         results.open_results(tmp_path)
     with pytest.raises(UserError, match="holds no results"):
         results.open_results(tmp_path / "none")
+
+
+def test_two_names_of_one_law_both_have_their_row(tiny, folder):
+    assert tiny("sweep.data=[one_bin,uniform]", "sweep.k=[1,100]", "sweep.noise=gaussian", "sweep.rho=0.1")[0] == 0
+    found = results.open_results(folder)
+    assert found.trials.values.all()  # with one bin, uniform and one_bin are the same data
+    mean = found.linf_error_mean.sel(k=1)
+    assert mean.sel(data="one_bin") == mean.sel(data="uniform")
+    assert found.id.sel(k=100, data="one_bin") != found.id.sel(k=100, data="uniform")

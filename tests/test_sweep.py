@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from tcdp_sim import config
 from tcdp_sim.axes import MOST_POINTS, points, rounded
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
-from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.mechanisms import Histogram, Mechanism
 from tcdp_sim.sweep import cell_id, plan
 
 AXES = Histogram.axes
@@ -273,15 +274,59 @@ def test_an_axis_that_a_noise_does_not_depend_on_is_not_multiplied_out():
 def test_equal_laws_are_computed_once():
     assert len(planned({}, {"rho": [0.1, 0.2]}, {"rho": 0.2}).cells) == 2
     one = {"noise": "sinh_normal", "rho": 0.25}
-    (cell,) = planned(one | {"omega": 4}, one | {"omega_sqrt_rho": 2}).cells
-    assert cell.coords["omega"] == 4
+    found = planned(one | {"omega": 4}, one | {"omega_sqrt_rho": 2})
+    assert len(found.cells) == 2  # two ways to say it, each of which will be looked up
+    assert [cell.coords["omega"] for cell in found.laws] == [4]
 
 
-def test_data_sets_with_equal_counts_and_domains_are_computed_once():
+def test_data_sets_with_equal_counts_and_domains_are_computed_once_and_told_twice():
     labels = {"one_bin": "zipf", "uniform": "zipf"}  # two names of one data set
     found = {"sweep": points(BLOCK | {"data": list(labels)}, AXES)}
-    (cell,) = plan(found, Histogram, OPTIONS, lambda name, k: load(labels[name], k), NOISES).cells
-    assert cell.coords["data"] == "one_bin"
+    made = plan(found, Histogram, OPTIONS, lambda name, k: load(labels[name], k), NOISES)
+    assert [cell.coords["data"] for cell in made.cells] == ["one_bin", "uniform"]
+    (law,) = made.laws
+    assert {cell.id for cell in made.cells} == {law.id}
+
+
+def test_what_is_simulated_is_in_the_order_of_the_plan():
+    found = planned({"k": [10, 20]}, {"k": [20, 10, 30]})
+    assert [cell.coords["k"] for cell in found.laws] == [10, 20, 30]
+
+
+class Coin(Mechanism):
+    """Without data, noise or target: as little as a mechanism may be."""
+
+    name, version, axes, required, options = "coin", 1, ("p",), ("p",), ()
+    observables, events = MappingProxyType({}), MappingProxyType({"heads": "the coin shows heads"})
+    neighbours = "none"
+    guarantee, thresholds, work = "none", MappingProxyType({}), 1.0
+
+    @classmethod
+    def uses(cls, point):
+        return ("p",)
+
+    @classmethod
+    def law(cls, point, options, counts):
+        assert counts is None
+        return {"mechanism": "coin", "p": point["p"]}
+
+    @classmethod
+    def build(cls, law, counts):
+        assert counts.shape == (0,)
+        return cls()
+
+    def simulate(self, rng, trials):
+        return {"heads": rng.random(trials) < 0.5}
+
+
+def test_a_mechanism_may_have_neither_data_nor_noise():
+    def load(*_):
+        raise AssertionError("nothing is to be loaded")
+
+    made = plan({"sweep": points({"p": [0.1, 0.2]}, Coin.axes)}, Coin, {}, load, {})
+    assert [cell.coords["p"] for cell in made.cells] == [0.1, 0.2]
+    assert {cell.counts for cell in made.cells} == {""}
+    assert made.counts[""].size == 0
 
 
 def test_cells_are_in_the_order_of_the_config():

@@ -33,6 +33,7 @@ class Mechanism(ABC):
     options: ClassVar[tuple[str, ...]]  # its own settings, in conf/mechanism/<name>.yaml
     observables: ClassVar[Mapping[str, Observable]]
     events: ClassVar[Mapping[str, str]]  # name -> meaning
+    neighbours: ClassVar[str] = "substitute"  # the relation under which its guarantee holds
 
     @classmethod
     @abstractmethod
@@ -42,12 +43,18 @@ class Mechanism(ABC):
     @classmethod
     @abstractmethod
     def law(cls, point: Mapping[str, Any], options: Mapping[str, Any], counts) -> dict[str, Any]:
-        """The plain description of the law at a sweep point; ValueError if something that it needs is missing."""
+        """The plain description of the law at a sweep point; ValueError if something that it needs is missing.
+
+        counts: the Counts of the point's data set; None for a mechanism without the axis "data".
+        """
 
     @classmethod
     @abstractmethod
     def build(cls, law: Mapping[str, Any], counts) -> "Mechanism":
-        """The mechanism that a description stands for; counts: of the occupied bins. ValueError if it is not valid."""
+        """The mechanism that a description stands for; ValueError if it is not valid.
+
+        counts: of the occupied bins; empty for a mechanism without the axis "data".
+        """
 
     @property
     @abstractmethod
