@@ -11,13 +11,12 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.errors import real
+from tcdp_sim.exact.level_sets import TINY, loss_sets
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form, gauss_panels, integrate
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
-_GRID = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.31, 307, 240)])
-BISECTIONS = 200
 
 
 def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
@@ -44,16 +43,11 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
 @singledispatch
 def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
-    x = np.sort(np.concatenate([(arm := noise.isf(_GRID)), -arm, arm + shift, shift - arm]))
-    with np.errstate(all="ignore"):
-        loss = noise.privacy_loss(x, shift)
-    known = ~np.isnan(loss)
-    x, loss = x[known], loss[known]
-    with np.errstate(invalid="ignore"):
-        rises = loss[1:] > loss[:-1] + 1e-12 * np.abs(loss[:-1])
-    if not rises.any():
-        return _monotone(noise, shift, epsilons, x, loss)
-    return Bounds(*np.array([_intervals(noise, shift, epsilon, x, loss) for epsilon in epsilons]).T)
+    sets = loss_sets(noise, shift)
+    if sets.monotone:
+        return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
+    found = sets.integrate_above(epsilons, lambda epsilon, x: _integrand(noise, shift, epsilon, x))
+    return found._replace(upper=found.upper + float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1])))
 
 
 @_profile.register
@@ -79,7 +73,8 @@ def _(noise: Gaussian, shift, epsilons):
     with np.errstate(over="ignore", invalid="ignore"):
         near = ndtr(-low) - np.exp(epsilons + log_ndtr(-high))
         far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
-    return closed_form(np.where((low < 1) & (theta > 0.5), near, far), 1e-11)
+    found = closed_form(np.where((low < 1) & (theta > 0.5), near, far), 1e-11)
+    return found._replace(upper=found.upper + TINY)
 
 
 def _mills_drop(middle, width):
@@ -100,9 +95,8 @@ def _minus_mills_slope(v):
     return np.where(v > 30, series, direct)
 
 
-def _monotone(noise, shift, epsilons, x, loss):
-    """The loss falls with x: L > eps to the left of one point, found by bisection to the last bit."""
-    crossing = _bisect(noise, shift, epsilons, x, loss)
+def _monotone(noise, shift, epsilons, crossing):
+    """The loss falls with x: L > eps to the left of the crossing."""
     tail = noise.cdf(crossing)
     edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0 ** -_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
     fine, coarse = (_columns(noise, shift, epsilons, edges, nodes) for nodes in (20, 10))
@@ -112,7 +106,7 @@ def _monotone(noise, shift, epsilons, x, loss):
         kinks = [x for x in (0.0, shift) if edges[i, 0] < x < crossing[i]]
         row = np.concatenate([edges[i], kinks])
         low[i], fine[i], high[i] = integrate(lambda x: _integrand(noise, shift, epsilons[i], x), row)  # noqa: B023
-    return Bounds(low, fine, high + noise.cdf(edges[:, 0]))  # further out the integrand is at most P
+    return Bounds(low, fine, high + noise.cdf(edges[:, 0]) + TINY)  # further out the integrand is at most P
 
 
 def _columns(noise, shift, epsilons, edges, nodes):
@@ -126,27 +120,3 @@ def _columns(noise, shift, epsilons, edges, nodes):
 def _integrand(noise, shift, epsilon, x):
     with np.errstate(all="ignore"):
         return np.exp(noise.logpdf(x)) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)
-
-
-def _bisect(noise, shift, epsilons, x, loss):
-    above = np.array([np.count_nonzero(loss > epsilon) for epsilon in epsilons])
-    left, right = x[np.maximum(above - 1, 0)], x[np.minimum(above, len(x) - 1)]
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (left + right)
-        over = noise.privacy_loss(middle, shift) > epsilons
-        left, right = np.where(over, middle, left), np.where(over, right, middle)
-        if (np.nextafter(left, np.inf) >= right).all():
-            break
-    return right
-
-
-def _intervals(noise, shift, epsilon, x, loss):
-    """A loss that rises and falls: quadrature over each stretch of the grid where it exceeds epsilon."""
-    over = (loss > epsilon) | np.append(loss[1:] > epsilon, False) | np.insert(loss[:-1] > epsilon, 0, False)
-    if not over.any():
-        return 0.0, 0.0, float(noise.cdf(x[0]) + noise.sf(x[-1]))
-    total = np.zeros(3)
-    for stretch in np.split(np.arange(len(x)), np.flatnonzero(np.diff(over)) + 1):
-        if over[stretch[0]] and len(stretch) > 1:
-            total += integrate(lambda y: _integrand(noise, shift, epsilon, y), x[stretch])
-    return total[0], total[1], total[2] + float(noise.cdf(x[0]) + noise.sf(x[-1]))

@@ -1,0 +1,153 @@
+"""Where a privacy loss exceeds a level: a union of intervals, whose ends are found by bisection to the last bit.
+
+Between its turning points the loss is monotone. They are looked for on a grid that resolves every noise from the
+centre to tails of 1e-307 and goes on far beyond, and are then refined, so that no peak between two points is lost.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import Bounds, integrate
+
+TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller
+_TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.31, 307, 240)])
+_FAR = 2.0 ** np.arange(1, 61)
+_PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
+_BISECTIONS = 200
+_TERNARY = 120
+
+
+def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
+    """Points around each centre, ascending: itself, the upper and lower `tails`, the ends of the support.
+
+    far: multiples of the outermost tail's point that come after it, where the support has no end.
+    """
+    arm = noise.isf(tails)
+    end = noise.isf(0.0)
+    arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
+    return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
+
+
+def panels(noise: Noise, centres, far=(2.0,)) -> np.ndarray:
+    """Landmarks at which panels of a quadrature end: they resolve every peak, and kinks are among them."""
+    return landmarks(noise, centres, _PANELS, far)
+
+
+class LevelSets:
+    """The sets {loss > level} of a vectorised `loss` that is monotone between finitely many turning points.
+
+    points: where to look for these; floor(x): how much rounding may move the loss at x, which makes no turning point;
+    edges: where the panels of an integral end. x, value: the points, with the turning points, and the loss there;
+    falls: whether it falls, piece by piece.
+    """
+
+    def __init__(self, loss: Callable, points: np.ndarray, floor: Callable, edges: np.ndarray):
+        self.loss, self.edges = loss, edges
+        x, value = self._known(points)
+        turns, signs = _turns(value, floor(x))
+        if len(turns):
+            better = _refined(loss, x[turns - 1], x[turns], x[turns + 1], signs[:-1])
+            x, value = self._known(np.concatenate([x, better]))
+            turns, signs = np.searchsorted(x, better), signs
+        self.x, self.value = x, value
+        self._first = np.concatenate([[0], turns])
+        self._last = np.concatenate([turns, [len(x) - 1]])
+        self.falls = signs < 0
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the loss falls from the first point to the last: {loss > level} is all that is left of a point."""
+        return bool(len(self.falls) == 1 and self.falls[0])
+
+    def above(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Left and right ends of {loss > level}, each (pieces, levels); an interval that is empty has equal ends."""
+        crossing, falls = self._crossings(levels), self.falls[:, None]
+        return (
+            np.where(falls, self.x[self._first][:, None], crossing),
+            np.where(falls, crossing, self.x[self._last][:, None]),
+        )
+
+    def below(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same for {loss <= level}."""
+        crossing, falls = self._crossings(levels), self.falls[:, None]
+        return (
+            np.where(falls, crossing, self.x[self._first][:, None]),
+            np.where(falls, self.x[self._last][:, None], crossing),
+        )
+
+    def integrate_above(self, levels: np.ndarray, f: Callable) -> Bounds:
+        """For every level the integral of f(level, x) over {loss > level}, to about 1e-10 relative."""
+        found = np.zeros((3, len(levels)))
+        left, right = self.above(levels)
+        for j, level in enumerate(levels):
+            for a, b in zip(left[:, j], right[:, j]):
+                if a < b:
+                    inside = self.edges[np.searchsorted(self.edges, a, "right") : np.searchsorted(self.edges, b)]
+                    found[:, j] += integrate(lambda x: f(level, x), np.concatenate([[a], inside, [b]]))  # noqa: B023
+        return Bounds(*found)
+
+    def _known(self, points):
+        x = np.unique(points)
+        with np.errstate(all="ignore"):
+            value = self.loss(x)
+        known = ~np.isnan(value)
+        return x[known], value[known]
+
+    def _crossings(self, levels):
+        """On each piece the end of {loss > level}: the first point, coming from there, where it no longer holds."""
+        over, under = (np.empty((len(self.falls), len(levels))) for _ in range(2))
+        for i, (first, last, falls) in enumerate(zip(self._first, self._last, self.falls)):
+            x, value = (row[first : last + 1] for row in (self.x, self.value))
+            if not falls:
+                x, value = x[::-1], value[::-1]
+            count = (value > levels[:, None]).sum(axis=1)
+            over[i], under[i] = x[np.maximum(count - 1, 0)], x[np.minimum(count, len(x) - 1)]
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (over + under)
+            if ((middle == over) | (middle == under)).all():
+                break
+            with np.errstate(all="ignore"):
+                holds = self.loss(middle) > levels
+            over, under = np.where(holds, middle, over), np.where(holds, under, middle)
+        return under
+
+
+def loss_sets(noise: Noise, shift: float) -> LevelSets:
+    """Those of the privacy loss of a noise against itself shifted by `shift`."""
+    return LevelSets(
+        lambda x: noise.privacy_loss(x, shift),
+        landmarks(noise, [0.0, shift]),
+        lambda x: 1e-15 * (_size(noise.logpdf(x)) + _size(noise.logpdf(x - shift))),
+        panels(noise, [0.0, shift]),
+    )
+
+
+def _size(log_density):
+    return np.where(np.isfinite(log_density), np.abs(log_density), 0.0)
+
+
+def _turns(value, floor):
+    """Indices where the loss turns, and the sign of its slope on each of the pieces between (falling, if constant)."""
+    with np.errstate(invalid="ignore"):
+        step = np.diff(value)
+        smallest = 1e-12 * np.maximum(np.abs(value[1:]), np.abs(value[:-1])) + np.maximum(floor[1:], floor[:-1])
+        sign = np.where(np.isinf(step) | (np.abs(step) > smallest), np.sign(step), 0)
+    slopes = np.flatnonzero(np.nan_to_num(sign))
+    if not len(slopes):
+        return np.array([], int), np.array([-1.0])
+    change = np.flatnonzero(sign[slopes[1:]] != sign[slopes[:-1]])
+    return slopes[change + 1], np.append(sign[slopes[change]], sign[slopes[-1]])
+
+
+def _refined(loss, left, middle, right, sign):
+    """The points between left and right where sign * loss is largest; `middle` where nothing is larger."""
+    start = middle
+    for _ in range(_TERNARY):
+        third = (right - left) / 3
+        a, b = left + third, right - third
+        lower = sign * loss(a) < sign * loss(b)
+        left, right = np.where(lower, a, left), np.where(lower, right, b)
+    best = 0.5 * (left + right)
+    return np.where(sign * loss(best) > sign * loss(start), best, start)
