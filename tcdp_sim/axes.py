@@ -16,6 +16,7 @@ from typing import Any
 from tcdp_sim.errors import UserError, real
 
 KEYWORDS = ("zip", "where", "cells")
+NAMES = ("noise", "data")  # axes whose values are names
 MOST_POINTS = 10**6
 _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
 _COMPARE = {
@@ -42,10 +43,12 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
     found = _product(axes, _groups(block.get("zip"), axes, where), where)
     if block.get("cells") is not None:
         cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
+        if not cells:
+            raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
         _affordable(where, len(found) * len(cells))
         found = [_without_omega(point, cell) | cell for point in found for cell in cells]
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
-    return [point for point in found if all(test(derived(point)) for test in tests)]
+    return [point for point in found if all(test(derived(point, where)) for test in tests)]
 
 
 def rounded(x: float) -> float:
@@ -56,6 +59,8 @@ def rounded(x: float) -> float:
 def _axis(where: str, key: str, value) -> tuple[str, list]:
     exponent = key.startswith("log10_")
     name = key.removeprefix("log10_")
+    if key in NAMES:
+        return name, _names(where, value)
     values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
@@ -64,6 +69,16 @@ def _axis(where: str, key: str, value) -> tuple[str, list]:
         counted = exponent or isinstance(value, Mapping)  # a grid of k is meant to be rounded, a k that is given not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
     return name, list(dict.fromkeys(values))
+
+
+def _names(where: str, value) -> list[str]:
+    values = list(_listed(value))
+    for name in values:
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise UserError(f"{where} = {name!r} is not known; valid: a name or a list of names")
+    if not values:
+        raise UserError(f"{where} is empty; give at least one name")
+    return list(dict.fromkeys(map(str, values)))
 
 
 def _whole(where: str, k: float, rounding: bool) -> float:
@@ -192,13 +207,13 @@ def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
     return holds
 
 
-def derived(point: Mapping[str, Any]) -> dict[str, Any]:
-    """The point with omega, however it was given."""
+def derived(point: Mapping[str, Any], where: str = "sweep") -> dict[str, Any]:
+    """The point with omega, however it was given. `where` names the block in error messages."""
     scaled, rho = point.get("omega_sqrt_rho"), point.get("rho")
     if scaled is None or rho is None:
         return dict(point)
     try:
         omega = real("omega_sqrt_rho", scaled, 0, finite=False) / math.sqrt(real("rho", rho, 0))
     except ValueError as mistake:
-        raise UserError(f"sweep: {mistake}") from None
+        raise UserError(f"{where}: {mistake}") from None
     return point | {"omega": rounded(omega)}

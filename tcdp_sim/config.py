@@ -13,6 +13,7 @@ from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
+CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all
 GROUPED = ("experiment", "mechanism", "data", "cluster")
 KEYS = (
     *("name", "mode", "seed", "trials", "chunk", "results_dir", "invalid", "numerics", "sweep", "also"),
@@ -86,32 +87,74 @@ def named(group: str, name: str) -> Mapping[str, Any]:
     return OmegaConf.to_container(OmegaConf.create((GROUPS / group / f"{name}.yaml").read_text("utf-8")))
 
 
-def blocks(config: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], Mapping[str, Any]]]:
-    """The blocks of the sweep: name -> axes, each completed by what its experiment and its data set suggest.
+def blocks(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The blocks of the sweep: name -> axes. Later suggestions replace earlier ones, axis by axis:
 
-    A block of `also` starts from `sweep`; if it names its own data, that data set's axes come before the sweep's.
-    A block with `only_with: x` is left out unless the chosen data set is x.
+    those of the chosen data set, of the experiment, of a data set that the block itself names; then what `sweep`
+    gives, which holds in every block; then what the block itself gives. UserError names what is no block.
     """
-    data = config["data"]
-    sweep = _with_axes(_axes("experiment", config["experiment"]), config["sweep"])
-    suggested = _axes("data", data) if sweep.get("data") is not None else {}  # null: the mechanism has no data
-    found = {"sweep": _with_axes(suggested, sweep)}
-    for name, block in _mapping("also", config["also"] or {}).items():
-        block = dict(_mapping(f"also.{name}", block))
-        wanted = block.pop("only_with", data.get("name"))
-        if wanted != data.get("name"):
-            _one_of(wanted, f"also.{name}.only_with", options("data"))
-            continue
-        base = sweep
-        if isinstance(block.get("data"), str):
-            base = _with_axes(sweep, _axes("data", data_spec(config, block["data"])))
-        found[f"also.{name}"] = _with_axes(base, block)
+    found = {"sweep": _completed(config, {})}
+    for name, block in _further(config).items():
+        if _absence(config, name, block) is None:
+            own = {key: value for key, value in block.items() if key not in CONDITIONS}
+            found[f"also.{name}"] = _completed(config, own, f"also.{name}.data")
     return found
+
+
+def absent_blocks(config: Mapping[str, Any]) -> list[str]:
+    """The blocks of `also` whose conditions leave them out of the study, each with the reason, for people.
+
+    `only_with: x`: the block is there only if `sweep.data`, by default the chosen data set, is x;
+    `unless_given: [k, rho]`: only if `sweep` gives none of these.
+    """
+    reasons = {name: _absence(config, name, block) for name, block in _further(config).items()}
+    return [f"also.{name} is not part of this study: {reason}" for name, reason in reasons.items() if reason]
 
 
 def data_spec(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The spec of a data set by name: the chosen one, or one of conf/data."""
-    return config["data"] if name == config["data"].get("name") else named("data", name)
+    return config["data"] if name == str(config["data"].get("name")) else named("data", name)
+
+
+def _further(config) -> dict[str, Mapping[str, Any]]:
+    """The blocks of `also`; null is no block."""
+    found = _mapping("also", {} if config["also"] is None else config["also"])
+    return {name: _mapping(f"also.{name}", block) for name, block in found.items() if block is not None}
+
+
+def _absence(config, name: str, block) -> str | None:
+    """Why the block is not part of the study, or None if it is."""
+    sweep, wanted, unless = config["sweep"], block.get("only_with"), block.get("unless_given")
+    if unless is not None and not isinstance(unless, list | tuple):
+        raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of axes such as [k, rho]")
+    if wanted is not None and wanted != sweep.get("data"):
+        if wanted != config["data"].get("name"):
+            _one_of(wanted, f"also.{name}.only_with", options("data"))
+        return f"it goes with data {wanted}"
+    for key, value in sweep.items():
+        if value is not None and key.removeprefix("log10_") in (unless or ()):
+            return f"sweep.{key} is given"
+    return None
+
+
+def _completed(config, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
+    """A block with the axes that it does not give itself, as `blocks` says."""
+    experiment, chosen = _axes("experiment", config["experiment"]), _suggested(config, config["sweep"], "sweep.data")
+    if isinstance(own.get("data"), str):
+        suggested = _with_axes(experiment, _suggested(config, own, where))
+    else:
+        suggested = _with_axes(chosen, experiment)
+    return _with_axes(_with_axes(suggested, config["sweep"]), own)
+
+
+def _suggested(config, block, where: str) -> Mapping[str, Any]:
+    """The axes of the data set that the block names; of the chosen one if it lists several; none if it has none."""
+    name = block.get("data")
+    if name is None:
+        return {}  # the mechanism has no data
+    if isinstance(name, str) and name != str(config["data"].get("name")):
+        return _axes(where, named("data", _one_of(name, where, options("data"))))
+    return _axes("data", config["data"])
 
 
 def _axes(where: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -119,7 +162,7 @@ def _axes(where: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mapping(where: str, value) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
     return value
 

@@ -1,7 +1,6 @@
 """Points -> cells: each with an identity that holds exactly what its law depends on, each checked before it runs."""
 
 import hashlib
-import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -72,22 +71,22 @@ def plan(
     counts: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
-    for point in itertools.chain.from_iterable(blocks.values()):
-        _check_complete(point, mechanism)
-        full = derived(point)
+    for where, point in ((where, point) for where, found in blocks.items() for point in found):
+        _check_complete(point, mechanism, where)
+        full = derived(point, where)
         if full.get("noise") is not None:
-            full["noise"] = noises[_known_noise(full["noise"], noises)]
+            full["noise"] = noises[_known_noise(full["noise"], noises, where)]
         label = _label(point, mechanism.uses(full))
         if label in seen:
             continue
         seen.add(label)
-        data = load(point["data"], point["k"]) if "data" in mechanism.axes else None
+        data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
             cell = _cell(mechanism, full, options, data, dict(label))
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
-                raise UserError(f"cell {message}; invalid=skip leaves such cells out") from None
+                raise UserError(f"{_place(where)}cell {message}; invalid=skip leaves such cells out") from None
             skipped.append(message)
             continue
         cells.setdefault((cell.id, *cell.coords.items()), cell)
@@ -97,9 +96,21 @@ def plan(
     return Plan(tuple(cells.values()), counts, tuple(skipped))
 
 
-def _known_noise(name, noises) -> str:
+def _place(where: str) -> str:
+    """The start of a message about a further block; the sweep itself needs no mention."""
+    return f"{where}: " if where.startswith("also.") else ""
+
+
+def _loaded(load, point, where):
+    try:
+        return load(point["data"], point["k"])
+    except UserError as mistake:
+        raise UserError(f"{_place(where)}{mistake}") from None
+
+
+def _known_noise(name, noises, where) -> str:
     if name not in noises:
-        raise UserError(f"sweep.noise = {_show(name)} is not known; valid: {', '.join(noises)}")
+        raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}")
     return name
 
 
@@ -112,8 +123,8 @@ def _cell(mechanism, point, options, data, label) -> Cell:
     law = mechanism.law(point | size, options, data)
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     coords = label | size | {"omega": law.get("target", {}).get("omega")}
-    digest = data.digest if data else ""
-    return Cell(cell_id(law), law, coords, digest, str(built.guarantee), repr(getattr(built, "noise", None)), built.work)
+    digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
+    return Cell(cell_id(law), law, coords, digest, str(built.guarantee), noise, built.work)
 
 
 def cell_id(law: Mapping[str, Any]) -> str:
@@ -129,12 +140,12 @@ def _canonical(value):
     return f"{value:.12g}"
 
 
-def _check_complete(point, mechanism):
+def _check_complete(point, mechanism, where):
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
-        raise UserError("give omega or omega_sqrt_rho, not both; set the other to null")
+        raise UserError(f"{_place(where)}give omega or omega_sqrt_rho, not both; set the other to null")
     for axis in mechanism.required:
         if point.get(axis) is None:
-            raise UserError(f"sweep.{axis} is missing; give a value, a list or a range")
+            raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
 
 
 def _show(value) -> str:

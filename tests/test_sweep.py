@@ -37,7 +37,7 @@ def load(name, k):
 
 
 def planned(*blocks, invalid="refuse"):
-    found = {str(i): points(BLOCK | block, AXES) for i, block in enumerate(blocks)}
+    found = {f"also.{i}" if i else "sweep": points(BLOCK | block, AXES) for i, block in enumerate(blocks)}
     return plan(found, Histogram, OPTIONS, load, NOISES, invalid)
 
 
@@ -118,6 +118,12 @@ def test_the_grid_is_multiplied_out_in_the_order_of_the_config():
         ({"rho": math.nan}, ["sweep.rho = nan"]),
         ({"rho": [0.1, math.nan]}, ["sweep.rho = nan"]),
         ({"rho": True}, ["sweep.rho = True"]),
+        ({"noise": {"a": 1}}, ["sweep.noise = {'a': 1} is not known", "a name or a list of names"]),
+        ({"noise": [["gaussian"]]}, ["sweep.noise = ['gaussian'] is not known"]),
+        ({"noise": []}, ["sweep.noise is empty"]),
+        ({"data": [None]}, ["sweep.data = None is not known"]),
+        ({"data": True}, ["sweep.data = True is not known"]),
+        ({"data": 1.5}, ["sweep.data = 1.5 is not known"]),
         ({"rho": [[0.1]]}, ["sweep.rho = [0.1]"]),
         ({"rho": [{}]}, ["sweep.rho = {}"]),
         ({"rho": 10**400}, ["sweep.rho", "too large"]),
@@ -205,6 +211,8 @@ def test_omega_of_a_cell_replaces_omega_of_the_block_in_either_form():
         ([{"k": math.nan}], ["sweep.cells.k = nan"]),
         ([1], ["sweep.cells", "1 is not a point"]),
         ([{}], ["sweep.cells", "{} is not a point"]),
+        ([], ["sweep.cells is empty", "at least one point"]),
+        ([{"noise": {"a": 1}}], ["sweep.cells.noise = {'a': 1}", "a name"]),
     ],
 )
 def test_cells_that_are_none_are_refused(cells, words):
@@ -398,6 +406,22 @@ def test_a_sweep_without_a_valid_cell_is_refused():
 def test_points_that_are_no_cell_are_refused(block, words):
     with pytest.raises(UserError, match=words):
         planned(block)
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({"rho": None}, r"also\.1\.rho is missing"),
+        ({"noise": "nope"}, r"also\.1\.noise = nope is not known"),
+        ({"omega": 5, "omega_sqrt_rho": 1}, r"also\.1: give omega or"),
+        ({"noise": "sinh_normal", "omega_sqrt_rho": "x"}, r"also\.1: omega_sqrt_rho = 'x'"),
+        ({"rho": -1}, r"also\.1: cell noise=gaussian .*rho = -1 is not valid"),
+        ({"data": "flights_dest", "k": 1000}, r"also\.1: .*k = 1000; valid: at least the declared domain of 17576"),
+    ],
+)
+def test_a_mistake_in_a_further_block_names_it(block, words):
+    with pytest.raises(UserError, match=f"^{words}"):
+        planned({}, block)
 
 
 # Identity

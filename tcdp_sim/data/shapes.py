@@ -32,7 +32,7 @@ def zipf(n, k, exponent) -> np.ndarray:
     0 <= exponent <= 100. Rounding is by largest remainder, ties to the lower j, so that the sum is n exactly.
     """
     n, k = _checked(n, k)
-    exponent = number("exponent", exponent, 0, 100)
+    exponent = number("data.exponent", exponent, 0, 100)
     first = n / harmonic(k, exponent)
     # Bins that expect a whole record or more come first. What flooring leaves over can reach only as many
     # bins beyond them as there are records left, since the remainders only fall from there on.
@@ -47,9 +47,9 @@ def zipf(n, k, exponent) -> np.ndarray:
 def one_heavy(n, k, fraction) -> np.ndarray:
     """round(fraction * n) records in one bin, the rest spread as evenly as possible over the other bins."""
     n, k = _checked(n, k)
-    heavy = round(number("fraction", fraction, 0, 1) * n)
+    heavy = round(number("data.fraction", fraction, 0, 1) * n)
     if heavy < n and k < 2:
-        raise UserError(f"k = {k}: {n - heavy} records have no bin; valid: k >= 2, or fraction = 1")
+        raise UserError(f"k = {k}: {n - heavy} records have no bin; valid: k >= 2, or data.fraction = 1")
     rest = uniform(n - heavy, k - 1) if heavy < n else _none()
     return np.sort(np.append(rest, np.full(min(heavy, 1), heavy, dtype=np.int64)))[::-1]
 
@@ -96,13 +96,13 @@ def _bins_expecting_one(first: float, exponent: float) -> int:
 
 
 def _checked(n, k) -> tuple[int, int]:
-    return whole("n", n, 0, MOST_RECORDS), math.floor(number("k", k, 1, LARGEST_DOMAIN))
+    return whole("data.n", n, 0, MOST_RECORDS), math.floor(number("k", k, 1, LARGEST_DOMAIN))
 
 
 def _affordable(occupied: int) -> int:
     if occupied > MOST_OCCUPIED:
         raise UserError(
-            f"n and k would occupy about {occupied:.3g} bins; valid: at most {MOST_OCCUPIED:,}; lower n or k"
+            f"data.n and k would occupy about {occupied:.3g} bins; valid: at most {MOST_OCCUPIED:,}; lower data.n or k"
         )
     return occupied
 

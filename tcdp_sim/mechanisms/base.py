@@ -35,6 +35,10 @@ class Mechanism(ABC):
     events: ClassVar[Mapping[str, str]]  # name -> meaning
     neighbours: ClassVar[str] = "substitute"  # the relation under which its guarantee holds
 
+    @classmethod  # noqa: B027 (a mechanism may have nothing to check)
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """UserError for a value of the mechanism's own options that no cell could use: before any cell is made."""
+
     @classmethod
     @abstractmethod
     def uses(cls, point: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
-from tcdp_sim.errors import choice, real
+from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.noise import FAMILIES, Gaussian, Noise
 from tcdp_sim.privacy import Guarantee
@@ -73,6 +73,14 @@ class Histogram(Mechanism):
             raise ValueError(f"k = {self.bins:g} is not valid for sampling=dense; valid: k <= 1e7")
         if self.bins != np.floor(self.bins):
             raise ValueError(f"k = {self.bins:g} is not valid; valid: a whole number of bins")
+
+    @classmethod
+    def check_options(cls, options):
+        beta, sampling = options["beta"], options["sampling"]
+        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
+            raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
+        if sampling not in SAMPLINGS:
+            raise UserError(f"mechanism.sampling = {sampling!r} is not known; valid: {', '.join(SAMPLINGS)}")
 
     @classmethod
     def uses(cls, point):
