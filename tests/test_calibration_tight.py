@@ -8,7 +8,7 @@ from scipy import integrate
 
 from tcdp_sim.calibration import LargestError, calibrate, variance
 from tcdp_sim.calibration_tight import is_certified
-from tcdp_sim.exact import renyi_divergence
+from tcdp_sim.exact import max_order, renyi_divergence
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP
 
@@ -76,6 +76,27 @@ def test_for_the_variance_nothing_beats_the_gaussian():
     noise = calibrate("sinh_normal", TCDP(0.1, 3.0), objective=variance)
     assert noise.knee > 20 * noise.scale
     assert variance(noise) == pytest.approx(1 / 0.2, rel=2e-3)
+
+
+@pytest.mark.parametrize("omega_sqrt_rho", [5, 15, 37, 100, 300])
+@pytest.mark.parametrize("rho", [1e-6, 0.1])
+def test_for_large_omega_it_ends_at_the_gaussian(rho, omega_sqrt_rho):
+    """Gaussian noise is the limit of wide knees and meets the target: never more than the certificate's slack worse."""
+    objective = LargestError(1e6, 0.95)
+    noise = calibrate("sinh_normal", TCDP(rho, omega_sqrt_rho / np.sqrt(rho)), coordinates=2, objective=objective)
+    assert objective(noise) <= objective(Gaussian(1 / np.sqrt(rho))) * 1.0005
+
+
+def test_for_enormous_domains_it_pays_at_large_omega_too():
+    objective = LargestError(1e300, 0.95)
+    noise = calibrate("sinh_normal", TCDP(0.1, 15 / np.sqrt(0.1)), coordinates=2, objective=objective)
+    assert objective(noise) < 0.97 * objective(Gaussian(1 / np.sqrt(0.1)))
+
+
+def test_the_certificate_covers_smaller_shifts_only_if_log_concave():
+    assert max_order(SinhNormal(10.0, 9.0), 1.0) > 3
+    assert not is_certified(SinhNormal(10.0, 9.0), 1.0, 10.0, 3.0)
+    assert is_certified(SinhNormal(10.0, 10.0), 1.0, 10.0, 3.0)
 
 
 def test_it_scales_with_the_sensitivity_and_is_cached():

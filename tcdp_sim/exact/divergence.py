@@ -79,15 +79,26 @@ def _(noise: Laplace, shift):
 
 @singledispatch
 def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
-    x, cut = _reach(noise, shift, orders)
+    x, cut = _reach(noise, shift, orders, _arm(noise))
+    parts = np.full((3, len(orders)), np.inf)
+    if not cut.all():
+        parts[:, ~cut] = _quadrature(noise, shift, orders[~cut], x)
+    for i in np.flatnonzero(cut):  # these peak far outside of the noise's own tails: each on a grid around its peak
+        order = orders[i : i + 1]
+        x, cut_again = _reach(noise, shift, order, _far_arm(noise, shift, orders[i]))
+        low, middle, high = _quadrature(noise, shift, order, x)
+        parts[:, i] = (low[0], np.inf, np.inf) if cut_again[0] else (low[0], middle[0], high[0])
+    return Bounds(*parts)
+
+
+def _quadrature(noise, shift, orders, x):
     for _ in range(REFINEMENTS):
-        fine, coarse, top = _moments(noise, shift, orders, x)
-        error = np.abs(fine - coarse) + 1e-13 * fine
-        if (error <= RELATIVE * fine).all():
+        fine, coarse, top, rounding = _moments(noise, shift, orders, x)
+        error = np.abs(fine - coarse) + rounding * fine
+        if (error <= (RELATIVE + 2 * rounding) * fine).all():
             break
         x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
-    low, middle, high = (_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error))
-    return Bounds(low, np.where(cut, np.inf, middle), np.where(cut, np.inf, high))
+    return [_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error)]
 
 
 @_finite_renyi.register
@@ -126,36 +137,74 @@ def _laplace_excess(s, theta):
     return (s or 1) * (s + 1) / (2 * s + 1) * bracket
 
 
-def _reach(noise, shift, orders):
+def _arm(noise):
+    """Where the noise has its mass, on one side: down to tails of 1e-307 and a little beyond."""
+    arm = noise.isf(_LEVELS)
+    return np.concatenate([arm, arm[-1] * np.geomspace(1.02, 2, 14)])
+
+
+def _far_arm(noise, shift, order):
+    """The arm, and edges around the peak of P e^(sL), wherever it is (near (order - 1) shifts for Gaussian tails)."""
+    arm = _arm(noise)
+    near = np.geomspace(arm[0], max(arm[-1], order * shift), 400)
+    far = near[-1] * np.geomspace(1, 1e6, 400)[1:]
+    x = np.concatenate([near, far])
+    for _ in range(60):
+        height = _log_integrand(noise, shift, order, -x)
+        best = int(np.argmax(height))
+        low, high = x[max(best - 1, 0)], x[min(best + 1, len(x) - 1)]
+        if height[best] - min(height[max(best - 1, 0)], height[min(best + 1, len(x) - 1)]) < 1:
+            break
+        x = np.linspace(low, high, 17)
+    steps = (high - low) * np.concatenate([np.linspace(0.5, 40, 80), np.geomspace(42, 1e4, 60)])
+    around = np.concatenate([x[best] - steps, x[best : best + 1], x[best] + steps])
+    return np.unique(np.concatenate([arm, around[around > 0]]))
+
+
+def _log_integrand(noise, shift, order, x):
+    """log of P e^(sL); -inf where P vanishes or nothing is known."""
+    with np.errstate(all="ignore"):
+        value = noise.logpdf(x) + (order - 1) * noise.privacy_loss(x, shift)
+    return np.where(np.isfinite(value), value, -np.inf)
+
+
+def _reach(noise, shift, orders, arm):
     """Panel edges over all x where some order's integrand matters, and the orders whose integrand goes on beyond.
 
     Kinks at 0 and shift are edges. Of an integrand that is cut off only a lower bound is known.
     """
-    arm = noise.isf(_LEVELS)
-    arm = np.concatenate([arm, arm[-1] * np.geomspace(1.02, 8, 40)])
     x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]]))
     with np.errstate(all="ignore"):
         log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
         lift = np.maximum(np.multiply.outer(orders - 1, loss), np.maximum(-loss, 0))  # P e^(sL), P, and P e^-L = Q
         lifted = np.where(np.isfinite(log_p), log_p + lift, -np.inf)
-        lifted = np.where(np.isnan(lifted), -np.inf, lifted)
+        lifted = np.where(np.isfinite(lifted), lifted, -np.inf)
     matters = lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE
-    first, last = np.flatnonzero(matters.any(axis=0))[[0, -1]]
-    return x[max(first - 1, 0) : last + 2], matters[:, 0] | matters[:, -1]
+    cut = matters[:, 0] | matters[:, -1]
+    kept = matters[~cut] if 0 < cut.sum() < len(cut) else matters
+    first, last = np.flatnonzero(kept.any(axis=0))[[0, -1]]
+    return x[max(first - 1, 0) : last + 2], cut
 
 
 def _moments(noise, shift, orders, edges):
-    """(20-node mean, 10-node mean, log scale) of e^(sL) - 1 + s (e^(-L) - 1), for each order, divided by e^scale."""
-    means, top = [], None
+    """(20-node mean, 10-node mean, log scale, relative rounding) of e^(sL) - 1 + s (e^(-L) - 1), for each order.
+
+    The means are divided by e^scale. The rounding is that of log P and L, which are good to 1e-12 of themselves.
+    """
+    means, top, rounding = [], None, 1e-13
     for nodes in (20, 10):
         x, weight = gauss_panels(edges, nodes)
         with np.errstate(all="ignore"):
             log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
             if top is None:
-                top = np.maximum((log_p + np.multiply.outer(orders - 1, loss)).max(axis=1) - 600, 0)
+                height = log_p + np.multiply.outer(orders - 1, loss)
+                peak = np.where(np.isnan(height), -np.inf, height).argmax(axis=1)
+                top = np.maximum(height[np.arange(len(orders)), peak] - 600, 0)
+                terms = np.abs(log_p[peak]) + np.abs((orders - 1) * loss[peak])
+                rounding = rounding + np.where(top > 0, 1e-12 * terms, 0)
             rows = [_excess(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    return *means, top
+    return *means, top, rounding
 
 
 def _excess(log_p, loss, s, top):
