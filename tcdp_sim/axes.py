@@ -57,10 +57,12 @@ def rounded(x: float) -> float:
 
 
 def _axis(where: str, key: str, value) -> tuple[str, list]:
-    exponent = key.startswith("log10_")
-    name = key.removeprefix("log10_")
     if key in NAMES:
-        return name, _names(where, value)
+        return key, _names(where, value)
+    name = key.removeprefix("log10_")
+    if name in NAMES:
+        raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
+    exponent = key != name
     values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
@@ -103,8 +105,9 @@ def _range(where: str, spec) -> list[float]:
     if unknown := set(spec) - {"from", "to", "num", "scale"}:
         raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
     try:
-        low, high, num = float(spec["from"]), float(spec["to"]), int(spec["num"])
-    except (KeyError, TypeError, ValueError, OverflowError):
+        low, high = (_number(where, spec[end]) for end in ("from", "to"))
+        num = int(_number(where, spec["num"]))
+    except (KeyError, ValueError, OverflowError):
         raise UserError(f"{where}: a range needs numbers from, to and a whole number num; got {dict(spec)}") from None
     scale = spec.get("scale", "linear")
     if num < 1 or num != spec["num"] or not (math.isfinite(low) and math.isfinite(high)):
@@ -145,7 +148,7 @@ def _groups(value, axes, where) -> list[tuple[str, ...]]:
     groups = _listed(value)
     if groups and not any(isinstance(group, list | tuple) for group in groups):
         groups = [groups]
-    groups = [tuple(_listed(group)) for group in groups]
+    groups = [tuple(_listed(group)) for group in groups if group != []]
     names = [name for group in groups for name in group]
     for name in names:
         if not isinstance(name, str) or name not in axes:

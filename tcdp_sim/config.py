@@ -55,9 +55,10 @@ def settings(config: Mapping[str, Any]) -> Settings:
     _text(config["data"].get("name"), "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it")
     known_keys("experiment", config["experiment"], ("name", "axes"))
     known_keys("cluster", config["cluster"], ("name", "workers"))
+    experiment = _one_of(config["experiment"].get("name"), "experiment.name", options("experiment"))
     return Settings(
         name=_text(config["name"], "name", "/\\\0\n", "a folder name without slashes"),
-        experiment=_one_of(config["experiment"].get("name"), "experiment.name", options("experiment")),
+        experiment=experiment,
         mode=_one_of(config["mode"], "mode", ("run", "plan", "draw")),
         seed=_whole(config["seed"], "seed", 0, MAX_SEED - 1),
         trials=_whole(config["trials"], "trials", 1, 10**12),
@@ -125,8 +126,8 @@ def _further(config) -> dict[str, Mapping[str, Any]]:
 def _absence(config, name: str, block) -> str | None:
     """Why the block is not part of the study, or None if it is."""
     sweep, wanted, unless = config["sweep"], block.get("only_with"), block.get("unless_given")
-    if unless is not None and not isinstance(unless, list | tuple):
-        raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of axes such as [k, rho]")
+    if unless is not None and not (isinstance(unless, list) and all(key in sweep for key in unless)):
+        raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]")
     if wanted is not None and wanted != sweep.get("data"):
         if wanted != config["data"].get("name"):
             _one_of(wanted, f"also.{name}.only_with", options("data"))
@@ -162,8 +163,11 @@ def _axes(where: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mapping(where: str, value) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+    if not isinstance(value, Mapping):
         raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
+    for key in value:
+        if not isinstance(key, str):
+            raise UserError(f"{where}: {key!r} is not a key; valid: text, such as k in {{k: 10}}")
     return value
 
 

@@ -155,7 +155,7 @@ def test_named_refuses_what_is_no_option(name):
 
 def composed(sweep=(), data=(), also=(), experiment=()):
     own = {"name": "one_bin", "kind": "shape", "axes": dict(data)}
-    chosen = {"data": "one_bin"} | dict(sweep)
+    chosen = {"data": "one_bin", "k": None, "rho": None} | dict(sweep)
     return GOOD | {"sweep": chosen, "data": own, "also": dict(also), "experiment": {"axes": dict(experiment)}}
 
 
@@ -263,7 +263,8 @@ def test_no_further_blocks():
         ("also", {"more": {"only_with": "nope"}}, ["also.more.only_with = 'nope'", "one_bin"]),
         ("also", {"more": {"only_with": ["one_bin"]}}, ["also.more.only_with = ['one_bin']"]),
         ("also", {"more": {"unless_given": "k"}}, ["also.more.unless_given = 'k'", "[k, rho]"]),
-        ("also", {"more": {3: 4}}, ["also.more = {3: 4}"]),
+        ("also", {"more": {"unless_given": ["foo"]}}, ["also.more.unless_given = ['foo']", "keys of sweep"]),
+        ("also", {"more": {3: 4}}, ["also.more: 3 is not a key"]),
         ("sweep", {"data": "nope"}, ["sweep.data = 'nope'", "one_bin"]),
         ("also", 0, ["also = 0"]),
         ("also", "", ["also = ''"]),

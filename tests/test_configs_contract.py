@@ -122,6 +122,13 @@ def test_an_experiment_composes_plans_and_has_its_module(command, name):
     assert all(callable(getattr(module, part)) for part in ("reference", "report", "figures"))
 
 
+def test_a_plan_says_which_block_is_not_part_of_the_study(command):
+    code, out, err = command("mode=plan", "cluster=serial", "sweep.rho=0.1", "sweep.k=10", "sweep.noise=gaussian")
+    assert (code, err) == (0, "")
+    assert out.startswith("histogram: 1 cells")
+    assert "also.real is not part of this study: sweep.k is given\n" in out
+
+
 def test_every_experiment_module_has_its_file():
     modules = {path.stem for path in (CONF.parent / "experiments").glob("*.py")} - {"__init__"}
     assert modules == set(names("experiment"))
