@@ -1,0 +1,122 @@
+"""Splitting a budget over the three steps, and the recipe it buys."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tcdp_sim.calibration import calibrate
+from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
+from tcdp_sim.interior.maxima import isf_log
+from tcdp_sim.interior.release import Recipe
+from tcdp_sim.interior.requirement import BETA, Parts, required_n, thresholds
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy import TCDP
+
+# Good splits (level, node, end) up to this log2 k, from minimising the proven n; public, so that a split leaks nothing.
+SPLITS = (
+    (8, (0.35, 0.30, 0.35)),
+    (64, (0.40, 0.25, 0.35)),
+    (1024, (0.45, 0.30, 0.25)),
+    (np.inf, (0.50, 0.25, 0.25)),
+)
+SHARES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
+
+
+@dataclass(frozen=True)
+class NodeMargin:
+    """An objective of calibration: the lower threshold that the noise needs (see `requirement`), for 100 records."""
+
+    log2_k: float
+    ends: float
+    beta: float = BETA / 3
+
+    def __call__(self, noise: Noise) -> float:
+        low, log_k = np.log(self.beta / 4), self.log2_k * np.log(2)
+        among_all = isf_log(noise, np.log(self.beta / 2) - log_k)
+        among_full = isf_log(noise, low - min(np.log(100), log_k))
+        return float(isf_log(noise, low) + max(among_all, self.ends + among_full))
+
+
+def recommended_split(log2_k: float) -> tuple[float, float, float]:
+    """Shares of rho for the level, the node and the end step."""
+    return next(split for most, split in SPLITS if log2_k <= most)
+
+
+def parts(
+    rho: float,
+    omega: float,
+    log2_k: float,
+    *,
+    split=None,
+    family: str = "sinh_normal",
+    accounting: str = "tight",
+    calibration: str | None = None,
+) -> Parts:
+    """What (rho, omega)-tCDP buys for a domain of 2^log2_k elements; neighbours substitute one record.
+
+    split: shares (level, node, end), positive, together 1; default `recommended_split`. family: of the noise on the
+    nodes of a level, of which a substitution moves two by one. accounting: "tight" (bounded range; certified
+    quadrature) or "paper" (epsilon^2 / 2; Theorem 17); calibration: of the noise, if not by the same.
+    UserError for a budget that cannot be split so, ValueError where the noise cannot be calibrated.
+    """
+    choice("accounting", accounting, ACCOUNTINGS)
+    rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
+    how = calibration or ("paper" if family == "laplace" else accounting)
+    level, node, end = checked_split(split or default_split(rho, omega, float(log2_k), family, accounting, how))
+    epsilon_end = exponential_epsilon(end * rho, accounting)
+    objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / BETA))
+    noise = calibrate(family, TCDP(node * rho, omega), 1.0, how, coordinates=2, objective=objective)
+    return Parts(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
+
+
+def recipe(bought: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default") -> Recipe:
+    """The release on n records: thresholds by the proof; variant "paper" takes n/5, 2n/5 and two candidates."""
+    lower, upper = thresholds(bought, log2_k, n, beta, variant)
+    candidates = 2 if variant == "paper" else 3
+    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, "histogram", candidates)
+
+
+def ledger(bought: Parts, rho: float, omega: float, split, accounting: str, calibration: str) -> tuple[Step, ...]:
+    """The lines of a release that `parts` bought with these arguments.
+
+    Level: every node's weight, hence every heaviest one and the quality, moves by at most one. Node: given the level,
+    a substitution moves two nodes by one, and the winner is a function of the noisy weights. End: F(j) and
+    n - F(j - 1) move by at most one, hence the depth. The thresholds are functions of public numbers.
+    """
+    source = {"tight": "certified quadrature", "paper": "the theorem"}[calibration]
+    return (
+        exponential_step("level", bought.epsilon_level, accounting),
+        noise_step("node", bought.noise, 1.0, 2, checked_split(split)[1] * rho, omega, source),
+        exponential_step("end", bought.epsilon_end, accounting),
+    )
+
+
+def default_split(rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str):
+    """`recommended_split` where calibration takes long, `best_split` elsewhere: public numbers either way."""
+    if family == "sinh_normal" and calibration == "tight":
+        return recommended_split(log2_k)
+    return best_split(rho, omega, log2_k, family, accounting, calibration)
+
+
+@lru_cache(maxsize=1024)
+def best_split(rho: float, omega: float, log2_k: float, family="sinh_normal", accounting="tight", calibration="tight"):
+    """The split, in steps of 1/20, with the smallest `required_n`."""
+
+    def cost(split):
+        how = {"split": split, "family": family, "accounting": accounting, "calibration": calibration}
+        return required_n(parts(rho, omega, log2_k, **how), log2_k)
+
+    return min(((a, b, round(1 - a - b, 2)) for a in SHARES for b in SHARES if 1 - a - b > 0.1), key=cost)
+
+
+def checked_split(split) -> tuple[float, ...]:
+    """Three positive shares that add up to one; UserError otherwise."""
+    try:
+        shares = tuple(float(share) for share in split)
+    except (TypeError, ValueError):
+        shares = ()
+    if len(shares) != 3 or not all(share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
+        raise UserError(f"split = {split} is not valid; valid: three positive shares (level, node, end) that sum to 1")
+    return shares

@@ -1,0 +1,171 @@
+"""The law of a release by quadrature: what the simulation is held against, at a cost of one integral a level."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.endpoints import occupied_depths
+from tcdp_sim.interior.levels import level_cells
+from tcdp_sim.interior.maxima import isf_log
+from tcdp_sim.interior.profile import LevelProfile, Segments
+from tcdp_sim.interior.release import CANDIDATES, Recipe, candidate_leaf
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import gauss_panels
+
+NEGLIGIBLE = 1e-14  # levels that are less likely than this are left out
+MOST_LEVELS = 5000
+MOST_LEAVES = 2**16
+NODES = 16
+# Quantiles of a maximum between which its law is smooth, by -log cdf.
+_DEPTHS = np.concatenate([np.geomspace(1e-18, 1, 24)[:-1], np.geomspace(1, 40, 12)])
+
+
+@dataclass(frozen=True, eq=False)
+class LevelLaw:
+    """One level: its probability, its occupied nodes and theirs, and that of an empty node winning."""
+
+    level: int
+    log_probability: float
+    segments: Segments
+    occupied: np.ndarray
+    empty: float
+
+
+def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
+    """Every level that is chosen with probability above 1e-14; UserError if there are more than 5,000 of them."""
+    cells = level_cells(profile, recipe.lower, recipe.upper)
+    log_pmf = cells.log_pmf(recipe.epsilon_level)
+    likely = np.flatnonzero(log_pmf > np.log(NEGLIGIBLE))
+    if (count := int((cells.last - cells.first + 1)[likely].sum())) > MOST_LEVELS:
+        raise UserError(f"{count} levels are too many for the exact law; valid: {MOST_LEVELS}, or simulate")
+    for cell in likely:
+        levels = range(int(cells.first[cell]), int(cells.last[cell]) + 1)
+        segments = profile.segments(int(np.searchsorted(profile.starts, levels[0], side="right")) - 1)
+        for level in levels:
+            log_empty = float(profile.log_empty(np.array([level]), len(segments.first))[0])
+            occupied, empty = _winner(segments, log_empty, profile.total, recipe)
+            yield LevelLaw(level, log_pmf[cell] - np.log(len(levels)), segments, occupied, empty)
+
+
+def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
+    """The probability that the release is an interior point; within about 1e-9, plus 1e-14 for each level left out."""
+    found = 0.0
+    for law in level_laws(profile, recipe):
+        index = np.arange(len(law.segments.first))
+        depths = occupied_depths(profile, law.segments, index, np.full(len(index), law.level))
+        chosen = _candidate_law(depths, recipe)
+        hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
+        found += np.exp(law.log_probability) * hits
+    return float(found)
+
+
+def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:
+    """The log-probability of every element of a domain of at most 65,536 elements."""
+    told = profile.points.values
+    if told is None or told[-1] >= MOST_LEAVES:
+        raise UserError(f"the domain is too large for the law of every element; valid: k <= {MOST_LEAVES}")
+    k = told[-1] + 1
+    leaf, log_p = [], []
+    for law in level_laws(profile, recipe):
+        for node, weight, depths in _nodes(profile, law, k):
+            with np.errstate(divide="ignore"):
+                log_p += list(law.log_probability + np.log(weight) + np.log(_candidate_law(depths, recipe)[0]))
+            leaf += [candidate_leaf(node, law.level, candidate, k) for candidate in range(3)]
+    out = np.full(k, -np.inf)
+    np.logaddexp.at(out, np.array(leaf), np.array(log_p))
+    return out
+
+
+def _nodes(profile, law, k):
+    """(node, probability, depths of shape (1, 3)) of every node of a level, empty ones included."""
+    index = np.arange(len(law.segments.first))
+    depths = occupied_depths(profile, law.segments, index, np.full(len(index), law.level))
+    heads = [profile.points.values[first] >> law.level for first in law.segments.first]
+    for i, node in enumerate(heads):
+        yield node, law.occupied[i], depths[i : i + 1]
+    free = [node for node in range(((k - 1) >> law.level) + 1) if node not in set(heads)]
+    for node in free:
+        left = profile.before[law.segments.last[np.searchsorted(heads, node) - 1] + 1] if node > heads[0] else 0
+        yield node, law.empty / len(free), np.full((1, 3), min(left, profile.total - left))
+
+
+def _candidate_law(depths, recipe):
+    weight = np.full(depths.shape, -np.inf)
+    allowed = list(CANDIDATES[recipe.candidates])
+    weight[:, allowed] = 0.5 * recipe.epsilon_end * depths[:, allowed]
+    return np.exp(weight - logsumexp(weight, axis=1, keepdims=True))
+
+
+def _inner_share(profile, law):
+    """The share of the empty nodes that lie between occupied ones."""
+    shift = max(law.level - profile.points.cut, 0)
+    head = profile.points.head >> shift
+    first, last, end = int(head[0]), int(head[-2]), int(head[-1])
+    taken = len(law.segments.first) if law.level >= profile.points.cut else 0
+    free = end + 1 - taken
+    return max(last - first + 1 - taken, 0) / free if free else 0.0
+
+
+def _winner(segments, log_empty, total, recipe):
+    """(probability of each occupied node, that of all empty ones)."""
+    if recipe.selection == "histogram":
+        groups, empty = histogram_law(segments.counts, segments.multiplicity, log_empty, recipe.noise)
+        each = np.repeat(groups / segments.multiplicity, segments.multiplicity)
+        return each[np.argsort(segments.order)], empty
+    log_others = np.logaddexp(log_empty, np.log(len(segments.order) - 1)) if len(segments.order) > 1 else log_empty
+    top = _top(segments, log_others, total, recipe) if log_others > -np.inf else 1.0
+    each = np.zeros(len(segments.order))
+    if log_others > -np.inf:
+        each += (1 - top) * np.exp(-log_others)
+    each[segments.order[-1]] = top
+    return each, (1 - top) * float(np.exp(log_empty - log_others)) if log_empty > -np.inf else 0.0
+
+
+def _top(segments, log_others, total, recipe):
+    """The probability that the heaviest node wins, under the rules that treat all others alike."""
+    heaviest, tied = segments.counts[-1], segments.multiplicity[-1] > 1
+    second = heaviest if tied else segments.counts[-2] if len(segments.counts) > 1 else 0
+    if recipe.selection == "algorithm_22":
+        lead = max(0.5 * (heaviest - second) - 1, 0)
+        log_nodes = np.logaddexp(log_others, 0)
+        return float(recipe.noise.sf(isf_log(recipe.noise, -max(log_nodes, np.log(2))) - lead))
+    lead = max(heaviest - total / 2, 0) if recipe.selection == "surrogate" else heaviest - second
+    found, _ = histogram_law(np.array([float(lead)]), np.array([1]), log_others, recipe.noise)
+    return float(found[0])
+
+
+def histogram_law(counts, multiplicity, log_empty: float, noise: Noise) -> tuple[np.ndarray, float]:
+    """(probability that one of the nodes of each count has the largest noisy count, that an empty one has).
+
+    counts, multiplicity: distinct positive counts and how many nodes have each, shape (m,); log_empty: log of the
+    number of empty nodes, -inf for none.
+    """
+    centres = np.append(np.asarray(counts, dtype=np.float64), 0.0)
+    log_many = np.append(np.log(multiplicity), log_empty)
+    kept = log_many > -np.inf
+    centres, log_many = centres[kept], log_many[kept]
+    y, weight = gauss_panels(_edges(centres, log_many, noise), NODES)
+    z = y - centres[:, None]
+    log_sf, log_pdf = noise.logsf(z), noise.logpdf(z)
+    log_cdf = np.where(log_sf < -1, np.log1p(-np.exp(np.minimum(log_sf, -1))), noise.logcdf(z))
+    with np.errstate(divide="ignore", over="ignore"):
+        terms = -np.exp(log_many[:, None] + np.where(log_sf < -30, log_sf, np.log(-log_cdf)))  # log of cdf^many
+        density = np.exp(log_many[:, None] + log_pdf - log_cdf + terms.sum(axis=0))
+    found = np.nan_to_num(density) @ weight
+    empty = found[-1] if log_empty > -np.inf else 0.0
+    return found[: len(counts)], float(empty)
+
+
+def _edges(centres, log_many, noise):
+    """Panel edges: every group's maximum between its quantiles, from where the largest of them begins to matter."""
+    edges = []
+    for centre, log_count in zip(centres, log_many):
+        log_tail = np.log(_DEPTHS) - log_count
+        upper = log_tail < -1
+        x = np.where(upper, isf_log(noise, np.minimum(log_tail, 0)), noise.ppf(np.exp(-_DEPTHS * np.exp(-log_count))))
+        edges.append(centre + x)
+    lowest = max(e.min() for e in edges)
+    return np.unique(np.concatenate([[lowest], *(e[e > lowest] for e in edges)]))

@@ -1,0 +1,128 @@
+"""Distinct points of a domain {0, ..., k - 1} of any size, by what its dyadic tree needs to know about them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import index
+
+import numpy as np
+
+from tcdp_sim.errors import UserError
+
+HEAD = 62  # leading bits of a number that are kept as an int64
+MOST_DEPTH = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The distinct points x_0 < x_1 < ... of a data set, followed by the last leaf k - 1 (which may be one of them).
+
+    depth: level of the root, max(1, bits of k - 1). Arrays of int64, one entry a point and one more for the last leaf:
+    head: the bits of x from `cut` upwards, cut = max(depth - 62, 0); zeros, ones: how many low bits of x are all 0,
+    all 1 (depth if they all are); to_end: the level at which x and the last leaf meet. gaps[i]: the level at which x_i
+    and x_(i+1) meet, the bit length of their XOR. bit(point, position): bits of points by index, as bool arrays.
+    values: the points and the last leaf as integers, or None if they are too large to write down.
+    """
+
+    depth: int
+    gaps: np.ndarray
+    head: np.ndarray
+    zeros: np.ndarray
+    ones: np.ndarray
+    to_end: np.ndarray
+    bit: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    values: tuple[int, ...] | None = None
+
+    @property
+    def cut(self) -> int:
+        """How many low bits `head` leaves out."""
+        return max(self.depth - HEAD, 0)
+
+
+def domain_size(k) -> int:
+    """`k` as an integer >= 1; UserError for anything else."""
+    try:
+        size = int(k) if isinstance(k, float) and k.is_integer() else index(k)
+    except TypeError:
+        raise UserError(f"k = {k!r} is not a domain size; valid: a whole number >= 1") from None
+    if size < 1 or isinstance(k, bool):
+        raise UserError(f"k = {short(size)} is not a domain size; valid: a whole number >= 1")
+    return size
+
+
+def from_values(values: Sequence[int], k: int) -> Points:
+    """Points with these values, ascending and distinct integers of any size with 0 <= value < k."""
+    last = domain_size(k) - 1
+    depth = max(last.bit_length(), 1)
+    told = [*values, last]
+    gaps = np.array([(a ^ b).bit_length() for a, b in pairwise(values)], dtype=np.int64)
+    width = (depth + 7) // 8
+    rows = np.frombuffer(b"".join(x.to_bytes(width, "little") for x in told), np.uint8).reshape(len(told), width)
+
+    def bit(point, position):
+        return (rows[point, position >> 3] >> (position & 7).astype(np.uint8)) & 1 == 1
+
+    cut = max(depth - HEAD, 0)
+    return Points(
+        depth,
+        gaps,
+        np.array([x >> cut for x in told], dtype=np.int64),
+        np.array([_low_zeros(x, depth) for x in told], dtype=np.int64),
+        np.array([_low_zeros(x + 1, depth) for x in told], dtype=np.int64),
+        np.array([(x ^ last).bit_length() for x in told], dtype=np.int64),
+        bit,
+        tuple(told),
+    )
+
+
+def from_bit_lengths(gaps: Sequence[int], depth: int) -> Points:
+    """The canonical points in a domain of k = 2^depth whose neighbours meet at these levels; depth up to 2^62.
+
+    x_0 = 0, and x_(i+1) is the first leaf after x_i that meets it at level gaps[i]. Costs O(points^2) whatever the
+    depth. UserError unless 1 <= gaps[i] <= depth, and where no such leaf is left.
+    """
+    if not 1 <= depth <= MOST_DEPTH:
+        raise UserError(f"log2_k = {depth} is not valid; valid: 1 <= log2_k <= 2^62")
+    sets: list[frozenset[int]] = [frozenset()]  # of the positions of one bits
+    for i, gap in enumerate(map(int, gaps)):
+        if not 1 <= gap <= depth or gap - 1 in sets[-1]:
+            raise UserError(f"gaps[{i}] = {gap} is not valid; valid: 1 to log2_k = {depth}, and above what came before")
+        sets.append(frozenset({p for p in sets[-1] if p >= gap} | {gap - 1}))
+    cut = max(depth - HEAD, 0)
+
+    def bit(point, position):
+        pairs = zip(point.tolist(), position.tolist())
+        return np.array([i == len(sets) or p in sets[i] for i, p in pairs], dtype=bool)
+
+    return Points(
+        depth,
+        np.array(gaps, dtype=np.int64),
+        np.array([*(sum(1 << p - cut for p in s if p >= cut) for s in sets), (1 << depth - cut) - 1], dtype=np.int64),
+        np.array([*(min(s, default=depth) for s in sets), 0], dtype=np.int64),
+        np.array([*(_low_ones(s) for s in sets), depth], dtype=np.int64),
+        np.array([*(depth - _high_ones(s, depth) for s in sets), 0], dtype=np.int64),
+        bit,
+    )
+
+
+def short(x: int) -> str:
+    """An integer of any size as it may stand in an error message."""
+    return str(x) if abs(x) < 10**30 else f"a number of {x.bit_length()} bits"
+
+
+def _low_zeros(x: int, depth: int) -> int:
+    return (x & -x).bit_length() - 1 if x else depth
+
+
+def _low_ones(positions) -> int:
+    count = 0
+    while count in positions:
+        count += 1
+    return count
+
+
+def _high_ones(positions, depth) -> int:
+    count = 0
+    while depth - 1 - count in positions:
+        count += 1
+    return count

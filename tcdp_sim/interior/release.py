@@ -1,0 +1,137 @@
+"""An interior point of a data set, from one level of the recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcdp_sim.errors import choice, real
+from tcdp_sim.interior.endpoints import choose, empty_nodes, occupied_depths
+from tcdp_sim.interior.levels import level_cells, sample_levels
+from tcdp_sim.interior.nodes import SELECTIONS
+from tcdp_sim.interior.profile import LevelProfile
+from tcdp_sim.noise import Noise
+
+CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # of (j1, m, j2)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The public parameters of a release: functions of the domain, n and the budget, never of the data.
+
+    epsilon_level, epsilon_end: of the exponential mechanisms that choose the level and the candidate; noise: on the
+    nodes of the level; lower < upper: thresholds of the level's quality, in units of weight; selection: of the node
+    ("histogram", "algorithm_21", "algorithm_22", "surrogate"); candidates: 3, or the paper's 2.
+    """
+
+    epsilon_level: float
+    noise: Noise
+    epsilon_end: float
+    lower: float
+    upper: float
+    selection: str = "histogram"
+    candidates: int = 3
+
+    def __post_init__(self):
+        for name in ("epsilon_level", "epsilon_end"):
+            real(name, getattr(self, name), 0)
+        real("lower", self.lower, -np.inf)
+        choice("selection", self.selection, SELECTIONS)
+        choice("candidates", self.candidates, CANDIDATES)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What happened in each trial; arrays of shape (trials,).
+
+    level, quality: the level chosen and its quality; segment: the node, by its index among the occupied ones of its
+    level, -1 for an empty one, whose index at level max(level, cut) is `position`; candidate: 0, 1, 2 for j1, m, j2;
+    depth: of the output, positive iff it is an interior point; best: the largest depth among the candidates.
+    """
+
+    level: np.ndarray
+    quality: np.ndarray
+    segment: np.ndarray
+    position: np.ndarray
+    candidate: np.ndarray
+    depth: np.ndarray
+    best: np.ndarray
+
+    @property
+    def success(self) -> np.ndarray:
+        """Whether the output is an interior point."""
+        return self.depth > 0
+
+
+def sample(profile: LevelProfile, recipe: Recipe, rng: np.random.Generator, trials: int) -> Draws:
+    """Independent trials of the release, at a cost that does not depend on the size of the domain."""
+    cells = level_cells(profile, recipe.lower, recipe.upper)
+    return finish(profile, recipe, *sample_levels(cells, recipe.epsilon_level, rng, trials), rng)
+
+
+def finish(profile: LevelProfile, recipe: Recipe, levels, quality, rng: np.random.Generator) -> Draws:
+    """The second and third step, given the level of each trial."""
+    trials = len(levels)
+    out = Draws(
+        levels,
+        quality,
+        np.full(trials, -1),
+        np.zeros(trials, dtype=np.int64),
+        np.zeros(trials, dtype=np.int64),
+        *(np.zeros(trials, dtype=profile.weight.dtype) for _ in range(2)),
+    )
+    runs = np.searchsorted(profile.starts, levels, side="right") - 1
+    order = np.argsort(runs, kind="stable")
+    visited, start = np.unique(runs[order], return_index=True)
+    for run, trials_of_run in zip(visited.tolist(), np.split(order, start[1:])):
+        _finish_run(profile, recipe, run, trials_of_run, out, rng)
+    return out
+
+
+def _finish_run(profile, recipe, run, trials, out, rng):
+    segments, levels = profile.segments(run), out.level[trials]
+    log_empty = profile.log_empty(levels, len(segments.first))
+    chosen = SELECTIONS[recipe.selection](segments, log_empty, profile.total, recipe.noise, rng)
+    full, empty = np.flatnonzero(chosen >= 0), np.flatnonzero(chosen < 0)
+    depths = np.empty((len(trials), 3), dtype=profile.weight.dtype)
+    depths[full] = occupied_depths(profile, segments, chosen[full], levels[full])
+    if len(empty):
+        position, left = empty_nodes(profile, segments, levels[empty], rng)
+        depths[empty] = np.minimum(left, profile.total - left)[:, None]
+        out.position[trials[empty]] = position
+    allowed = np.array(CANDIDATES[recipe.candidates])
+    column = choose(depths[:, allowed], recipe.epsilon_end, rng)
+    out.segment[trials] = chosen
+    out.candidate[trials] = allowed[column]
+    out.depth[trials] = depths[np.arange(len(trials)), allowed[column]]
+    out.best[trials] = depths[:, allowed].max(axis=1)
+
+
+def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int]:
+    """The released domain elements, as integers of any size; the profile must know its values."""
+    told, cut = profile.points.values, profile.points.cut
+    if told is None:
+        raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
+    k = told[-1] + 1
+    found = []
+    for level, segment, position, candidate in zip(
+        draws.level.tolist(), draws.segment.tolist(), draws.position.tolist(), draws.candidate.tolist()
+    ):
+        if segment >= 0:
+            run = int(np.searchsorted(profile.starts, level, side="right")) - 1
+            node = told[profile.segments(run).first[segment]] >> level
+        else:
+            node = position if level >= cut else (position << cut - level) + _random_bits(rng, cut - level)
+        found.append(candidate_leaf(node, level, candidate, k))
+    return found
+
+
+def candidate_leaf(node: int, level: int, candidate: int, k: int) -> int:
+    """j1, m or j2 (candidate 0, 1, 2) of a node of a level in the tree over {0, ..., k - 1}."""
+    j1 = node << level
+    if candidate == 0 or level == 0:
+        return j1
+    return min(j1 + (1 << level - (candidate == 1)) - 1, k - 1)
+
+
+def _random_bits(rng, count):
+    return int.from_bytes(rng.bytes((count + 7) // 8), "little") >> (-count % 8)

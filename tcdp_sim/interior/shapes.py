@@ -1,0 +1,88 @@
+"""Data sets on which interior points are hard to find: few places to hit, many to miss. Built without chance."""
+
+from collections.abc import Callable
+from hashlib import shake_128
+
+from tcdp_sim.errors import UserError, choice
+
+Spread = Callable[[int, int], list[int]]  # (how many, below) -> pseudorandom integers in [0, below)
+
+
+def hard_data(shape: str, n: int, k: int, draw: int = 0) -> list[int]:
+    """n records in {0, ..., k - 1} of one of the SHAPES; `draw` numbers pseudorandom variants of it.
+
+    UserError for an unknown shape and for n < 1. Easy data (spread over the domain, say) flatter every method.
+    """
+    choice("shape", shape, SHAPES)
+    if n < 1:
+        raise UserError(f"n = {n} is not valid; valid: at least 1 record")
+    size = (max(k - 1, 1).bit_length() + 71) // 8  # 64 bits more than k has: the bias is below 2^-64
+
+    def spread(count, below):
+        stream = shake_128(f"{shape} {draw}".encode()).digest(size * count)
+        return [int.from_bytes(stream[i * size : (i + 1) * size], "little") % below for i in range(count)]
+
+    return SHAPES[shape](n, k, draw, spread)
+
+
+def _point(n, k, draw, spread: Spread):
+    return spread(1, k) * n
+
+
+def _pair(n, k, draw, spread):
+    """Halves on both sides of the middle: neighbours that meet at the root only."""
+    middle = max(k // 2, 1)
+    return [middle - 1] * (n - n // 2) + [min(middle, k - 1)] * (n // 2)
+
+
+def _evenly(groups):
+    def shape(n, k, draw, spread):
+        places = spread(groups, k)
+        return [places[i % groups] for i in range(n)]
+
+    return shape
+
+
+def _skew(n, k, draw, spread):
+    """Half of the records at one place, a quarter at another, and so on."""
+    places, left, found = spread(64, k), n, []
+    for place in places:
+        found += [place] * ((left + 1) // 2)
+        left //= 2
+    return found[:n]
+
+
+def _cluster(n, k, draw, spread):
+    """All in a pseudorandom node of half the depth."""
+    return _around(n, k, spread)
+
+
+def _half(n, k, draw, spread):
+    """Half at one place, the others anywhere."""
+    place, *others = spread(n - n // 2 + 1, k)
+    return [place] * (n // 2) + others
+
+
+def _solo(n, k, draw, spread):
+    """40 to 50% (by draw) at one place, the others near it, in the node of half the depth."""
+    alone = max(1, round(n * (0.40 + 0.02 * (draw % 6))))
+    return _around(n - alone + 1, k, spread, alone)
+
+
+def _around(count, k, spread, repeats=1):
+    width = 1 << max((k - 1).bit_length() // 2, 1)
+    base = spread(1, max(k // width, 1))[0] * width
+    places = [min(base + x, k - 1) for x in spread(count, width)]
+    return places[:1] * repeats + places[1:]
+
+
+SHAPES: dict[str, Callable[..., list[int]]] = {
+    "point": _point,
+    "pair": _pair,
+    "quad": _evenly(4),
+    "oct": _evenly(8),
+    "skew": _skew,
+    "cluster": _cluster,
+    "half": _half,
+    "solo": _solo,
+}

@@ -1,0 +1,95 @@
+"""The release written down literally, node by node, for small domains: simulation and output law. Shares no code."""
+
+import itertools
+
+import numpy as np
+
+from tcdp_sim.noise import Noise
+
+
+def counts_below(xs, k):
+    """F(-1), F(0), ..., F(k - 1)."""
+    return [sum(x <= j for x in xs) for j in range(-1, k)]
+
+
+def tree_levels(f, k):
+    """[[(j1, m, j2, value), ...] for every level], from F with F[0] = F(-1)."""
+    depth = max((k - 1).bit_length(), 1)
+    levels = []
+    for level in range(depth + 1):
+        nodes = []
+        for j1 in range(0, k, 2**level):
+            j2 = min(j1 + 2**level - 1, k - 1)
+            m = min(j1 + 2 ** (level - 1) - 1, k - 1) if level else j1
+            nodes.append((j1, m, j2, f[j2 + 1] - f[j1]))
+        levels.append(nodes)
+    return levels
+
+
+def depth_of(f, j):
+    """min(F(j), total - F(j - 1))."""
+    return min(f[j + 1], f[-1] - f[j])
+
+
+def exponential(quality, epsilon, sensitivity=1.0):
+    """The exponential mechanism's probabilities."""
+    weight = 0.5 * epsilon * np.asarray(quality, dtype=float) / sensitivity
+    weight = np.exp(weight - weight.max())
+    return weight / weight.sum()
+
+
+def level_qualities(levels, lower, upper):
+    """min(heaviest(l) - lower, upper - heaviest(l - 1)), heaviest(-1) = 0."""
+    heavy = [0] + [max(value for *_, value in nodes) for nodes in levels]
+    return [min(heavy[i + 1] - lower, upper - heavy[i]) for i in range(len(levels))]
+
+
+def winner(values, noise: Noise):
+    """P[value_i + Z_i is the largest], by the trapezoid rule."""
+    values = np.asarray(values, dtype=float)
+    reach = float(noise.isf(1e-17))
+    y = np.linspace(values.max() - reach, values.max() + reach, 4001)
+    cdf, pdf = noise.cdf(y - values[:, None]), noise.pdf(y - values[:, None])
+    rest = np.array([np.prod(np.delete(cdf, i, axis=0), axis=0) for i in range(len(values))])
+    return (pdf * rest).sum(axis=1) * (y[1] - y[0])
+
+
+def output_pmf(xs, k, recipe):
+    """P[output = j] for j = 0, ..., k - 1: histogram selection, thresholds and epsilons as in the recipe."""
+    f = counts_below(xs, k)
+    levels = tree_levels(f, k)
+    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    out = np.zeros(k)
+    for p, nodes in zip(p_level, levels):
+        for q, (j1, m, j2, _) in zip(winner([node[-1] for node in nodes], recipe.noise), nodes):
+            candidates = [j1, m, j2] if recipe.candidates == 3 else [j1, j2]
+            for j, r in zip(candidates, exponential([depth_of(f, j) for j in candidates], recipe.epsilon_end)):
+                out[j] += p * q * r
+    return out
+
+
+def simulate(xs, k, recipe, rng, trials):
+    """Outputs of independent trials, every node drawn."""
+    f = counts_below(xs, k)
+    levels = tree_levels(f, k)
+    p_level = exponential(level_qualities(levels, recipe.lower, recipe.upper), recipe.epsilon_level)
+    out = []
+    for level in rng.choice(len(levels), size=trials, p=p_level):
+        nodes = levels[level]
+        blurred = [value + recipe.noise.sample(rng) for *_, value in nodes]
+        j1, m, j2, _ = nodes[int(np.argmax(blurred))]
+        candidates = [j1, m, j2] if recipe.candidates == 3 else [j1, j2]
+        out.append(rng.choice(candidates, p=exponential([depth_of(f, j) for j in candidates], recipe.epsilon_end)))
+    return np.array(out)
+
+
+def neighbours(k, n):
+    """All ordered pairs of multisets of n values below k that differ in one record."""
+    for shared in itertools.combinations_with_replacement(range(k), n - 1):
+        for a, b in itertools.permutations(range(k), 2):
+            yield tuple(sorted((*shared, a))), tuple(sorted((*shared, b)))
+
+
+def renyi(p, q, order):
+    """D_order(p || q) of two positive laws, in nats; rows are laws."""
+    return np.log((p**order * q ** (1 - order)).sum(axis=-1)) / (order - 1)
