@@ -1,0 +1,189 @@
+"""Exact success probabilities of private selection, and the gap that each method needs.
+
+m candidates tie at the top and lead the k - m others, which tie as well, by `gap` (in units of the sensitivity, the
+most by which neighbours may change one score). For generalized_histogram, obvious_answer and stability the law of
+the output depends on the scores through the gap alone; for the other methods no scores with that gap are harder.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from tcdp_sim.errors import choice, real
+from tcdp_sim.noise import Laplace
+from tcdp_sim.numerics import Bounds, closed_form, integrate
+
+MOST = 1e300
+TINY = 1e-310
+_TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+_AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
+WITH_NOISE = ("generalized_histogram", "noisy_max", "obvious_answer", "stability")
+WITH_EPSILON = ("exponential_mechanism", "permute_and_flip", "sparse_vector")
+WITH_TOP_M = ("generalized_histogram", "noisy_max", "exponential_mechanism")
+
+
+def selection_probability(algorithm: str, noise, gap: float, k: float, m: int = 1, *, delta: float | None = None):
+    """P[the true top m are selected] as Bounds; relative error about 1e-9, however small.
+
+    algorithm: "generalized_histogram" (Algorithm 21), "noisy_max", "obvious_answer" (Algorithm 22) and "stability"
+    take a noise of the package, "exponential_mechanism", "permute_and_flip" and "sparse_vector" (at its balanced
+    public threshold) their epsilon in its place; "stability" takes delta. gap >= 0; k whole, 2 to 1e300; 1 <= m < k.
+    Raises ValueError for anything else.
+    """
+    return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), True)
+
+
+def selection_failure(algorithm: str, noise, gap: float, k: float, m: int = 1, *, delta: float | None = None) -> Bounds:
+    """1 - selection_probability, with a relative error of about 1e-9 however small it is; arguments as there."""
+    return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
+
+
+def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, delta: float | None = None) -> Bounds:
+    """The smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
+
+    Other arguments as in selection_probability. The gap is found by root finding on the exact law, and its bounds are
+    gaps at which the failure probability is certainly above and certainly at most beta. Infinite for
+    sparse_vector where beta is out of reach of any gap that a float can hold.
+    """
+    law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
+    if law(noise, 0.0, False).upper <= beta:
+        return Bounds(0.0, 0.0, 0.0)
+    high = 1.0
+    while law(noise, high, False).upper > beta:
+        high *= 2
+        if high > 1e300:
+            return Bounds(np.inf, np.inf, np.inf)
+
+    def excess(gap):
+        return np.log(max(law(noise, gap, False).estimate, TINY) / beta)
+
+    root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13)
+    slack = 1e-12
+    while not _brackets(law, noise, beta, root, slack):
+        slack *= 4
+    return Bounds(root * (1 - slack), root, root * (1 + slack))
+
+
+def _brackets(law, noise, beta, root, slack) -> bool:
+    low, high = (law(noise, root * (1 + sign * slack), False) for sign in (-1, 1))
+    return slack > 1e-2 or (low.lower >= beta and high.upper <= beta)
+
+
+def _law(algorithm, k, m, delta) -> Callable:
+    """(noise, gap, success) -> Bounds, once the arguments are known to be valid."""
+    choice("algorithm", algorithm, (*WITH_NOISE, *WITH_EPSILON))
+    k = real("k", k, 2, MOST, closed=True, finite=False)
+    if k != np.floor(k):
+        raise ValueError(f"k = {k:g} is not valid; valid: a whole number of candidates")
+    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m < (k if algorithm in WITH_TOP_M else 2):
+        raise ValueError(f"m = {m!r} is not valid for {algorithm} at k = {k:g}; valid: 1 <= m < k, or 1 without top-m")
+    if algorithm in ("generalized_histogram", "noisy_max"):
+        return lambda noise, gap, success: _noisy_max(noise, gap, k, m, success)
+    if algorithm == "exponential_mechanism":
+        return lambda epsilon, gap, success: _exponential_mechanism(epsilon, gap, k, m, success)
+    if algorithm == "permute_and_flip":
+        return lambda epsilon, gap, success: _permute_and_flip(epsilon, gap, k, success)
+    if algorithm == "sparse_vector":
+        return lambda epsilon, gap, success: _sparse_vector(epsilon, gap, k, success)
+    tail = 1 / k if algorithm == "obvious_answer" else real("delta", np.nan if delta is None else delta, 0, 1)
+    return lambda noise, gap, success: _lead_passes(noise, gap, tail, success)
+
+
+def _lead_passes(noise, gap, tail, success):
+    """Algorithm 22 and stability: P[max(gap / 2 - 1, 0) + Z > t] where P[Z > t] = tail."""
+    lead = max(gap / 2 - 1, 0.0)
+    if lead == 0:
+        return _probability(tail if success else 1 - tail, 1e-15)
+    distance = noise.isf(tail) - lead
+    # The rounding of the distance is what counts far out: two more evaluations show it.
+    ends = distance + np.array([-1, 1]) * 4e-15 * (abs(distance) + lead)
+    low, middle, high = np.sort((noise.sf if success else noise.cdf)(np.array([ends[0], distance, ends[1]])))
+    return Bounds(low * (1 - 1e-11), middle, min(high * (1 + 1e-11), 1.0))
+
+
+def _exponential_mechanism(epsilon, gap, k, m, success):
+    """m leaders are drawn one after the other: the i-th with (m - i) / (m - i + (k - m) e^(-epsilon gap / 2))."""
+    exponent = np.log(k - m) - real("epsilon", epsilon, 0) * gap / 2
+    fails = np.logaddexp(0, exponent - np.log(np.arange(1, m + 1))).sum()  # minus log P[success]
+    single = m == 1
+    error = 1e-13 * (1 + abs(exponent))
+    if success:
+        return _probability(expit(-exponent) if single else np.exp(-fails), error)
+    return _probability(expit(exponent) if single else -np.expm1(-fails), error)
+
+
+def _permute_and_flip(epsilon, gap, k, success):
+    """The integral over u in (0, 1) of (1 - q u)^(k-1), with q = e^(-epsilon gap / 2)."""
+    q = np.exp(-real("epsilon", epsilon, 0) * gap / 2)
+    if q == 1 or q == 0:
+        value = 1 / k if q else 1.0
+        return _probability(value if success else 1 - value, 1e-15)
+    direct = -np.expm1(k * np.log1p(-q)) / (k * q)
+    if success:
+        return _probability(direct, 1e-12)
+    if k * q > 0.05:
+        return _probability(1 - direct, 1e-12)
+    term, total = 1.0, 0.0  # sum over i >= 1 of (-1)^(i+1) C(k-1, i) q^i / (i + 1), alternating and falling fast
+    for i in range(1, 12):
+        term *= -(k - i) * q / i
+        total -= term / (i + 1)
+    return _probability(total, 1e-12)
+
+
+def _noisy_max(noise, gap, k, m, success):
+    """The integral below, and what the rounding of z + gap can do to it: it is monotone in the gap."""
+    if gap == 0:
+        value = np.exp(np.sum(np.log(np.arange(1, m + 1)) - np.log(k - np.arange(m))))
+        return _probability(value if success else 1 - value, 1e-13)
+    shift = 1e-15 * (noise.isf(1 / k) + gap)
+    ends = [_leaders_win(noise, max(g, 0.0), k, m, success) for g in (gap - shift, gap + shift)]
+    low, high = ends if success else reversed(ends)
+    middle = _leaders_win(noise, gap, k, m, success).estimate
+    return Bounds(min(low.lower, middle), middle, max(high.upper, middle))
+
+
+def _leaders_win(noise, gap, k, m, success):
+    """Over the lowest noise z of m leaders, of density m f (1 - F)^(m-1): all k - m others stay below z + gap."""
+
+    def integrand(z):
+        lowest = np.log(m) + noise.logpdf(z) + ((m - 1) * noise.logsf(z) if m > 1 else 0.0)
+        below = (k - m) * noise.logcdf(z + gap)
+        return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
+
+    levels = noise.isf(_TAILS)
+    top = noise.isf(np.clip(_AROUND / k, _TAILS[0], 0.5))
+    edges = np.concatenate([-levels, [0.0], levels, -top, top])
+    return _integral(integrand, edges, edges - gap, 2 * m * _TAILS[0])
+
+
+def _sparse_vector(epsilon, gap, k, success):
+    """Over the noise z of the threshold T: k - 1 candidates at zero stay below T + z, and the best one passes."""
+    epsilon = real("epsilon", epsilon, 0)
+    threshold = Laplace((1 + 2 ** (2 / 3)) / epsilon)
+    score = Laplace(2 * (1 + 2 ** (-2 / 3)) / epsilon)
+    at = 0.5 * (gap + score.scale * np.log(k))
+
+    def integrand(z):
+        right = (k - 1) * score.logcdf(at + z) + score.logcdf(gap - at - z)
+        return np.exp(threshold.logpdf(z) + right) if success else np.exp(threshold.logpdf(z)) * -np.expm1(right)
+
+    levels, top = threshold.isf(_TAILS), score.isf(np.clip(_AROUND / k, _TAILS[0], 0.5))
+    best = score.isf(_TAILS)
+    inside = np.concatenate([top - at, -top - at, best - at, -best - at, gap - at + best, gap - at - best, [gap - at]])
+    return _integral(integrand, np.concatenate([-levels, [0.0], levels]), inside, 2 * _TAILS[0])
+
+
+def _probability(value, relative) -> Bounds:
+    low, value, high = closed_form(float(value), relative)
+    return Bounds(low, value, min(high, 1.0))
+
+
+def _integral(integrand, edges, inside, left_out):
+    inside = inside[(inside > edges.min()) & (inside < edges.max())]
+    with np.errstate(invalid="ignore", under="ignore", over="ignore"):
+        low, middle, high = integrate(integrand, np.concatenate([edges, inside]), relative=1e-9)
+    rounding = 1e-11 * middle  # of the integrand
+    low, high = max(low - rounding, 0.0), min(high + rounding + left_out, 1.0)
+    return Bounds(low, min(max(middle, low), high), high)

@@ -1,0 +1,62 @@
+"""The noises of selection that are not symmetric: Gumbel (exponential mechanism), exponential (permute-and-flip).
+
+They give what `samplers` and `NoisyMax` need, and no more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcdp_sim.errors import real
+
+
+@dataclass(frozen=True)
+class Gumbel:
+    """Distribution function exp(-exp(-x / scale)); scale > 0 in counts.
+
+    The largest of score + noise is candidate j with probability proportional to exp(score_j / scale).
+    """
+
+    scale: float
+    shape = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "scale", real("scale", self.scale, 0))
+
+    def isf(self, p):
+        """The x with P[Z > x] = p."""
+        return -self.scale * np.log(-np.log1p(-p))
+
+    def ppf(self, p):
+        """The x with P[Z <= x] = p."""
+        return -self.scale * np.log(-np.log(p))
+
+    def fill(self, rng, out):
+        """Fill `out` with independent draws."""
+        rng.standard_exponential(out=out)
+        np.log(np.maximum(out, 2.0**-60, out=out), out=out)
+        out *= -self.scale
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """P[Z > x] = exp(-x / scale) for x >= 0; scale > 0 in counts."""
+
+    scale: float
+    shape = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "scale", real("scale", self.scale, 0))
+
+    def isf(self, p):
+        """The x with P[Z > x] = p."""
+        return -self.scale * np.log(p)
+
+    def ppf(self, p):
+        """The x with P[Z <= x] = p."""
+        return -self.scale * np.log1p(-p)
+
+    def fill(self, rng, out):
+        """Fill `out` with independent draws."""
+        rng.standard_exponential(out=out)
+        out *= self.scale

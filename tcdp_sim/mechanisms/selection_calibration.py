@@ -1,0 +1,125 @@
+"""Methods of selection by name, and each with the least noise that provably meets a common privacy target.
+
+The target is rho, with omega or delta where a notion needs it. What stands for it is what `calibration.equal_privacy`
+says for a family of noise; pure and (epsilon, delta)-DP methods get epsilon = sqrt(2 rho). Neighbours: every score may
+change by up to one.
+
+accounting says how two methods' guarantees are derived; the others have one derivation:
+generalized_histogram: "paper" is 2m queries of sensitivity 2, "tight" m of them (proof at `GeneralizedHistogram`).
+exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" epsilon^2/8-zCDP by bounded range.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
+from tcdp_sim.errors import choice, real
+from tcdp_sim.mechanisms.selection import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
+from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
+from tcdp_sim.noise import FAMILIES, Gaussian, Laplace
+from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+
+ACCOUNTINGS = ("paper", "tight")
+WITH_NOISE = ("generalized_histogram", "obvious_answer")  # methods that take any noise of the package
+WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
+WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
+WITH_DELTA = ("stability", "noisy_max_gaussian")
+METHODS = (
+    *("generalized_histogram", "obvious_answer", "exponential_mechanism", "permute_and_flip"),
+    *("noisy_max_laplace", "noisy_max_gaussian", "stability", "sparse_vector"),
+)
+
+
+def depends_on(method: str, family: str) -> tuple[str, ...]:
+    """The parameters of the target that a method depends on, with noise of that family if it takes any."""
+    if choice("method", method, METHODS) in WITH_NOISE:
+        return DEPENDS_ON[choice("noise.family", family, DEPENDS_ON)]
+    return ("rho", "delta") if method in WITH_DELTA else ("rho",)
+
+
+def selection_guarantee(method: str, family: str, accounting: str, target: Mapping[str, float]) -> Guarantee:
+    """What a calibrated method promises; target: its parameters by name."""
+    if method in WITH_NOISE:
+        return equal_privacy(family, **target)
+    rho = real("rho", target["rho"], 0)
+    if method == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
+        return ZCDP(rho)
+    if method in WITH_DELTA:
+        return ApproxDP(np.sqrt(2 * rho), real("delta", target["delta"], 0, 1))
+    return PureDP(np.sqrt(2 * rho))
+
+
+def selection_parameters(
+    method: str, noise: Mapping[str, Any], accounting: str, target: Mapping[str, float], k: float, m: int
+) -> dict[str, float]:
+    """The noise parameters, by name, of a method that keeps its guarantee; plain data for `selection_method`.
+
+    noise: a spec of conf/noise (family, calibration, objective), which methods without free noise ignore.
+    Raises ValueError for unknown names, for m > 1 where a method selects one, and where no theorem covers the target.
+    """
+    if m > 1 and method not in WITH_TOP_M:
+        raise ValueError(f"m = {m} is not valid for {method}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
+    promise = selection_guarantee(method, noise["family"], accounting, target)
+    if method in WITH_NOISE:
+        return asdict(_noise(method, noise, accounting, promise, m))
+    if method == "exponential_mechanism":
+        return {"epsilon": np.sqrt(8 * promise.rho / m) if isinstance(promise, ZCDP) else promise.epsilon / m}
+    if method == "noisy_max_gaussian":
+        return {"scale": noisy_max_gaussian_scale(promise.epsilon, promise.delta, k)}
+    more = {"delta": promise.delta} if method == "stability" else {}
+    return {"epsilon": promise.epsilon, **more}
+
+
+def selection_method(method: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
+    """The method that a name, a family of noise (where it takes any) and its parameters stand for."""
+    match choice("method", method, METHODS):
+        case "generalized_histogram":
+            return GeneralizedHistogram(FAMILIES[family](**parameters))
+        case "obvious_answer":
+            return ObviousAnswer(FAMILIES[family](**parameters))
+        case "exponential_mechanism":
+            return exponential_mechanism(**parameters)
+        case "permute_and_flip":
+            return permute_and_flip(**parameters)
+        case "noisy_max_laplace":
+            return NoisyMax(Laplace(2 / parameters["epsilon"]))
+        case "noisy_max_gaussian":
+            return NoisyMax(Gaussian(**parameters))
+        case "stability":
+            return Stability(Laplace(1 / parameters["epsilon"]), parameters["delta"])
+        case "sparse_vector":
+            return SparseVector(**parameters)
+
+
+def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
+    """The least scale at which the largest of k scores + Gaussian noise is provably (epsilon, delta)-DP, in counts.
+
+    Given the noise of all others, j is selected if Z_j > c, and between neighbours c moves by at most 2; so
+    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and over all outputs k times that:
+    k (Phi(1/s - epsilon s / 2) - e^epsilon Phi(-1/s - epsilon s / 2)) = delta is solved for the scale s.
+    """
+    epsilon, delta = real("epsilon", epsilon, 0), real("delta", delta, 0, 1)
+    goal = np.log(delta) - np.log(real("k", k, 2, closed=True))
+
+    def excess(log_scale):
+        scale = np.exp(log_scale)
+        log_p = log_ndtr(1 / scale - epsilon * scale / 2)
+        log_q = epsilon + log_ndtr(-1 / scale - epsilon * scale / 2)
+        return log_p + np.log(-np.expm1(log_q - log_p)) - goal
+
+    low = -10.0
+    high = np.log(4 / epsilon * np.sqrt(2 * (1 - goal) + epsilon) + 1)
+    return float(np.exp(brentq(excess, low, high, xtol=1e-12)) * (1 + 1e-9))
+
+
+def _noise(method, spec, accounting, promise, m):
+    given = {"objective": LargestError(**spec["objective"])} if "objective" in spec else {}
+    if method == "obvious_answer":
+        return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
+    queries = 2 * m if choice("accounting", accounting, ACCOUNTINGS) == "paper" else m
+    return calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=queries, **given)
