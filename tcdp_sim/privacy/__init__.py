@@ -16,6 +16,7 @@ from tcdp_sim.privacy.definitions import (
 )
 from tcdp_sim.privacy.groups import group, group_to_approx_dp
 from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
+from tcdp_sim.privacy.tails import loss_tail_bound
 
 __all__ = [
     "RDP",
@@ -37,6 +38,7 @@ __all__ = [
     "group_to_approx_dp",
     "lemma_8",
     "lemma_38_delta",
+    "loss_tail_bound",
     "pure_renyi",
     "renyi_bound",
     "tightest_epsilon",
