@@ -93,3 +93,26 @@ def neighbours(k, n):
 def renyi(p, q, order):
     """D_order(p || q) of two positive laws, in nats; rows are laws."""
     return np.log((p**order * q ** (1 - order)).sum(axis=-1)) / (order - 1)
+
+
+def recursive_pmf(f, k, recipes, unit=2.0):
+    """The law of the recursive release on F = f[1:], f[0] = F(-1) = 0; inner trees' weights are divided by `unit`."""
+    levels = tree_levels(f, k)
+    first = recipes[0]
+    held = [min(max(max(v for *_, v in nodes) - first.lower, 0), first.upper - first.lower) for nodes in levels]
+    p_level = _levels_pmf([0, *held], recipes, unit)
+    out = np.zeros(k)
+    for p, nodes in zip(p_level, levels):
+        values = [node[-1] for node in nodes]
+        if first.selection == "surrogate":
+            values = [max(value - f[-1] / 2, 0) for value in values]
+        for q, (j1, m, j2, _) in zip(winner(values, first.noise), nodes):
+            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], first.epsilon_end)):
+                out[j] += p * q * r
+    return out
+
+
+def _levels_pmf(g, recipes, unit):
+    if len(recipes) > 1:
+        return recursive_pmf([x / unit for x in g], len(g) - 1, recipes[1:], unit)
+    return exponential([depth_of(g, j) for j in range(len(g) - 1)], recipes[0].epsilon_level)

@@ -1,0 +1,82 @@
+"""The recursion against its literal law, its requirement and the specification's numbers."""
+
+import numpy as np
+import pytest
+from interior_dense import counts_below, recursive_pmf
+from scipy import stats
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs
+from tcdp_sim.interior.domain_em import success_probability
+from tcdp_sim.interior.ledger import total
+from tcdp_sim.interior.recursion import plan_recursion, sample_recursive
+from tcdp_sim.noise import Gaussian, SinhNormal
+from tcdp_sim.privacy import TCDP
+
+OMEGA = 2 / np.sqrt(0.5)
+OUTER = Recipe(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 6.5)
+INNER = Recipe(1.5, SinhNormal(0.6, 2.0), 2.0, 1.2, 2.0, "surrogate")
+INMOST = Recipe(2.0, Gaussian(0.5), 2.0, 0.25, 0.35, "surrogate")
+
+
+@pytest.mark.parametrize("recipes", [(OUTER,), (OUTER, INNER), (OUTER, INNER, INMOST)])
+@pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12, 12, 12], [0, 22, 5, 5, 6, 21, 21], [4] * 7])
+def test_outputs_have_the_literal_law(recipes, xs):
+    """p-values above 1e-6 in 9 tests: false alarm below 1e-5."""
+    k, trials, rng = 23, 20000, np.random.default_rng(len(recipes))
+    profile = LevelProfile.of(xs, k)
+    found = outputs(profile, sample_recursive(profile, recipes, rng, trials), rng)
+    expected = trials * recursive_pmf(counts_below(xs, k), k, recipes)
+    seen = np.bincount(found, minlength=k)
+    often = expected >= 5
+    seen, expected = (np.append(v[often], v[~often].sum()) for v in (seen, expected))
+    keep = expected > 0
+    assert stats.chisquare(seen[keep], expected[keep] * trials / expected[keep].sum()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("loglog", "one", "two"), [(6, 70, 280), (16, 108, 316), (64, 291, 458), (150, 607, 645), (1000, 3640, 2169)]
+)
+def test_requirements_of_the_specification(loglog, one, two):
+    """Worked out there with another split of the budget: within 4%."""
+    found = [plan_recursion(0.5, OMEGA, 2.0**loglog, depth).required_n() for depth in (1, 2)]
+    assert found == pytest.approx([one, two], rel=0.04)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_ledger_adds_up_to_the_target(depth):
+    plan = plan_recursion(0.3, 4.0, 1024, depth)
+    assert total(plan.ledger()).rho == pytest.approx(0.3, rel=1e-9)
+    assert total(plan.ledger()) == TCDP(total(plan.ledger()).rho, 4.0)
+    assert len(plan.ledger()) == 2 * depth + 1
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster"])
+def test_the_required_n_suffices(depth, shape):
+    plan, k = plan_recursion(0.5, OMEGA, 1024, depth), 2**1024
+    n = plan.required_n()
+    draws = sample_recursive(
+        LevelProfile.of(hard_data(shape, n, k), k), plan.recipes(n), np.random.default_rng(1), 4000
+    )
+    assert draws.success.mean() > 0.95 - 5 * np.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_thresholds_are_public():
+    """A recipe knows n and the domain only: nothing of the data enters it."""
+    assert plan_recursion(0.5, OMEGA, 64, 2).recipes(90) == plan_recursion(0.5, OMEGA, 64, 2).recipes(90)
+
+
+@pytest.mark.parametrize("depth", [0, 7, 1.0, True])
+def test_depth_is_checked(depth):
+    with pytest.raises(UserError, match="depth"):
+        plan_recursion(0.5, OMEGA, 64, depth)
+
+
+@pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12], [0], [15, 15], list(range(16))])
+def test_the_exponential_mechanism_by_brute_force(xs):
+    f = counts_below(xs, 16)
+    weight = np.exp([0.5 * 1.3 * min(f[j + 1], f[-1] - f[j]) for j in range(16)])
+    good = [f[j + 1] > 0 and f[j] < f[-1] for j in range(16)]
+    expected = weight[good].sum() / weight.sum()
+    assert success_probability(LevelProfile.of(xs, 16), 1.3) == pytest.approx(expected, rel=1e-12)
