@@ -1,15 +1,16 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from tcdp_sim.errors import choice, real
+from tcdp_sim.errors import choice, real, scalar
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 METHODS = ("paper", "tight")
+MOST_COORDINATES = 10**15  # far beyond any query, and a float still counts them
 
 # The parameters of an equal-privacy target that each family's noise depends on.
 DEPENDS_ON: dict[str, tuple[str, ...]] = {
@@ -28,8 +29,8 @@ class LargestError:
     level: float = 0.5
 
     def __post_init__(self):
-        object.__setattr__(self, "count", real("count", self.count, 1, 1e300, closed=True, finite=False))
-        object.__setattr__(self, "level", real("level", self.level, 0, 1))
+        object.__setattr__(self, "count", scalar("count", self.count, 1, 1e300, closed=True, finite=False))
+        object.__setattr__(self, "level", scalar("level", self.level, 0, 1))
 
     def __call__(self, noise: Noise) -> float:
         return float(noise.isf(-0.5 * np.expm1(np.log(self.level) / self.count)))
@@ -53,24 +54,33 @@ def calibrate(
 
     sensitivity: how much one coordinate may change between neighbours (> 0, counts); coordinates: how many of
     them may change at once (a histogram under substitution of one record: sensitivity 1, coordinates 2).
-    method: "paper" uses the theorem's constants, "tight" the smallest noise there is. They agree where the
-    theorem is sharp: laplace under PureDP, truncated_laplace under ApproxDP, gaussian under ZCDP and TCDP. For
-    laplace under ZCDP or TCDP only "paper" (epsilon = sqrt(2 rho), Bun-Steinke 2016, Proposition 4). For sinh_normal
-    under TCDP "paper" is Theorem 17 and Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018, with the precondition that
-    their proofs need, and "tight" finds scale and knee (knee >= scale) by certified quadrature.
-    objective: what "tight" minimises where a family has several noises that meet the guarantee: `variance`, a
-    `LargestError`, or any hashable function of a noise. Results are cached.
+    method: "paper" uses a theorem's constants, "tight" the divergence of the noise itself:
+
+    | family | guarantee | paper | tight |
+    |---|---|---|---|
+    | laplace | PureDP | epsilon = coordinates sensitivity / scale | the same: it is sharp |
+    | laplace | ZCDP, TCDP | epsilon = sqrt(2 rho) (Bun-Steinke 2016, Proposition 4) | certified quadrature |
+    | laplace | ApproxDP | its epsilon-DP noise | exact profile, 1 or 2 coordinates |
+    | truncated_laplace | ApproxDP | exact for the scale sensitivity / epsilon | the same |
+    | gaussian | ZCDP, TCDP | Bun-Steinke 2016, Proposition 6 | the same: it is sharp |
+    | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
+    | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | certified quadrature |
+    | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
+
+    objective: what "tight" minimises where a family has several noises that meet the guarantee (sinh_normal: scale
+    and knee, knee >= scale): `variance`, a `LargestError`, or any hashable function of a noise. Results are cached.
     Raises ValueError for unknown names, for a guarantee that the family cannot meet and for parameters outside
     the theorem's preconditions, with the reason.
     """
     choice("family", family, _CALIBRATORS)
     choice("method", method, METHODS)
-    real("sensitivity", sensitivity, 0)
-    if not (isinstance(coordinates, int) and coordinates >= 1):
-        raise ValueError(f"coordinates = {coordinates!r} is not valid; valid: a whole number >= 1")
-    if family == "sinh_normal" and method == "tight":
-        return _tight_sinh_normal(guarantee, float(sensitivity), coordinates, objective)
-    return _CALIBRATORS[family](guarantee, float(sensitivity), coordinates, method)
+    sensitivity = scalar("sensitivity", sensitivity, 0)
+    whole = isinstance(coordinates, int) and not isinstance(coordinates, bool)
+    if not (whole and 1 <= coordinates <= MOST_COORDINATES):
+        raise ValueError(f"coordinates = {coordinates!r} is not valid; valid: a whole number from 1 to 10^15")
+    if not callable(objective):
+        raise ValueError(f"objective = {objective!r} is not valid; valid: variance, LargestError(count), or a function")
+    return _CALIBRATORS[family](guarantee, sensitivity, coordinates, method, objective)
 
 
 def equal_privacy(family: str, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
@@ -88,19 +98,24 @@ def equal_privacy(family: str, rho: float, omega: float | None = None, delta: fl
     return ZCDP(rho) if family == "gaussian" else TCDP(rho, omega)
 
 
-def _laplace(guarantee, sensitivity, coordinates, method):
-    if isinstance(guarantee, PureDP):
-        epsilon = guarantee.epsilon
-    elif method == "paper" and (isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)):
-        epsilon = np.sqrt(2 * guarantee.rho)
-    else:
-        raise _unavailable("laplace", guarantee, method, "PureDP by both methods; ZCDP (xi = 0), TCDP by 'paper'")
-    return Laplace(coordinates * sensitivity / real("epsilon", epsilon, 0))
+def _laplace(guarantee, sensitivity, coordinates, method, objective):
+    if isinstance(guarantee, ApproxDP) and method == "tight":
+        return _by_profile("laplace", guarantee, sensitivity, coordinates, objective)
+    if isinstance(guarantee, PureDP | ApproxDP):
+        return Laplace(coordinates * sensitivity / real("epsilon", guarantee.epsilon, 0))
+    if not _concentrated(guarantee):
+        raise _unavailable("laplace", guarantee, "PureDP, ApproxDP, ZCDP with xi = 0, TCDP")
+    if method == "paper":
+        return Laplace(coordinates * sensitivity / np.sqrt(2 * guarantee.rho))
+    from tcdp_sim.calibration_tight import tight_laplace
+
+    omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
+    return tight_laplace(guarantee.rho / coordinates, omega, sensitivity)
 
 
-def _truncated_laplace(guarantee, sensitivity, coordinates, method):
+def _truncated_laplace(guarantee, sensitivity, coordinates, method, objective):
     if not isinstance(guarantee, ApproxDP):
-        raise _unavailable("truncated_laplace", guarantee, method, "ApproxDP")
+        raise _unavailable("truncated_laplace", guarantee, "ApproxDP")
     # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
     # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
     epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
@@ -116,27 +131,29 @@ def _truncated_laplace(guarantee, sensitivity, coordinates, method):
     return TruncatedLaplace(scale, scale * np.logaddexp(0.0, log_rise - np.log(2 * delta_each)))
 
 
-def _gaussian(guarantee, sensitivity, coordinates, method):
-    if not (isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)):
-        raise _unavailable("gaussian", guarantee, method, "ZCDP with xi = 0, TCDP")
-    return Gaussian(sensitivity * np.sqrt(coordinates / (2 * guarantee.rho)))
+def _gaussian(guarantee, sensitivity, coordinates, method, objective):
+    if isinstance(guarantee, ApproxDP):
+        if method == "tight":
+            return _by_profile("gaussian", guarantee, sensitivity, coordinates, objective)
+        rho = _zcdp_of(guarantee)
+    elif _concentrated(guarantee):
+        rho = guarantee.rho
+    else:
+        raise _unavailable("gaussian", guarantee, "ZCDP with xi = 0, TCDP, ApproxDP")
+    return Gaussian(sensitivity * np.sqrt(coordinates / (2 * rho)))
 
 
-def _check_sinh_normal(guarantee, method):
+def _sinh_normal(guarantee, sensitivity, coordinates, method, objective):
+    if isinstance(guarantee, ApproxDP) and method == "tight":
+        return _by_profile("sinh_normal", guarantee, sensitivity, coordinates, objective)
     if not isinstance(guarantee, TCDP) or np.isinf(guarantee.omega):
-        reason = "TCDP with finite omega (its divergence of large orders is infinite)"
-        raise _unavailable("sinh_normal", guarantee, method, reason)
+        valid = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
+        raise _unavailable("sinh_normal", guarantee, valid)
+    if method == "tight":
+        from tcdp_sim.calibration_tight import tight_sinh_normal  # not on workers: they are given finished noises
 
-
-def _tight_sinh_normal(guarantee, sensitivity, coordinates, objective):
-    from tcdp_sim.calibration_tight import tight_sinh_normal  # not on workers: they are given finished noises
-
-    _check_sinh_normal(guarantee, "tight")
-    return tight_sinh_normal(guarantee.rho / coordinates, guarantee.omega, sensitivity, objective)
-
-
-def _sinh_normal(guarantee, sensitivity, coordinates, method):
-    _check_sinh_normal(guarantee, method)
+        found = tight_sinh_normal(guarantee.rho / coordinates, guarantee.omega, sensitivity, objective)
+        return _judged(found, objective)
     rho, omega = guarantee.rho, guarantee.omega
     # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
     least = 0.5 * np.sqrt(coordinates / rho)
@@ -149,8 +166,49 @@ def _sinh_normal(guarantee, sensitivity, coordinates, method):
     return SinhNormal(scale=sensitivity * np.sqrt(8 * coordinates / rho), knee=8 * sensitivity * omega)
 
 
-def _unavailable(family, guarantee, method, valid):
-    return ValueError(f"{family} cannot be calibrated to {guarantee} by method {method!r}; valid: {valid}")
+def _by_profile(family, guarantee, sensitivity, coordinates, objective):
+    from tcdp_sim.calibration_profile import profile_calibrated
+
+    epsilon, delta = real("epsilon", guarantee.epsilon, 0, closed=True), real("delta", guarantee.delta, 0, 1)
+    most = 2 if family != "gaussian" else MOST_COORDINATES
+    if coordinates > most:
+        raise ValueError(
+            f"{family} cannot be calibrated tightly to {guarantee} for coordinates = {coordinates}; valid: 1 or {most}"
+        )
+    unit = profile_calibrated(family, epsilon, delta, coordinates, _PerUnit(objective, sensitivity))
+    return _judged(type(unit)(*(sensitivity * value for value in astuple(unit))), objective)
+
+
+def _judged(noise, objective):
+    if not np.isfinite(objective(noise)):
+        raise ValueError(f"objective of {noise} is {objective(noise)}; valid: a finite number")
+    return noise
+
+
+@dataclass(frozen=True)
+class _PerUnit:
+    """An objective for noise at another sensitivity, told of the noise at sensitivity one."""
+
+    objective: Callable[[Noise], float]
+    sensitivity: float
+
+    def __call__(self, unit: Noise) -> float:
+        return self.objective(type(unit)(*(self.sensitivity * value for value in astuple(unit))))
+
+
+def _zcdp_of(guarantee):
+    """The largest rho with rho-zCDP => (rho + 2 sqrt(rho log(1/delta)), delta)-DP within the guarantee."""
+    tail = -np.log(real("delta", guarantee.delta, 0, 1))
+    epsilon = real("epsilon", guarantee.epsilon, 0)
+    return (epsilon / (np.sqrt(tail + epsilon) + np.sqrt(tail))) ** 2
+
+
+def _concentrated(guarantee) -> bool:
+    return isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)
+
+
+def _unavailable(family, guarantee, valid):
+    return ValueError(f"{family} cannot be calibrated to {guarantee}; valid: {valid}")
 
 
 _CALIBRATORS: dict[str, Callable[..., Noise]] = {

@@ -1,10 +1,10 @@
-"""Sinh-normal noise with the smallest error that provably meets a tCDP guarantee, by quadrature.
+"""Noise with the smallest error that meets a concentrated guarantee at every order, by quadrature.
 
-The theorems' constants are about four times too large (Theorem 17 of Bun-Dwork-Rothblum-Steinke 2018 is tight up to
-a factor 9.6 in rho). Here scale and knee are searched for directly: a fast, uncertified divergence finds them, then
-the guarantee is certified with the upper ends of `exact.renyi_divergence`, and the scale grows until it holds.
-Certified means: for all orders, by convexity, from upper ends that rest on the agreement of two Gauss rules and on
-the accuracy of the density; it is not interval arithmetic.
+For sinh-normal noise the theorems' constants are about four times too large (Theorem 17 of Bun-Dwork-Rothblum-Steinke
+2018 is tight up to a factor 9.6 in rho). Here scale and knee are searched for directly: a fast, uncertified divergence
+finds them, then the guarantee is certified with the upper ends of `exact.renyi_divergence`, and the scale grows until
+it holds. Certified means: for all orders, by convexity, from upper ends that rest on the agreement of two Gauss rules
+and on the accuracy of the density; it is not interval arithmetic.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
 from tcdp_sim.exact.divergence import max_order, renyi_divergence
-from tcdp_sim.noise import Noise, SinhNormal
+from tcdp_sim.noise import Laplace, Noise, SinhNormal
 
 SLACK = 1e-4  # how much of rho the certificate may leave unused: 5e-5 of the scale
 KNEE_DIGITS, SCALE_DIGITS = 5, 8  # few enough that every machine ends at the same noise
@@ -40,17 +40,42 @@ def tight_sinh_normal(rho: float, omega: float, sensitivity: float, objective: C
         return objective(SinhNormal(sensitivity * _least_scale(rho, omega, knee), sensitivity * knee))
 
     best = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
-    knee = _rounded_up(np.exp(best.x), KNEE_DIGITS)
-    scale = _rounded_up(_least_scale(rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # chords need some room
+    knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
+    scale = rounded_up(_least_scale(rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # chords need some room
     for attempt in range(12):
         if is_certified(SinhNormal(scale, knee), 1.0, rho, omega):
             return SinhNormal(sensitivity * scale, sensitivity * knee)
-        scale = _rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
+        scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
         knee = max(knee, scale)
     raise ValueError(
         f"sinh_normal: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}; "
         "valid: moderate omega sqrt(rho), or method 'paper'"
     )
+
+
+@lru_cache(maxsize=1024)
+def tight_laplace(rho: float, omega: float, sensitivity: float) -> Laplace:
+    """The Laplace noise of smallest scale with D_a <= rho a for all 1 < a < omega (inf: zCDP); rho of one coordinate.
+
+    Slightly less than the scale sensitivity / sqrt(2 rho) of Bun-Steinke 2016, Proposition 4, which is tight for
+    small rho only. D_a never exceeds epsilon = sensitivity / scale, so orders beyond epsilon / rho need no look.
+    """
+
+    def worst(epsilon):
+        orders = 1 + np.concatenate([[0.0], min(omega - 1, epsilon / rho) * np.geomspace(1e-4, 1, 200)])
+        return (renyi_divergence(Laplace(1 / epsilon), 1.0, orders).estimate / orders).max() - rho
+
+    paper = np.sqrt(2 * rho)
+    high = 2 * paper
+    while worst(high) < 0:
+        high *= 2
+    scale = rounded_up((1 + SLACK / 2) / brentq(worst, paper / 2, high, rtol=1e-12), SCALE_DIGITS)
+    for attempt in range(12):
+        noise = Laplace(scale)
+        if is_certified(noise, 1.0, rho, min(omega, max(2.0, 1 / (scale * rho)))):
+            return Laplace(sensitivity * scale)
+        scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
+    raise ValueError(f"laplace: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}")
 
 
 def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
@@ -152,6 +177,7 @@ def _far_divergence(noise, s, peak):
     return logsumexp(noise.logpdf(x) + s * noise.privacy_loss(x, 1.0)) + np.log(x[1] - x[0])
 
 
-def _rounded_up(x, digits):
+def rounded_up(x: float, digits: int) -> float:
+    """x > 0, rounded up to so many significant digits."""
     step = 10.0 ** (np.floor(np.log10(x)) - digits + 1)
     return float(f"{np.ceil(x / step) * step:.{digits}g}")

@@ -34,6 +34,18 @@ def real(name: str, value, low: float, high: float = inf, *, closed: bool = Fals
     return array
 
 
+def scalar(name: str, value, low: float, high: float = inf, **how) -> float:
+    """As `real`, for one number; ValueError for an array."""
+    found = real(name, value, low, high, **how)
+    if not isinstance(found, float):
+        raise ValueError(f"{name} = {value!r} is not one number; {_range(name, low, high, **_ends(how))}")
+    return found
+
+
+def _ends(how):
+    return {"closed": False, "finite": True} | how
+
+
 def _numbers(value):
     """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
     import numpy as np

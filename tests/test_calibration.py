@@ -243,22 +243,20 @@ def test_the_boundary_of_the_precondition_is_accepted_and_nothing_below(rho, coo
 @pytest.mark.parametrize(
     ("family", "guarantee", "method", "valid"),
     [
-        ("laplace", ZCDP(1), "tight", "PureDP by both methods"),
-        ("laplace", TCDP(1, 2), "tight", "PureDP by both methods"),
-        ("laplace", ZCDP(1, xi=0.5), "paper", "ZCDP .xi = 0."),
-        ("laplace", ApproxDP(1, 1e-6), "paper", "PureDP"),
+        ("laplace", ZCDP(1, xi=0.5), "paper", "ZCDP with xi = 0"),
+        ("laplace", ZCDP(1, xi=0.5), "tight", "ZCDP with xi = 0"),
         ("truncated_laplace", PureDP(1), "tight", "ApproxDP"),
         ("truncated_laplace", ZCDP(1), "paper", "ApproxDP"),
         ("gaussian", PureDP(1), "tight", "ZCDP with xi = 0, TCDP"),
-        ("gaussian", ApproxDP(1, 1e-6), "paper", "ZCDP with xi = 0, TCDP"),
         ("gaussian", ZCDP(1, xi=0.5), "tight", "ZCDP with xi = 0, TCDP"),
         ("sinh_normal", TCDP(0.01, np.inf), "paper", "TCDP with finite omega"),
         ("sinh_normal", ZCDP(0.01), "tight", "TCDP with finite omega"),
         ("sinh_normal", PureDP(1), "paper", "TCDP with finite omega"),
+        ("sinh_normal", ApproxDP(1, 1e-6), "paper", "TCDP with finite omega"),
     ],
 )
 def test_a_guarantee_that_a_family_cannot_meet_is_refused(family, guarantee, method, valid):
-    with pytest.raises(ValueError, match=f"{family} cannot be calibrated to .*{method}.*; valid: .*{valid}") as refusal:
+    with pytest.raises(ValueError, match=f"{family} cannot be calibrated to .*; valid: .*{valid}") as refusal:
         calibrate(family, guarantee, method=method)
     assert str(guarantee) in str(refusal.value)
 
@@ -279,7 +277,11 @@ def test_a_delta_that_needs_less_noise_than_the_sensitivity_is_refused(coordinat
         ({"sensitivity": 0}, "sensitivity = 0 is not valid; valid: 0 < sensitivity"),
         ({"sensitivity": np.nan}, "sensitivity = nan"),
         ({"sensitivity": np.inf}, "sensitivity = inf"),
-        ({"coordinates": 0}, "coordinates = 0 is not valid; valid: a whole number >= 1"),
+        ({"sensitivity": [1, 2]}, r"sensitivity = \[1, 2\] is not one number; valid: 0 < sensitivity"),
+        ({"objective": 3}, "objective = 3 is not valid; valid: variance"),
+        ({"coordinates": 0}, "coordinates = 0 is not valid; valid: a whole number from 1"),
+        ({"coordinates": True}, "coordinates = True is not valid"),
+        ({"coordinates": 10**400}, "coordinates = 1000"),
         ({"coordinates": 1.5}, "coordinates = 1.5"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from tcdp_sim.exact.divergence import max_order, renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
+from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
 from tcdp_sim.exact.selection import required_gap, selection_failure, selection_probability
@@ -20,6 +21,7 @@ __all__ = [
     "max_order",
     "max_quantile",
     "output_pair",
+    "product_profile",
     "renyi_divergence",
     "required_gap",
     "selection_distribution",

@@ -1,0 +1,53 @@
+"""Privacy profiles of vector queries: independent noise in coordinates that all change by the same shift.
+
+H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)]: one more quadrature, over one coordinate's profile.
+"""
+
+import numpy as np
+
+from tcdp_sim.errors import real
+from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.numerics import Bounds, integrate
+
+NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
+MOST_COORDINATES = 2
+
+
+def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
+    """delta(epsilon) when `coordinates` coordinates, each with its own draw of the noise, all change by `shift`.
+
+    epsilon: nats, any finite scalar; shift: counts. Closed form for Gaussian noise (shift times the root of
+    `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them.
+    """
+    if isinstance(noise, Gaussian):
+        return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
+    if coordinates == 1 or shift == 0:
+        return hockey_stick(noise, shift, epsilon)
+    if coordinates > MOST_COORDINATES:
+        raise ValueError(
+            f"coordinates = {coordinates} is not valid for {noise.family} noise; valid: 1 or {MOST_COORDINATES} "
+            "(any number for gaussian)"
+        )
+    size, epsilon = abs(real("shift", shift, -np.inf)), real("epsilon", epsilon, -np.inf)
+    least = hockey_stick(noise, size, epsilon).lower  # of one coordinate alone: the answer is no smaller
+    lowest = np.log10(max(NEGLIGIBLE * least, 1e-307))
+    arm = noise.isf(np.concatenate([[0.5, 0.35, 0.2], np.logspace(-1, lowest, max(6, int(-lowest / 2)))]))
+    edges = np.concatenate([-arm, arm, arm + size, size - arm, [0.0, size / 2, size]])
+    edges = np.unique(edges[noise.pdf(edges) > 0])
+
+    def part(end):
+        def integrand(x):
+            loss = noise.privacy_loss(x, size)
+            inside = np.exp(noise.logpdf(x))
+            rest = np.where(np.isfinite(loss), epsilon - loss, 0.0)
+            return inside * np.where(loss == np.inf, 1.0, np.where(loss == -np.inf, 0.0, end(rest)))
+
+        return integrate(integrand, edges, relative=1e-9)
+
+    estimate = part(lambda rest: hockey_stick(noise, size, rest).estimate)
+    # every profile is good to 1e-10 of itself, and beyond the edges it is at most one
+    beyond = float(noise.cdf(edges[0]) + noise.sf(edges[-1]))
+    slack = 1e-10 * estimate.estimate
+    lower, upper = max(estimate.lower - slack, 0.0), min(estimate.upper + slack + beyond, 1.0)
+    return Bounds(float(lower), float(estimate.estimate), float(upper))
