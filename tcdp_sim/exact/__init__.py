@@ -3,6 +3,10 @@
 from tcdp_sim.exact.divergence import max_order, renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.products import product_profile
+from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
+from tcdp_sim.exact.loss_distribution import PrivacyLossDistribution
+from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
+from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
 from tcdp_sim.exact.selection import required_gap, selection_failure, selection_probability
@@ -12,17 +16,24 @@ from tcdp_sim.numerics import Bounds
 
 __all__ = [
     "Bounds",
+    "Mixture",
     "OutputPair",
+    "PrivacyLossDistribution",
     "delta_of_outputs",
     "divergence_of_outputs",
+    "group_profile",
     "hockey_stick",
+    "hockey_stick_between",
     "max_abs_quantile",
     "max_abs_sf",
     "max_order",
     "max_quantile",
     "output_pair",
     "product_profile",
+    "profile_from_losses",
     "renyi_divergence",
+    "renyi_divergence_between",
+    "renyi_from_profile",
     "required_gap",
     "selection_distribution",
     "selection_failure",
@@ -30,6 +41,7 @@ __all__ = [
     "spent_delta",
     "spent_renyi",
     "spurious_wins_probability",
+    "subsampled",
     "top_stays_probability",
     "worst_pairs",
 ]

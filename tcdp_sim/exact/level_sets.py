@@ -16,7 +16,6 @@ _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.3
 _FAR = 2.0 ** np.arange(1, 61)
 _PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 _BISECTIONS = 200
-_TERNARY = 120
 
 
 def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
@@ -27,6 +26,7 @@ def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
     arm = noise.isf(tails)
     end = noise.isf(0.0)
     arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
+    arm = arm[np.isfinite(arm)]
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 
@@ -48,7 +48,7 @@ class LevelSets:
         x, value = self._known(points)
         turns, signs = _turns(value, floor(x))
         if len(turns):
-            better = _refined(loss, x[turns - 1], x[turns], x[turns + 1], signs[:-1])
+            better = refined(loss, x[turns - 1], x[turns], x[turns + 1], signs[:-1])
             x, value = self._known(np.concatenate([x, better]))
             turns, signs = np.searchsorted(x, better), signs
         self.x, self.value = x, value
@@ -102,7 +102,7 @@ class LevelSets:
             x, value = (row[first : last + 1] for row in (self.x, self.value))
             if not falls:
                 x, value = x[::-1], value[::-1]
-            count = (value > levels[:, None]).sum(axis=1)
+            count = np.searchsorted(-np.minimum.accumulate(value), -levels)  # of those above the level
             over[i], under[i] = x[np.maximum(count - 1, 0)], x[np.minimum(count, len(x) - 1)]
         for _ in range(_BISECTIONS):
             middle = 0.5 * (over + under)
@@ -141,13 +141,14 @@ def _turns(value, floor):
     return slopes[change + 1], np.append(sign[slopes[change]], sign[slopes[-1]])
 
 
-def _refined(loss, left, middle, right, sign):
-    """The points between left and right where sign * loss is largest; `middle` where nothing is larger."""
+def refined(f, left, middle, right, sign, rounds=120):
+    """The points between left and right where sign * f is largest, by ternary search; `middle` where none is larger."""
     start = middle
-    for _ in range(_TERNARY):
-        third = (right - left) / 3
-        a, b = left + third, right - third
-        lower = sign * loss(a) < sign * loss(b)
-        left, right = np.where(lower, a, left), np.where(lower, right, b)
-    best = 0.5 * (left + right)
-    return np.where(sign * loss(best) > sign * loss(start), best, start)
+    with np.errstate(all="ignore"):
+        for _ in range(rounds):
+            third = (right - left) / 3
+            a, b = left + third, right - third
+            lower = sign * f(a) < sign * f(b)
+            left, right = np.where(lower, a, left), np.where(lower, right, b)
+        best = 0.5 * (left + right)
+        return np.where(sign * f(best) > sign * f(start), best, start)

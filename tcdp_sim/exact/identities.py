@@ -1,0 +1,103 @@
+"""What ties privacy loss, privacy profile and Renyi divergence to each other, and profiles for groups.
+
+Source: Balle-Barthe-Gaboardi 2018 (Theorems 5 and 6, Section 5). Each quantity is computed here from another one, so
+that it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of which only a profile is known.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tcdp_sim.errors import choice, real
+from tcdp_sim.exact.loss_distribution import PrivacyLossDistribution
+from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import Bounds, gauss_panels, integrate
+
+METHODS = ("white", "black")
+_ROUNDING = 4e-13  # relative error of a probability from the loss distribution
+_NEGLIGIBLE = 45.0
+_GRID = np.concatenate([[0.0], np.geomspace(1e-12, 1e4, 129)])
+
+
+def profile_from_losses(noise: Noise, shift: float, epsilon) -> Bounds:
+    """delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon], Theorem 5 of Balle-Barthe-Gaboardi 2018.
+
+    L = log(P / Q) under P, and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The same number as
+    `hockey_stick`, from tail probabilities alone; their difference cancels, and the bounds are as much wider.
+    epsilon: nats, finite, scalar or array. Raises ValueError for NaN or infinite arguments.
+    """
+    epsilons = np.asarray(real("epsilon", epsilon, -np.inf))
+    losses = PrivacyLossDistribution(noise, shift)
+    ours = losses.sf(epsilons)
+    with np.errstate(over="ignore", invalid="ignore"):
+        theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
+    found, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * (ours + theirs) + 1e-300
+    found, low, high = np.maximum(found, 0.0), np.maximum(found - slack, 0.0), np.minimum(found + slack, 1.0)
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, found, high)))
+
+
+def renyi_from_profile(profile: Callable, order: float, reverse: Callable | None = None) -> Bounds:
+    """The Renyi divergence of a pair (P, Q) from its privacy profiles, Theorem 6 of Balle-Barthe-Gaboardi 2018.
+
+    E e^(sL) = 1 + s (s+1) integral over eps >= 0 of e^(s eps) delta(eps) + e^(-(s+1) eps) delta'(eps), s = order - 1.
+    profile, reverse: epsilons (array) -> Bounds (arrays) of H_eps(P || Q) and of H_eps(Q || P); reverse=None: equal.
+    1 <= order < inf, scalar; at order 1 the limit over s (Kullback-Leibler). There is an upper end only if the
+    profiles are zero from some epsilon on; (lower, inf, inf) where e^(s eps) delta(eps) still counts as delta leaves
+    the range of floats, or at epsilon = 10^4. Raises ValueError for other orders.
+    """
+    s = real("order", order, 1, closed=True) - 1
+    rising, falling = (lambda eps: s * eps), (lambda eps: -(s + 1) * eps)
+    if reverse is None:
+        parts = [_weighted(profile, lambda eps: np.logaddexp(rising(eps), falling(eps)))]
+    else:
+        parts = [_weighted(profile, rising), _weighted(reverse, falling)]
+    with np.errstate(over="ignore"):
+        low, middle, high = (np.log1p(s * (s + 1) * total) / s if s else total for total in map(sum, zip(*parts)))
+    return Bounds(float(low), float(middle), float(high))
+
+
+def group_profile(noise: Noise, shift: float, epsilon, size: int, method: str = "white") -> Bounds:
+    """delta(epsilon) for groups of `size` >= 1 records, each of which moves the answer by at most `shift`.
+
+    method "white": exact for additive noise, the profile at size * shift. "black": what any mechanism with the same
+    profile for one record promises, (e^eps - 1)/(e^(eps/size) - 1) delta(eps / size), capped at 1; never smaller.
+    epsilon >= 0, finite, nats. White is the worst case where larger shifts are worse: any noise with a monotone loss.
+    Source: Balle-Barthe-Gaboardi 2018, Section 5. Raises ValueError for arguments out of range.
+    """
+    choice("method", method, METHODS)
+    epsilons = np.asarray(real("epsilon", epsilon, 0, closed=True))
+    if size != int(real("size", size, 1, closed=True)):
+        raise ValueError(f"size = {size} is not valid; valid: 1, 2, ...")
+    if method == "white":
+        return hockey_stick(noise, size * real("shift", shift, -np.inf), epsilon)
+    with np.errstate(invalid="ignore", over="ignore"):
+        powers = np.where(epsilons > 0, np.expm1(epsilons) / np.expm1(epsilons / size), float(size))
+        factor = np.where(np.isnan(powers), np.exp(epsilons * (1 - 1 / size)), powers)  # inf / inf
+        parts = [np.fmin(factor * part, 1.0) for part in hockey_stick(noise, shift, epsilons / size)]
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts))
+
+
+def _weighted(profile, log_weight) -> Bounds:
+    """The integral of e^log_weight(eps) delta(eps) over eps >= 0."""
+    edges, goes_on, cut = _reach(profile, log_weight)
+    middle = integrate(lambda eps: np.exp(log_weight(eps)) * profile(eps).estimate, edges)
+    eps, width = gauss_panels(edges, 5)
+    ends = profile(eps)
+    slack = (np.exp(log_weight(eps)) * (ends.upper - ends.lower)) @ width
+    if cut:
+        return Bounds(middle.lower - slack, np.inf, np.inf)
+    return Bounds(middle.lower - slack, middle.estimate, np.inf if goes_on else middle.upper + slack)
+
+
+def _reach(profile, log_weight):
+    """Where the integrand matters, whether delta goes on beyond, and whether it still counts where floats end."""
+    delta = profile(_GRID)
+    known = delta.estimate > 1e-290
+    last = max(int(known.sum()) - 1, 0)
+    with np.errstate(divide="ignore"):
+        height = np.where(known, log_weight(_GRID) + np.log(delta.estimate), -np.inf)
+    matters = int(np.flatnonzero(height >= height.max() - _NEGLIGIBLE)[-1]) if known.any() else 0
+    end = min(matters + 1, len(_GRID) - 1)
+    goes_on = bool(delta.upper[end] > 0)
+    return _GRID[: end + 1], goes_on, goes_on and matters == last and bool(known.any())
