@@ -2,11 +2,11 @@
 
 from tcdp_sim.exact.divergence import max_order, renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
-from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
 from tcdp_sim.exact.loss_distribution import PrivacyLossDistribution
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
+from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
 from tcdp_sim.exact.selection import required_gap, selection_failure, selection_probability
