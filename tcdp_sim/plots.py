@@ -9,10 +9,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
-# Okabe-Ito: told apart with every common colour blindness; markers and dashes carry the same in grey.
+# Okabe-Ito: told apart with every common colour blindness; in grey, markers tell the series and dashes the kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
 MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
+DASHES = (
+    "-",
+    (0, (7, 1.6)),
+    (0, (5, 1.4, 1, 1.4)),
+    (0, (2.6, 1.1)),
+    (0, (8, 1.4, 1, 1.4, 1, 1.4)),
+    (0, (3, 3)),
+    (0, (12, 2)),
+    (0, (4, 1.4, 4, 1.4, 1, 1.4)),
+)
 WRONG = "#B00020"
+GREY = "#777777"
 
 STYLE = {
     "font.size": 9,
@@ -27,6 +38,7 @@ STYLE = {
     "lines.markersize": 3.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "legend.handlelength": 4.2,
     "figure.dpi": 110,
     "savefig.dpi": 200,
     "svg.hashsalt": "tcdp_sim",
@@ -45,6 +57,19 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
+def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, dict]:
+    """Label -> colour, marker and dashes, for (label, kind) in order of appearance; a kind is one pattern of dashes.
+
+    Colours and markers repeat after eight series, but up to 64 no pair of them does.
+    """
+    found, kinds = {}, {}
+    for label, kind in dict.fromkeys(series):
+        i, n = len(found), len(COLOURS)
+        dash = DASHES[kinds.setdefault(kind, len(kinds)) % len(DASHES)]
+        found[label] = {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": dash}
+    return found
+
+
 def points(axes, x, estimate, lower, upper, **style):
     """Monte Carlo estimates with their intervals."""
     estimate, lower, upper = (np.asarray(v, dtype=float) for v in (estimate, lower, upper))
@@ -53,8 +78,8 @@ def points(axes, x, estimate, lower, upper, **style):
     axes.errorbar(x, estimate, yerr=[below, above], linestyle="none", elinewidth=1.0, capsize=1.5, **style)
 
 
-def line_key(color="#555555", **style) -> Line2D:
-    """A legend entry for a kind of line that several series share."""
+def line_key(color=GREY, **style) -> Line2D:
+    """A legend entry: of one series, or of a kind of line that several share."""
     return Line2D([], [], color=color, **style)
 
 

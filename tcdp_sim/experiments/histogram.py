@@ -13,11 +13,15 @@ from rich.table import Table
 from tcdp_sim import config, exact
 from tcdp_sim.bounds import least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.plots import COLOURS, MARKERS, WRONG, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles
 from tcdp_sim.results import cell_mechanism
 
 LEVEL = 0.95
 INTERVAL = ("", "_mcse", "_lower", "_upper")
+BOUND = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
+KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
+PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
+LEAST = {"color": GREY, "linewidth": 0.9}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -25,7 +29,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
     Columns `linf_q95...` are the 95% quantile of the largest error in counts; `exceeds_bound...` and
     `exceeds_printed...` the probability that it exceeds the proved and the wrongly printed radius at beta;
-    `..._exact` the value by closed form or quadrature; `least_n` Corollary 27's sample size in records.
+    `..._exact` the value by closed form or quadrature; `least_n` Corollary 27's sample size in records; `beta` the
+    failure probability of the bounds.
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
@@ -34,10 +39,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
     noise, bins, law = mechanism.noise, mechanism.bins, json.loads(ds["law"])
-    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee")
+    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")
     row = {name: ds[name] for name in labels if name in ds}
     row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
-    row["n"] = int(mechanism.counts.sum())
+    row |= {"n": int(mechanism.counts.sum()), "beta": law["beta"]}
     row |= {f"linf_q95{end}": ds[f"linf_error_quantile{end}"] for end in INTERVAL}
     row["linf_q95_exact"] = exact.max_abs_quantile(noise, bins, LEVEL).estimate
     for label, radius in mechanism.thresholds["linf_error"].items():
@@ -99,82 +104,122 @@ def _agreement(table) -> str:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
+    rows = table.to_dict("records")
+    named = table.assign(series=[_label(row) for row in rows], least=[_least(row) for row in rows])
+    styles = series_styles(zip(named["series"], named["noise"]))
     for data, part in table.groupby("data", sort=False):
+        shown = named.loc[part.index]
         if part["k"].nunique() > 1:
-            yield f"error_vs_k_{data}", _error_against_k(part), part
-            yield f"exceedance_{data}", _exceedance(part), part
+            yield f"error_vs_k_{data}", _error_against_k(shown, styles), part
+            yield f"exceedance_{data}", _exceedance(shown, styles), part
         else:
-            yield f"stability_{data}", _stability(part), part
+            yield f"stability_{data}", _stability(shown, styles), part
 
 
-def _series(part, x):
-    """(label, style, rows in the order of x) for each noise and, where it matters, each omega."""
-    groups = part.groupby(["noise", *(name for name in ("omega_sqrt_rho",) if name in part)], sort=False, dropna=False)
-    for i, ((noise, *rest), rows) in enumerate(groups):
-        label = config.named("noise", noise)["label"]
-        if rest and rest[0] == rest[0]:
-            label += f", ω√ρ = {rest[0]:g}"
-        style = {"label": label, "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        yield style, rows.sort_values(x)
+def _label(row) -> str:
+    """The name of a series: what tells its cells from others at the same k and rho."""
+    label, delta = config.named("noise", row["noise"])["label"] + _omega(row), row.get("delta", np.nan)
+    return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 
 
-def _error_against_k(part):
+def _omega(row) -> str:
+    """The omega of a row, as the sweep gave it; nothing for a noise that is the same for every omega."""
+    scaled, omega = (row.get(name, np.nan) for name in ("omega_sqrt_rho", "omega"))
+    if scaled == scaled:
+        return f", ω√ρ = {scaled:g}"
+    return f", ω = {omega:g}" if omega == omega else ""
+
+
+def _least(row) -> str:
+    """The name of the row's least n; nothing where it is below one record, which every data set has."""
+    return f"records: n that Cor. 27 asks of tCDP{_omega(row)}" if row.get("least_n", 0) >= 1 else ""
+
+
+def _series(part, styles, x):
+    """(style, rows in the order of x) of each series."""
+    for label, rows in part.groupby("series", sort=False):
+        yield styles[label], rows.sort_values(x)
+
+
+def _legend(figure, part, styles, columns, keys):
+    """A legend of the series in `part` and of `keys` (label -> style), below the figure, which grows by it."""
+    keys = {label: styles[label] for label in part["series"].unique()} | keys
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // columns))
+    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=columns)
+
+
+def _error_against_k(part, styles):
     rhos = _choose(part["rho"], 4)
-    columns = min(2, len(rhos))
-    rows = -(-len(rhos) // columns)
-    figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 1.4, sharex=True)
+    columns = 2 if len(rhos) == 4 else len(rhos)
+    rows = len(rhos) // columns
+    figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 0.3, sharex=True)
+    lines = _least_n_styles(part)
     for axes, rho in zip(grid.flat, rhos):
-        for style, cells in _series(part[part["rho"] == rho], "k"):
+        for style, cells in _series(part[part["rho"] == rho], styles, "k"):
             _error(axes, cells, "k", style)
-            axes.plot(cells["k"], cells.get("printed", np.nan * cells["k"]), color=WRONG, linestyle=":", linewidth=1.6)
-            if "least_n" in cells:
-                told = cells["least_n"].where(cells["least_n"] >= 1)  # every data set has a record
-                axes.plot(cells["k"], told, color=style["color"], linestyle="-.", linewidth=0.8)
+            axes.plot(cells["k"], cells.get("printed", np.nan * cells["k"]), **PRINTED)
         axes.set(xscale="log", title=f"ρ = {rho:g}")
         plain_log_axis(axes)
+        for label, style in lines.items():
+            told = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
+            axes.plot(told["k"], told["least_n"], **style)
     for axes in grid[-1]:
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    keys = {
-        "exact (markers: simulated, 95% interval)": line_key(),
-        "proved bound (β = 0.05)": line_key(linestyle="--", linewidth=0.8),
-        "zCDP bound as printed: WRONG by √2 (E1)": line_key(WRONG, linestyle=":", linewidth=1.6),
-        "Cor. 27: n (records) that every tCDP release needs": line_key(linestyle="-.", linewidth=0.8),
+    keys = KINDS | {
+        _bound_said(part): BOUND,
+        "zCDP bound as printed: WRONG by √2 (E1)": PRINTED,
+        **lines,
     }
-    figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
+    _legend(figure, part, styles, 2, keys=keys)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
 
 
-def _exceedance(part):
-    rho = _choose(part["rho"], 1)[0]
-    figure, grid = new_figure(1, 1, 6.4, 4.6)
+def _bound_said(part) -> str:
+    """What the bound in the figure bounds: it holds with probability 1 - beta."""
+    beta = part["beta"].iloc[0]
+    quantile = "" if np.isclose(1 - beta, LEVEL) else f" on the {100 * (1 - beta):.6g}% quantile"
+    return f"proved bound{quantile} (β = {beta:g})"
+
+
+def _least_n_styles(part) -> dict[str, dict]:
+    """Label -> style of Corollary 27's least n, one for each omega, whatever the noise."""
+    labels = part["least"][part["least"] != ""].unique()
+    return {label: LEAST | {"linestyle": (0, (3 + 7 * i, 2, 1, 2))} for i, label in enumerate(labels)}
+
+
+def _exceedance(part, styles):
+    rho, beta = _choose(part["rho"], 1)[0], part["beta"].iloc[0]
+    figure, grid = new_figure(1, 1, 7.8, 4.0)
     axes = grid[0, 0]
-    for style, cells in _series(part[part["rho"] == rho], "k"):
+    axes.set(xscale="log", yscale="log", ylim=(beta / 50, 1.5), xlabel="number of bins k")
+    part = part[part["rho"] == rho]
+    wrong = PRINTED | {"marker": "X"}
+    keys = {}
+    for style, cells in _series(part, styles, "k"):
         _probability(axes, cells, "k", "exceeds_bound", style)
-        if cells.get("printed", pd.Series(dtype=float)).notna().any():
-            wrong = {"label": "Gaussian, bound as printed: WRONG (E1)", "color": WRONG, "marker": "X"}
+        if "printed" in cells and cells["printed"].notna().any():
             _probability(axes, cells, "k", "exceeds_printed", wrong)
-    axes.axhline(0.05, color="#555555", linewidth=0.9, linestyle="--")
-    claim = "what each bound claims: at most β = 0.05"
-    axes.annotate(claim, (0.45, 0.058), xycoords=("axes fraction", "data"), fontsize=8)
-    axes.set(xscale="log", yscale="log", ylim=(1e-3, 1.5), xlabel="number of bins k")
+            keys = {"Gaussian, bound as printed: WRONG (E1)": wrong}
+    axes.axhline(beta, color="#555555", linewidth=0.9)
+    claim = f"what each bound claims: at most β = {beta:g}"
+    axes.annotate(claim, (0.45, beta * 1.16), xycoords=("axes fraction", "data"), fontsize=8)
     axes.set(ylabel="P[largest error > bound]", title=f"How often each bound on the error is exceeded (ρ = {rho:g})")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    _legend(figure, part, styles, 2, keys=keys)
     return figure
 
 
-def _stability(part):
-    figure, grid = new_figure(1, 3, 11.5, 4.6)
+def _stability(part, styles):
+    figure, grid = new_figure(1, 3, 11.5, 4.0)
     error, stays, spurious = grid[0]
-    for style, cells in _series(part, "rho"):
+    for style, cells in _series(part, styles, "rho"):
         _error(error, cells, "rho", style)
         _probability(stays, cells, "rho", "top_stays", style)
         _probability(spurious, cells, "rho", "spurious_wins", style)
     for axes, title, said in (
-        (error, "Worst-case error (dashed: proved bound)", "largest error, 95% quantile (counts)"),
+        (error, "Worst-case error", "largest error, 95% quantile (counts)"),
         (stays, "The true top bin stays on top", "P[true top bin is released as top]"),
         (spurious, "A spurious heavy hitter wins", "P[an empty bin overtakes the true top]"),
     ):
@@ -182,23 +227,30 @@ def _stability(part):
     for axes in (stays, spurious):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
-    figure.legend(*error.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    _legend(figure, part, styles, 3, keys=KINDS | {_bound_said(part): BOUND})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
-    told = f"{data}: {n:,} records in {k:,.0f} bins (lines: exact; markers: simulated, 95% interval)"
-    figure.suptitle(told, fontsize=11)
+    bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
+    figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)
     return figure
 
 
 def _error(axes, cells, x, style):
-    points(axes, cells[x], cells["linf_q95"], cells["linf_q95_lower"], cells["linf_q95_upper"], **style)
-    axes.plot(cells[x], cells["linf_q95_exact"], color=style["color"])
-    axes.plot(cells[x], cells["bound"], color=style["color"], linestyle="--", linewidth=0.8)
+    _points(axes, cells, x, "linf_q95", style)
+    axes.plot(cells[x], cells["linf_q95_exact"], color=style["color"], linestyle=style["linestyle"])
+    axes.plot(cells[x], cells["bound"], **BOUND | {"color": style["color"]})
 
 
 def _probability(axes, cells, x, name, style):
-    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **style)
+    _points(axes, cells, x, name, style)
     told = cells.get(f"{name}_exact", np.nan * cells[x])
-    axes.plot(cells[x], told.where(told > 0), color=style["color"])
+    if axes.get_yscale() == "log":
+        told = told.clip(lower=axes.get_ylim()[0] / 2)  # what is zero leaves at the floor, and does not end in the air
+    axes.plot(cells[x], told, color=style["color"], linestyle=style["linestyle"])
+
+
+def _points(axes, cells, x, name, style):
+    shown = {"color": style["color"], "marker": style["marker"]}
+    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **shown)
 
 
 def _choose(column, most):

@@ -10,12 +10,16 @@ from rich.console import Console
 from tcdp_sim import plots, results
 from tcdp_sim.experiments import histogram
 
+RAN = []  # one run for all tests
+
 
 @pytest.fixture
 def table(tiny, folder):
-    code, _, err = tiny("sweep.k=[10,1000,1e6]", "trials=20000", "chunk=10000")
-    assert code == 0, err
-    return histogram.reference(results.open_cells(folder).load())
+    if not RAN:
+        code, _, err = tiny("sweep.k=[10,1000,1e6]", "trials=20000", "chunk=10000")
+        assert code == 0, err
+        RAN.append(histogram.reference(results.open_cells(folder).load()))
+    return RAN[0].copy()
 
 
 def gaussian(table, k):
@@ -77,7 +81,7 @@ def test_figures_against_k(table):
     assert axes.get_xlabel() == "number of bins k"
     assert axes.get_xscale() == axes.get_yscale() == "log"
     text = " ".join(t.get_text() for t in found["error_vs_k_one_bin"].legends[0].get_texts())
-    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "Cor. 27", "95% interval"):
+    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "Cor. 27", "95% interval", "proved bound (β = 0.05)"):
         assert word in text
 
 
@@ -113,5 +117,164 @@ def test_saving_writes_three_files_and_the_same_bytes_again(table, tmp_path):
     pd.testing.assert_series_equal(read["linf_q95"], table["linf_q95"], rtol=1e-12)
 
 
-def test_colours_are_told_apart_in_grey_by_their_markers():
-    assert len(set(plots.MARKERS)) == len(plots.MARKERS) >= len(plots.COLOURS)
+# What a reader has to be able to tell
+
+
+def widened(table, rhos=(0.1,), ks=(10, 1000, 1e6), data="one_bin", beta=0.05):
+    """The table as if it had other rho and k: its numbers are wrong, what is drawn is complete."""
+    base = table[table["k"] == 10]
+    given = [{"rho": rho, "k": k, "least_n": base["omega"] * np.log10(k)} for rho in rhos for k in ks]
+    return pd.concat([base.assign(data=data, beta=beta, **some) for some in given], ignore_index=True)
+
+
+def told_apart(table):
+    """As many omegas and deltas as fill a legend."""
+    parts = [table.assign(omega_sqrt_rho=table["omega_sqrt_rho"] + i, delta=table["delta"] / 10**i) for i in range(4)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def boxes(figure):
+    """The boxes of the legend, the titles, and each panel with its labels and ticks."""
+    titles = [figure._suptitle] if figure._suptitle else []
+    titles += [axes.title for axes in figure.axes if axes.get_title()]
+    yield from ((part, part.get_window_extent()) for part in (*figure.legends, *titles))
+    yield from ((axes, axes.get_tightbbox()) for axes in figure.axes)
+
+
+SHAPES = {
+    "one panel": {"rhos": [0.1]},
+    "two panels": {"rhos": [0.1, 0.2]},
+    "three panels": {"rhos": [1e-10, 0.1, 0.2]},
+    "more rhos than panels": {"rhos": [0.1, 0.2, 0.3, 0.4, 0.5]},
+    "one k": {"rhos": [0.1, 0.2], "ks": [1e300]},
+    "one k and one rho": {"ks": [10]},
+    "a long name, another beta": {"ks": [10], "data": "a_data_set_of_which_much_can_be_said", "beta": 1 / 3},
+    "another beta": {"beta": 1e-6},
+}
+
+
+@pytest.mark.parametrize(("shape", "many"), [*((s, False) for s in SHAPES), ("one panel", True), ("one k", True)])
+def test_nothing_is_clipped_or_squeezed(table, shape, many):
+    given = widened(table, **SHAPES[shape])
+    with plots.style():
+        for name, figure, _ in histogram.figures(told_apart(given) if many else given):
+            figure.draw_without_rendering()
+            paper = figure.bbox
+            (legend,) = figure.legends
+            for part, box in boxes(figure):
+                assert paper.x0 <= box.x0 <= box.x1 <= paper.x1, (name, part)
+                assert paper.y0 <= box.y0 <= box.y1 <= paper.y1, (name, part)
+            for axes in figure.axes:
+                assert axes.lines, "an empty panel"
+                assert not axes.get_window_extent().overlaps(legend.get_window_extent())
+                assert axes.get_window_extent().height > 1.5 * figure.dpi
+
+
+def lines(axes, label):
+    """The lines of an axes in the style of a legend entry."""
+    (key,) = [
+        line
+        for line, text in zip(axes.figure.legends[0].get_lines(), axes.figure.legends[0].get_texts())
+        if text.get_text() == label
+    ]
+    drawn = [line for line in axes.lines if line.get_linestyle() != "None" and line.get_linewidth() > 0.7]
+    return [line for line in drawn if (line.get_color(), dashes(line)) == (key.get_color(), dashes(key))]
+
+
+def dashes(line):
+    return line._unscaled_dash_pattern
+
+
+def labels(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_beta_is_the_studys(tiny, folder):
+    code, _, err = tiny("mechanism.beta=0.2", "sweep.noise=[laplace,gaussian]")
+    assert code == 0, err
+    table = histogram.reference(results.open_cells(folder).load())
+    assert set(table["beta"]) == {0.2}
+    found = drawn(table)
+    assert "proved bound on the 80% quantile (β = 0.2)" in labels(found["error_vs_k_one_bin"])
+    (axes,) = found["exceedance_one_bin"].axes
+    assert [t.get_text() for t in axes.texts] == ["what each bound claims: at most β = 0.2"]
+    assert [0.2, 0.2] in [list(line.get_ydata()) for line in axes.lines]
+    assert 0.05 not in {y for line in axes.lines for y in np.asarray(line.get_ydata(), dtype=float)}
+
+
+def test_a_series_has_the_same_style_in_every_figure_and_panel(table):
+    wide = pd.concat([widened(table, rhos=[0.1, 0.2]), widened(table, ks=[10], data="real")], ignore_index=True)
+    gone = (wide["rho"] == 0.1) & (wide["noise"] == "truncated_laplace")
+    found = drawn(wide[~gone].reset_index(drop=True))
+    looks = {}
+    for figure in found.values():
+        for line, label in zip(figure.legends[0].get_lines(), labels(figure)):
+            looks.setdefault(label, set()).add((line.get_color(), line.get_marker(), str(dashes(line))))
+    assert all(len(look) == 1 for look in looks.values()), looks
+    first, second = found["error_vs_k_one_bin"].axes
+    label = "truncated Laplace (for comparison: (ε, δ)-DP), δ = 1e-6"
+    assert (len(lines(first, label)), len(lines(second, label))) == (0, 1)
+    assert len(lines(first, "Gaussian (zCDP; tCDP for every ω)")) == 1
+
+
+def test_series_differ_in_omega_and_delta_however_they_are_given(tiny, folder):
+    words = ("sweep.omega=[4,5]", "sweep.omega_sqrt_rho=null", "sweep.delta=[1e-6,1e-9]")
+    code, _, err = tiny("sweep.noise=[truncated_laplace,sinh_normal]", *words)
+    assert code == 0, err
+    table = histogram.reference(results.open_cells(folder).load())
+    found = drawn(table)["error_vs_k_one_bin"]
+    series = [label for label in labels(found) if "Laplace" in label or "sinh" in label]
+    assert [label.split(", ")[-1] for label in series] == ["δ = 1e-6", "δ = 1e-9", "ω = 4", "ω = 5"]
+    for label in series:
+        (line,) = lines(found.axes[0], label)
+        assert list(line.get_xdata()) == [10, 1e6]
+
+
+def test_a_noise_has_one_pattern_of_dashes_and_a_series_one_colour_and_marker():
+    series = [(f"{noise} {omega}", noise) for noise in "abcde" for omega in range(4)]
+    styles = plots.series_styles([*series, *series])
+    assert list(styles) == [label for label, _ in series]
+    patterns = {}
+    for label, noise in series:
+        patterns.setdefault(noise, set()).add(str(styles[label]["linestyle"]))
+    assert all(len(found) == 1 for found in patterns.values())
+    assert len(set.union(*patterns.values())) == 5
+    assert len({(style["color"], style["marker"]) for style in styles.values()}) == len(series)
+
+
+def test_tables_of_colours_markers_and_dashes_repeat_nothing():
+    for table in (plots.COLOURS, plots.MARKERS, plots.DASHES):
+        assert len({str(entry) for entry in table}) == len(table) == 8
+
+
+def test_bounds_are_thin_and_exact_lines_are_not(table):
+    (axes,) = drawn(table)["error_vs_k_one_bin"].axes
+    gaussian = table[table["noise"] == "gaussian"].sort_values("k")
+    for name, thin in (("linf_q95_exact", False), ("bound", True)):
+        (line,) = [x for x in axes.lines if list(x.get_ydata()) == list(gaussian[name])]
+        assert (line.get_linewidth() < 0.7) == thin
+
+
+def test_the_least_n_is_drawn_once_for_each_omega_in_grey_as_records(table):
+    twice = pd.concat([table, table.assign(noise=table["noise"].replace("sinh_normal", "sinh_normal_tight"))])
+    figure = drawn(twice.reset_index(drop=True))["error_vs_k_one_bin"]
+    told = [label for label in labels(figure) if "Cor. 27" in label]
+    assert [label.split(", ")[-1] for label in told] == ["ω√ρ = 0.75", "ω√ρ = 1", "ω√ρ = 2"]
+    for label in told:
+        assert "records" in label
+        (line,) = lines(figure.axes[0], label)
+        scaled = float(label.split("= ")[-1])
+        rows = table[(table["omega_sqrt_rho"] == scaled) & (table["least_n"] >= 1)].sort_values("k")
+        assert list(line.get_ydata()) == list(rows["least_n"])
+        assert line.get_color() == plots.GREY
+
+
+def test_a_line_does_not_end_where_its_probability_is_zero(table):
+    table["exceeds_bound_exact"] = table["exceeds_bound_exact"].where(table["k"] < 1e6, 0)
+    table["spurious_wins_exact"] = 0.0
+    (axes,) = drawn(table)["exceedance_one_bin"].axes
+    (line,) = lines(axes, "Laplace (pure DP)")
+    assert 0 < line.get_ydata()[-1] < axes.get_ylim()[0]  # it leaves through the floor
+    figure = drawn(widened(table, rhos=[0.1, 0.2], ks=[10]))["stability_one_bin"]
+    (line,) = lines(figure.axes[2], "Laplace (pure DP)")
+    assert list(line.get_ydata()) == [0, 0]
