@@ -1,0 +1,138 @@
+"""The baselines: exact success probabilities against brute force, requirements against the specification's table."""
+
+import numpy as np
+import pytest
+from interior_dense import counts_below
+from scipy.stats import norm
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior import LevelProfile, hard_data, parts, required_n, tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior.binary_search import comparison_scale, success_probability
+from tcdp_sim.interior.budget import best_split, ledger, recommended_split
+from tcdp_sim.interior.cost import noise_rho
+from tcdp_sim.interior.domain_em import success_probability as domain_success
+from tcdp_sim.interior.ledger import exponential_epsilon, total
+from tcdp_sim.interior.maxima import isf_log
+from tcdp_sim.interior.requirement import binary_search_required_n, exponential_required_n, stability_required_n
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
+from tcdp_sim.privacy import TCDP, ZCDP
+
+OMEGA = {rho: 2 / np.sqrt(rho) for rho in (0.5, 0.1)}
+
+
+def searched(xs, k, scale):
+    """P[interior] of the binary search, node by node."""
+    f, depth = counts_below(xs, k), max((k - 1).bit_length(), 1)
+
+    def below(left, size):
+        if size == 1:
+            j = min(left, k - 1)
+            return float(f[j + 1] > 0 and f[j] < f[-1])
+        middle = min(left + size // 2 - 1, k - 1)
+        goes_left = norm.cdf((f[middle + 1] - f[-1] / 2) / scale)
+        return goes_left * below(left, size // 2) + (1 - goes_left) * below(left + size // 2, size // 2)
+
+    return below(0, 2**depth)
+
+
+@pytest.mark.parametrize("k", [2, 16, 23, 64])
+@pytest.mark.parametrize("seed", range(6))
+def test_binary_search_by_brute_force(k, seed):
+    xs = [int(x) for x in np.random.default_rng(seed).integers(0, k, 1 + seed)] + [k - 1] * (seed == 2)
+    assert success_probability(LevelProfile.of(xs, k), 2.0) == pytest.approx(searched(xs, k, 2.0), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rho", "log2_k", "n"),
+    [(0.5, 4, 9), (0.5, 16, 22), (0.5, 64, 50), (0.5, 65536, 2459), (0.1, 8, 31), (0.1, 1024, 557)],
+)
+def test_binary_search_of_the_specification(rho, log2_k, n):
+    """n for 95% on equal records, where the closed form is exact: within one record of the table."""
+    assert binary_search_required_n(rho, log2_k) == pytest.approx(n, abs=1)
+    point = LevelProfile.of([2**log2_k // 3] * n, 2**log2_k)
+    assert success_probability(point, comparison_scale(rho, log2_k)) == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("rho", "log2_k", "n"),
+    [(0.5, 4, 10), (0.5, 8, 16), (0.5, 64, 93), (0.5, 65536, 90858), (0.1, 16, 60), (0.1, 1024, 3191)],
+)
+def test_exponential_mechanism_of_the_specification(rho, log2_k, n):
+    """The specification's table, which for 2^65536 gives half of it: the n of equal records, an easier case."""
+    epsilon = exponential_epsilon(rho, "tight")
+    assert exponential_required_n(epsilon, log2_k) == pytest.approx(n, abs=1.1, rel=3e-3)
+
+
+@pytest.mark.parametrize("shape", ["point", "pair", "quad", "skew", "half", "solo", "cluster"])
+def test_no_shape_is_worse_for_the_exponential_mechanism_than_its_required_n_allows(shape):
+    epsilon, log2_k = 2.0, 64
+    n = int(np.ceil(exponential_required_n(epsilon, log2_k))) + 1
+    assert domain_success(LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k), epsilon) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("rho", "log2_k", "bound", "zcdp", "tcdp"),
+    [
+        (0.5, 4, 58, 2.0, 1.3),
+        (0.5, 16, 65, 4.4, 3.6),
+        (0.5, 64, 70, 9.1, 6.5),
+        (0.5, 1024, 83, 36.7, 12.8),
+        (0.5, 65536, 108, 293.8, 22.3),
+        (0.1, 65536, 247, 656.9, 55.0),
+    ],
+)
+def test_bounds_of_the_specification(rho, log2_k, bound, zcdp, tcdp):
+    assert required_n(parts(rho, OMEGA[rho], log2_k), log2_k) == pytest.approx(bound, rel=0.03)
+    assert zcdp_least_n(rho, log2_k) == pytest.approx(zcdp, abs=0.06)
+    assert tcdp_least_n(rho, OMEGA[rho], log2_k) == pytest.approx(tcdp, abs=0.06)
+    assert tcdp_least_n(rho, np.inf, log2_k) == zcdp_least_n(rho, log2_k)
+
+
+def test_stability_skeleton_of_the_specification():
+    epsilon, n = stability_required_n(0.5, OMEGA[0.5], 1e-6, 64)
+    assert epsilon == pytest.approx(8.97, abs=0.01)
+    assert n == pytest.approx(30, abs=1)
+
+
+def test_golden_cost_and_quantile():
+    assert noise_rho(SinhNormal(3.0, 6.0), 1.0, 2 * np.sqrt(2)) == pytest.approx(0.101396, abs=1e-6)
+    assert isf_log(SinhNormal(4.86, 5.96), np.log(0.01) - 65536 * np.log(2)) == pytest.approx(36.937646, abs=1e-6)
+    assert noise_rho(SinhNormal(3.0, 3.0), 1.0, 5.0) == np.inf  # knee below 2 / log(omega / (omega - 1))
+    assert noise_rho(Gaussian(2.0), 1.0, 5.0) == pytest.approx(1 / 8)
+
+
+@pytest.mark.parametrize("accounting", ["tight", "paper"])
+@pytest.mark.parametrize("family", ["sinh_normal", "gaussian", "laplace"])
+def test_the_ledger_adds_up_to_the_target(family, accounting):
+    rho, omega, split = 0.4, 5.0, (0.5, 0.3, 0.2)
+    bought = parts(rho, omega, 64, split=split, family=family, accounting=accounting)
+    found = total(ledger(bought, rho, omega, split, accounting, accounting))
+    assert found.rho == pytest.approx(rho, rel=1e-9)
+    assert isinstance(found, ZCDP if family == "gaussian" else TCDP)
+
+
+@pytest.mark.parametrize("accounting", ["tight", "paper"])
+def test_the_noise_keeps_its_line_of_the_ledger(accounting):
+    rho, omega = 0.5, 3.0
+    bought = parts(rho, omega, 64, split=(0.4, 0.3, 0.3), accounting=accounting)
+    assert 2 * noise_rho(bought.noise, 1.0, omega) <= 0.3 * rho * (1 + 1e-4)
+    assert 2 * noise_rho(bought.noise, 1.0, omega) > (0.3 * rho * 0.98 if accounting == "tight" else 0)
+
+
+def test_the_best_split_needs_no_more_than_the_recommended_one():
+    best = best_split(0.5, 3.0, 64.0, "gaussian")
+    found = [required_n(parts(0.5, 3.0, 64, split=s, family="gaussian"), 64) for s in (best, recommended_split(64))]
+    assert found[0] <= found[1]
+
+
+@pytest.mark.parametrize("split", [(0.5, 0.5), (1, 0, 0), (0.5, 0.5, 0.5), "abc", (0.6, 0.6, -0.2), 3])
+def test_a_budget_that_cannot_be_split_is_one_line(split):
+    with pytest.raises(UserError, match="split"):
+        parts(0.5, 3.0, 64, split=split)
+
+
+@pytest.mark.parametrize("noise", [Gaussian(2.0), SinhNormal(2.0, 3.0), Laplace(2.0)])
+def test_deep_quantiles_continue_the_shallow_ones(noise):
+    log_p = np.array([-1e-3, -0.5, -2.0, -50.0, -600.0])
+    assert isf_log(noise, log_p) == pytest.approx(noise.isf(np.exp(log_p)), rel=1e-10)
+    assert noise.logsf(isf_log(noise, -45000.0)) == pytest.approx(-45000.0, rel=1e-9)
