@@ -2,11 +2,11 @@
 
 import logging
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from tcdp_sim import interrupts
 from tcdp_sim.engine import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
 
@@ -49,31 +49,29 @@ def connect(spec: Mapping[str, Any]) -> Iterator[Executor]:
 
 @contextmanager
 def _local_client(workers: int):
-    import dask
-    from distributed import Client, LocalCluster
+    with interrupts.held():
+        from multiprocessing import resource_tracker
 
-    with dask.config.set(DASK_SETTINGS), _interrupts_ignored():
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
-        client = Client(cluster)
+        import dask
+        from distributed import Client, LocalCluster  # before the settings below: they complete its own
+
+        resource_tracker.ensure_running()  # now, since its start would unblock the signals that `held` blocks
+
+    started = []
     try:
-        yield client
+        with dask.config.set(DASK_SETTINGS), interrupts.held():
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+            started.append(cluster)
+            started.append(Client(cluster))
+        yield started[-1]
     finally:
-        client.close(timeout=2)
-        cluster.close(timeout=5)
-
-
-@contextmanager
-def _interrupts_ignored():
-    """Started now, the workers inherit deaf ears for Ctrl-C: only the driver hears it, and ends them in order."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        with interrupts.held():
+            for one in reversed(started):
+                one.close(timeout=5)

@@ -1,6 +1,7 @@
 """Who computed a run, where, when and with what."""
 
 import json
+import os
 import platform
 import subprocess
 import time
@@ -28,7 +29,9 @@ def record(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         "git": _git(),
         "config": config,
     }
-    (folder / "provenance.json").write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
+    unfinished = folder / f".provenance-{os.getpid()}"
+    unfinished.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
+    unfinished.replace(folder / "provenance.json")
     return about
 
 

@@ -1,7 +1,8 @@
 """Summaries -> a labelled Dataset, and `open_results` to read a published one."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tcdp_sim.sweep import Cell
 
 QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 _INTERVAL = ("", "_mcse", "_lower", "_upper")
+MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 _NAN4 = (np.nan,) * 4
 
 
@@ -78,15 +80,28 @@ def open_results(path) -> xr.Dataset:
 
 
 def open_cells(path) -> xr.Dataset:
-    """A run's results as stored: one row a cell, lazily loaded."""
+    """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open."""
     path = Path(path)
     if path.is_dir() and not (path / "zarr.json").exists():
         path = path / "results.zarr"
     if not (path / "zarr.json").exists():
         raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
-    flat = xr.open_zarr(path, consolidated=False, chunks={})
+    with readable(path):
+        flat = xr.open_zarr(path, consolidated=False, chunks={})
+        if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
+            raise ValueError("it is not a table of cells")
     about = path.parent / "provenance.json"
-    return flat.assign_attrs(provenance=about.read_text("utf-8")) if about.exists() else flat
+    return flat.assign_attrs(provenance=about.read_text("utf-8", "replace")) if about.is_file() else flat
+
+
+@contextmanager
+def readable(path) -> Iterator[None]:
+    """UserError for whatever reading damaged results raises: zarr's errors are of many kinds."""
+    try:
+        yield
+    except Exception as problem:
+        reason = " ".join(str(problem).split())[:200] or type(problem).__name__
+        raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem
 
 
 def _data_counts(cells, counts):

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from tcdp_sim.summary import Summary, from_bytes, merge, peek
 
 HEAD, CHUNK = b"H", b"C"
 SNAPSHOTS_KEPT = 2
+UNFINISHED = ".run-"
+DIGITS = 32  # of the digest in a snapshot's name
 
 
 class Run:
@@ -43,8 +45,7 @@ class Run:
             if payload is None:
                 self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
             elif payload[:1] == CHUNK:
-                cell, chunk = peek(payload[1:])
-                self._where.setdefault((cell, chunk), (path, offset + 1, len(payload) - 1))
+                self._enter(path, offset + 1, payload[1:])
 
     def has(self, cell: str, chunk: int) -> bool:
         """Whether that chunk is done."""
@@ -68,16 +69,23 @@ class Run:
             codec = (ZstdCodec(level=3, checksum=True),)
             encoding = {name: {"compressors": codec} for name in dataset.variables}
             dataset.to_zarr(fresh, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
-            final = snapshots / tree_digest(fresh)[:32]
-            if not final.exists():
+            final = snapshots / tree_digest(fresh)[:DIGITS]
+            if not intact(final, {final.name}):
+                _remove(final)
                 fresh.rename(final)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
         _point(self.folder / "results.zarr", final)
         os.utime(final)
-        for old in sorted(snapshots.iterdir(), key=lambda p: p.stat().st_mtime)[:-SNAPSHOTS_KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
+        for old in sorted(snapshots.iterdir(), key=lambda p: p.lstat().st_mtime)[:-SNAPSHOTS_KEPT]:
+            _remove(old)
         return self.folder / "results.zarr"
+
+    def _enter(self, path, offset, summary) -> None:
+        try:
+            self._where.setdefault(peek(summary), (path, offset, len(summary)))
+        except (ValueError, KeyError, TypeError, IndexError):  # whole, but not ours
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
     def _payload(self, cell, chunk) -> bytes:
         path, offset, size = self._where[(cell, chunk)]
@@ -117,28 +125,52 @@ def tree_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def intact(tree: Path, names: Container[str]) -> bool:
+    """Whether the digest of a tree's bytes is among these names of snapshots."""
+    try:
+        return tree_digest(tree)[:DIGITS] in names
+    except OSError:
+        return False
+
+
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
     """Write the identity if the folder is new; refuse a folder of another run."""
     wanted = dict(identity)
     if path.exists():
-        try:
-            found = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            raise UserError(f"{path} is not JSON; restore it, or choose another name or results_dir") from None
+        found = _identity(path)
         differing = [key for key in wanted if found.get(key) != wanted[key]]
         if differing:
             told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)
             raise UserError(f"{path.parent} belongs to another run ({told}); choose another name or results_dir")
         return
-    if any(path.parent.iterdir()):
+    if any(not other.name.startswith(UNFINISHED) for other in path.parent.iterdir()):
         raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
-    temporary = path.with_name(f".run-{os.getpid()}")
+    temporary = path.with_name(f"{UNFINISHED}{os.getpid()}")
     temporary.write_text(json.dumps(wanted, indent=1, sort_keys=True) + "\n", "utf-8")
     temporary.replace(path)
+
+
+def _identity(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        raise UserError(f"{path} is not JSON; restore it, or choose another name or results_dir") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{path} holds no keys and values; restore it, or choose another name or results_dir")
+    return found
 
 
 def _point(link: Path, target: Path) -> None:
     temporary = link.with_name(f".link-{os.getpid()}")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(os.path.relpath(target, link.parent), target_is_directory=True)
+    if not link.is_symlink() and link.is_dir():
+        _remove(link)  # a copy that followed the link: what it holds is in the journal
     temporary.replace(link)
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)

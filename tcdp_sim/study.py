@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 import tcdp_sim
-from tcdp_sim import axes, clusters, config, engine, plots, provenance, results, sweep
+from tcdp_sim import axes, clusters, config, engine, plots, provenance, results, store, sweep
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
@@ -23,7 +23,6 @@ from tcdp_sim.store import Run
 
 MOST_CHUNKS = 10**7
 BYTES_PER_CHUNK = 20_000  # of journal, typical for six observables; only for the plan
-NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOENT}
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,8 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     config.known_keys("mechanism", options, mechanism.options)
     if missing := [name for name in mechanism.options if name not in options]:
         raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
-    found = {
-        name: axes.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()
-    }
+    mechanism.check_options(options)
+    found = {name: axes.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()}
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
     chunks = len(plan.laws) * checked.chunks
@@ -78,11 +76,13 @@ def show_plan(study: Study, console: Console) -> None:
     _say(console, f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
     _say(console, f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
     _say(console, f"folder: {study.folder}")
+    for reason in config.absent_blocks(study.raw):
+        _say(console, reason)
     _show_skipped(study, console)
 
 
 def execute(study: Study, console: Console) -> None:
-    """Simulate what is missing, publish the snapshot. Raises KeyboardInterrupt after saying what is kept."""
+    """Simulate what is missing, publish the snapshot. Raises KeyboardInterrupt that says what is kept."""
     s = study.settings
     _show_skipped(study, console)
     run = _open(study)
@@ -97,9 +97,8 @@ def execute(study: Study, console: Console) -> None:
         except KeyboardInterrupt:
             written = _open(study)  # read again: the signal may have come between a record and its entry in `run`
             kept = total - len(engine.pending(study.plan.laws, s.chunks, written.has))
-            said = f"interrupted: {kept} of {total} chunks are kept in {study.folder}; "
-            _say(console, said + "the same command goes on from there")
-            raise
+            said = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+            raise KeyboardInterrupt(said) from None
         except OSError as problem:
             raise _cannot_write(study, problem) from problem
     try:
@@ -111,13 +110,34 @@ def execute(study: Study, console: Console) -> None:
 def draw(settings: config.Settings, console: Console) -> None:
     """Table, CSV and figures from the published snapshot alone: neither the sweep nor its data are looked at."""
     experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
-    table = experiment.reference(results.open_cells(settings.folder).load())
+    table = experiment.reference(_published(settings))
     experiment.report(table, console)
-    with plots.style():
-        saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
+    try:
+        with plots.style():
+            saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
+    except OSError as problem:
+        said = f"the figures in {settings.folder} cannot be written ({_reason(problem)})"
+        raise UserError(f"{said}; once that is put right, mode=draw draws them") from problem
     for path in saved:
         _say(console, f"figure: {path}")
     _say(console, f"results: {settings.folder / 'results.zarr'}")
+
+
+def _published(settings):
+    path, snapshots = settings.folder / "results.zarr", settings.folder / "snapshots"
+    names = {snapshot.name for snapshot in snapshots.iterdir()} if snapshots.is_dir() else ()
+    if path.is_dir() and names and not store.intact(path, names):  # a lost file of an array would read as zeros
+        raise UserError(f"{path} is damaged (its bytes have changed); {results.MEND}")
+    cells = results.open_cells(settings.folder)
+    if cells.attrs.get("title") != _title(settings):
+        said = f"{path} holds {cells.attrs.get('title')!r}, not {_title(settings)!r}"
+        raise UserError(f"{said}; choose that experiment or another name")
+    with results.readable(path):
+        return cells.load()
+
+
+def _title(settings) -> str:
+    return f"tcdp_sim experiment {settings.experiment}"
 
 
 def _simulate(study, run, todo, console):
@@ -158,7 +178,7 @@ def _attributes(study) -> dict[str, Any]:
         names.remove("omega")  # a coordinate that follows from the others
     law = json.dumps([study.identity, s.trials, [cell.id for cell in study.plan.cells]])
     return {
-        "title": f"tcdp_sim experiment {s.experiment}",
+        "title": _title(s),
         "axes": json.dumps(names),
         "seed": str(s.seed),
         "trials_per_chunk": s.chunk,
@@ -172,20 +192,25 @@ def _open(study) -> Run:
     try:
         return Run(study.folder, study.identity)
     except OSError as problem:
-        reason = f"{problem.strerror or problem}"
-        raise UserError(
-            f"the results folder {study.folder} cannot be written ({reason}); choose another results_dir"
-        ) from None
+        said = f"the results folder {study.folder} cannot be written or read ({_reason(problem)})"
+        raise UserError(f"{said}; choose another results_dir") from None
 
 
 def _cannot_write(study, problem: OSError) -> Exception:
-    """The one line for a full or vanished disk in the middle of a run; any other error as it is."""
-    if problem.errno not in NO_WRITING:
+    """The one line for a full, vanished or locked disk in the middle of a run; what is no file's error as it is."""
+    if problem.errno is None:
         return problem
+    when = "there is room" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else "that is put right"
     return UserError(
-        f"writing to {study.folder} failed ({problem.strerror}); what was finished is kept: "
-        "once there is room, the same command goes on from there"
+        f"writing to {study.folder} failed ({_reason(problem)}); what was finished is kept: "
+        f"once {when}, the same command goes on from there"
     )
+
+
+def _reason(problem: OSError) -> str:
+    said = problem.strerror or str(problem)
+    where = problem.filename2 or problem.filename
+    return f"{where}: {said}" if where else said
 
 
 def _existing(study):

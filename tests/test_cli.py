@@ -1,12 +1,15 @@
 """The command line from outside: what it prints, leaves behind and ends with."""
 
+import contextlib
 import json
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from tcdp_sim import __version__
+from tcdp_sim import __version__, interrupts
 from tcdp_sim.config import KEYS, options
 from tcdp_sim.store import tree_digest
 
@@ -179,6 +182,42 @@ def test_several_runs_by_multirun(command, tmp_path):
     assert everything(tmp_path / "results") in ([], ["multirun.yaml"])
 
 
+def test_several_runs_of_one_name_get_folders_of_their_own(command, tmp_path):
+    words = (*TINY, "sweep.noise=gaussian", "sweep.k=[10],[1e6]", "seed=1,2")
+    assert command("-m", *words)[0] == 0
+    found = {path.name: json.loads((path / "run.json").read_text())["seed"] for path in tmp_path.glob("results/h*")}
+    runs = [(seed, k) for seed in "12" for k in ("10", "1000000.0")]
+    assert found == {f"histogram-sweep.k={k},seed={seed}": seed for seed, k in runs}
+    assert all((tmp_path / "results" / name / "results.zarr/zarr.json").exists() for name in found)
+    code, out, _ = command("-m", *words)
+    assert code == 0
+    assert out.count("nothing to simulate") == 4
+
+
+@pytest.mark.parametrize("words", [["seed=1,1"], ["mechanism.beta=0.1,0.2", f"name={'x' * 250}"]])
+def test_several_runs_that_cannot_be_told_apart_are_refused(command, tmp_path, words):
+    code, out, err = command("-m", *TINY, *words)
+    assert (code, out) == (2, "")
+    assert is_one_line(err)
+    assert "share a folder" in err
+    assert "name=" in err
+    assert set(everything(tmp_path)) <= {"results", "results/multirun.yaml"}
+
+
+@pytest.mark.parametrize(
+    "word", ["name=(", "name='a", "name=é", "name=x=y", "sweep.where=k < 3", "sweep.where=k > 1 #", "name=a;b"]
+)
+def test_a_word_that_cannot_be_read_comes_with_one_that_can(command, word):
+    code, _, err = command(*TINY, "mode=plan", word)
+    assert code == 2
+    assert is_one_line(err)
+    assert err.startswith(f"tcdp-sim: {word} cannot be read")
+    assert not re.search("ANTLR|Lexer|viable|hydra|EOF", err)
+    (better,) = shlex.split(err.rsplit("the shell: ", 1)[1])
+    code, _, err = command(*TINY, "mode=plan", better)
+    assert code == 0 or "cannot be read" not in err
+
+
 def test_brackets_in_a_folder_are_no_markup(command, tmp_path):
     code, out, _ = command(*TINY, "mode=plan", "results_dir='x[/bold]y'")
     assert code == 0
@@ -289,8 +328,11 @@ BAD = {
     "+bogus=1": ["'bogus' is not a key", "trials"],
     "noise=gaussian": ["noise"],
     "seed": ["seed"],
-    "sweep.k=[1,2": ["[1,2"],
-    "data=null": ["data=null"],
+    "sweep.k=[1,2": ["sweep.k=[1,2 cannot be read", "close every bracket"],
+    "data=null": ["data=null is not valid", "one_bin"],
+    "cluster=null": ["cluster=null is not valid", "local, serial"],
+    "=3": ["'=3' cannot be read", "KEY=VALUE"],
+    "seed=1,2": ["write seed=[1,2] for a list", "--multirun"],
     "--bogus": ["--bogus", "--help"],
     "--config-name=nope": ["nope"],
     "seed=???": ["seed is not given"],
@@ -459,10 +501,10 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_pat
         running.kill()
         running.wait()
     assert running.returncode == 130
-    assert "Traceback" not in out + err
-    assert "chunks are kept in results/histogram; the same command goes on from there" in out
+    assert is_one_line(err)
+    assert "chunks are kept in results/histogram; the same command goes on from there" in err
     assert psutil.wait_procs(workers, timeout=10)[1] == []
-    kept, total = (int(word) for word in out.split("interrupted: ")[1].split(" chunks")[0].split(" of "))
+    kept, total = (int(word) for word in err.split("interrupted: ")[1].split(" chunks")[0].split(" of "))
     assert 0 < kept < total
     assert not (folder / "results.zarr").exists()
     assert f"to simulate: {total - kept} of {total} chunks" in command(*words, "mode=plan")[1]
@@ -470,3 +512,83 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_pat
     assert (code, err) == (0, "")
     assert f"{total - kept} of {total} chunks to simulate" in out
     assert (folder / "results.zarr/zarr.json").exists()
+
+
+def members(session):
+    """The living processes of a session: a program that was started in one of its own, and all it started."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", [0.15, 0.4, 1, 1.6, 2.2, 2.8])
+def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, number):
+    """As a terminal sends it, and again while the run is ending: before, during and after the workers' start."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    words = (*CLUSTERS["local"], *LONG, "trials=5e7")
+    running = subprocess.Popen(
+        [*SCRIPT, *words], cwd=tmp_path, start_new_session=True, preexec_fn=_hear_ctrl_c, **pipes
+    )
+    try:
+        time.sleep(moment)
+        os.killpg(running.pid, number)
+        time.sleep(0.2)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(running.pid, number)
+        _, err = running.communicate(timeout=PATIENCE)
+        assert psutil.wait_procs(members(running.pid), timeout=5)[1] == []
+    finally:
+        for process in members(running.pid):
+            process.kill()
+        running.wait()
+    assert running.returncode == 130
+    assert is_one_line(err)
+    assert "the same command goes on" in err
+    code, out, err = command(*words, "mode=plan")
+    assert (code, err) == (0, "")
+    assert "of 2500 chunks" in out
+
+
+def test_held_signals_are_heard_at_the_end():
+    done = []
+
+    def work():
+        with interrupts.held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the block")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done == ["the block"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+
+
+def test_signals_that_are_ignored_stay_so():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts.held():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_nothing_is_held_outside_the_main_thread():
+    found = []
+
+    def work():
+        with interrupts.held():
+            found.append(1)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [1]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from tcdp_sim import journal
 from tcdp_sim.errors import UserError
-from tcdp_sim.store import Run, tree_digest
+from tcdp_sim.store import Run, intact, tree_digest
 from tcdp_sim.summary import from_bytes, summarise, to_bytes
 
 IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": 100}
@@ -69,6 +70,39 @@ def test_a_broken_identity_is_named(tmp_path):
     (tmp_path / "r" / "run.json").write_text("{")
     with pytest.raises(UserError, match=r"run\.json is not JSON"):
         Run(tmp_path / "r", IDENTITY)
+
+
+@pytest.mark.parametrize("content", ["5", "[]", "null", '"a"', "", "[" * 100_000])
+def test_an_identity_of_another_kind_is_named(tmp_path, content):
+    filled(tmp_path / "r")
+    (tmp_path / "r" / "run.json").write_text(content)
+    with pytest.raises(UserError, match=r"run\.json (is not JSON|holds no keys and values); restore it"):
+        Run(tmp_path / "r", IDENTITY)
+
+
+def test_a_folder_that_was_never_finished_is_taken(tmp_path):
+    (tmp_path / ".run-77").write_text("{")
+    assert not Run(tmp_path, IDENTITY).has(CELLS[0], 0)
+
+
+@pytest.mark.parametrize("payload", [b"C", b"Cgarbage", b"C\x02\0\0\0[]", b"C\x02\0\0\0{}", b"C\x01\0\0\0\xff"])
+def test_a_whole_record_of_something_else_counts_as_damaged(tmp_path, payload):
+    filled(tmp_path / "r")
+    with journal.Writer(tmp_path / "r" / "journal") as writer:
+        writer.append(payload)
+    run = Run(tmp_path / "r", IDENTITY)
+    assert run.damaged == {writer.path.name: 1}
+    assert all(run.has(cell, chunk) for cell in CELLS for chunk in range(5))
+
+
+@pytest.mark.parametrize("broken", ["zarr.json", "x/c/0"])
+def test_a_damaged_snapshot_is_replaced(tmp_path, broken):
+    run = filled(tmp_path / "r")
+    first = run.publish(dataset(1)).resolve()
+    (first / broken).write_bytes(b"")
+    assert not intact(first, {first.name})
+    assert run.publish(dataset(1)).resolve() == first
+    assert intact(first, {first.name})
 
 
 def test_damage_costs_only_the_damaged_chunks(tmp_path):

@@ -1,11 +1,14 @@
 """What a run says and keeps when something outside it goes wrong."""
 
+import errno
 import json
 import os
+import shutil
 
 import pytest
 
 from tcdp_sim import provenance, simulate
+from tcdp_sim.results import open_results
 from tcdp_sim.store import tree_digest
 
 
@@ -28,8 +31,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tiny, folder, monkeypatch):
     assert code == 2
     assert err.count("\n") == 1
     assert "No space left on device" in err
-    assert "what was finished is kept" in err
-    monkeypatch.undo()
+    assert "what was finished is kept: once there is room" in err
 
 
 def test_after_a_full_disk_the_same_command_ends_as_if_nothing_had_happened(tiny, folder, tmp_path, monkeypatch):
@@ -106,3 +108,125 @@ def test_provenance_of_a_source_tree_and_of_none(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "provenance.json").read_text()) == about
     monkeypatch.setattr(provenance.tcdp_sim, "__file__", str(tmp_path / "__init__.py"))
     assert provenance.record(tmp_path, {})["git"] == {"commit": None, "dirty": None}
+
+
+ONE = ("sweep.k=10", "sweep.noise=gaussian")
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def array_file(tree):
+    return next(path for path in (tree / "linf_error_mean").rglob("*") if path.is_file() and path.name != "zarr.json")
+
+
+def a_real_folder(run):
+    tree = (run / "results.zarr").resolve()
+    (run / "results.zarr").unlink()
+    shutil.copytree(tree, run / "results.zarr")
+
+
+def a_damaged_copy(run):
+    a_real_folder(run)
+    shutil.rmtree(run / "results.zarr/linf_error_mean")
+
+
+PUBLISHED = {
+    "no braces": lambda run: (run / "results.zarr/zarr.json").write_text("["),
+    "no group": lambda run: (run / "results.zarr/zarr.json").write_text("{}"),
+    "flipped bit": lambda run: flip(array_file(run / "results.zarr")),
+    "lost file": lambda run: array_file(run / "results.zarr").unlink(),
+    "lost array": lambda run: shutil.rmtree((run / "results.zarr").resolve() / "linf_error_mean"),
+    "copy without an array": a_damaged_copy,
+}
+
+
+@pytest.fixture
+def done(tiny, folder):
+    """A finished run: done() does its command again."""
+    assert tiny(*ONE)[0] == 0
+    return lambda *more: tiny(*ONE, *more)
+
+
+@pytest.mark.parametrize("damage", PUBLISHED)
+def test_damaged_results_are_told_and_published_again(done, folder, damage):
+    before = snapshot(folder)
+    PUBLISHED[damage](folder)
+    code, out, err = done("mode=draw")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "results.zarr is damaged" in err
+    assert "without mode=draw" in err
+    code, out, err = done()
+    assert (code, err) == (0, "")
+    assert "nothing to simulate" in out
+    assert snapshot(folder) == before
+    assert done("mode=draw")[0] == 0
+
+
+def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
+    before = snapshot(folder)
+    a_real_folder(folder)
+    assert done("mode=draw")[0] == 0
+    assert done()[0] == 0
+    assert (folder / "results.zarr").is_symlink()
+    assert snapshot(folder) == before
+
+
+def replaced_by_a_file(path):
+    shutil.rmtree(path)
+    path.write_text("in the way")
+
+
+@pytest.mark.parametrize("name", ["figures", "journal", "snapshots"])
+def test_a_file_in_place_of_a_folder_is_one_line(done, folder, name):
+    replaced_by_a_file(folder / name)
+    code, _, err = done()
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{folder.name}/{name}: File exists" in err
+    assert "once that is put right" in err
+    (folder / name).unlink()
+    assert done()[0] == 0
+
+
+def test_figures_that_cannot_be_written_are_one_line(done, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system", "figures")
+
+    monkeypatch.setattr("tcdp_sim.plots.save_all", refuse)
+    code, _, err = done("mode=draw")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "cannot be written (figures: Read-only file system)" in err
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EIO])
+def test_only_a_full_disk_asks_for_room(done, monkeypatch, number):
+    def refuse(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("tcdp_sim.store.Run.publish", refuse)
+    code, _, err = done()
+    assert (code, err.count("\n")) == (2, 1)
+    assert os.strerror(number) in err
+    assert "room" not in err
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{", None])
+def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, content):
+    path = folder / "provenance.json"
+    path.unlink()
+    path.write_bytes(content) if content else path.mkdir()
+    assert done("mode=draw")[0] == 0
+    assert open_results(folder).sizes["k"] == 1
+    code, _, err = done("trials=2000")
+    assert code == (0 if content else 2)
+    assert content or ("provenance.json: Is a directory" in err and err.count("\n") == 1)
+
+
+def test_results_of_another_experiment_are_not_drawn(done, folder, monkeypatch):
+    monkeypatch.setattr("tcdp_sim.study._title", lambda settings: "tcdp_sim experiment other")
+    code, out, err = done("mode=draw")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "holds 'tcdp_sim experiment histogram'" in err

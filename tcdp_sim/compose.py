@@ -1,0 +1,124 @@
+"""From the words of the command line to resolved configs, by Hydra; what Hydra has to say becomes one plain line."""
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from tcdp_sim import config
+from tcdp_sim.errors import UserError
+
+LONGEST_NAME = 200  # file systems end at 255 bytes
+
+
+def configs() -> list[dict[str, Any]]:
+    """The configs that sys.argv asks for: one, several with --multirun, none with --help and the like.
+
+    Several runs that would share a folder get names that tell them apart. Raises UserError.
+    """
+    jobs = _jobs()
+    raws = [_resolved(job) for job, _ in jobs]
+    folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
+    return raws if len(folders) == len(raws) else told_apart(raws, [words for _, words in jobs])
+
+
+def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """The configs, each with the words that are not common to all added to its name, less what a shell would mind.
+
+    words: the overrides of each config. UserError if that makes no valid or no different names.
+    """
+    if not all(isinstance(raw.get("name"), str | int) for raw in raws):
+        return list(raws)  # config.settings says what is wrong with it
+    everywhere = set.intersection(*map(set, words))
+    names = []
+    for raw, own in zip(raws, words):
+        added = ",".join(word for word in own if word not in everywhere)
+        added = re.sub(r"[^\w.,=+-]", "", added.replace("/", "_").replace(": ", "="))
+        names.append(f"{raw.get('name')}-{added}" if added else raw.get("name"))
+    repeated = [name for name, count in Counter(map(str, names)).items() if count > 1]
+    if repeated or max(len(os.fsencode(str(name))) for name in names) > LONGEST_NAME:
+        raise UserError("these runs would share a folder; give a name that tells them apart, such as 'name=s${seed}'")
+    return [{**raw, "name": name} for raw, name in zip(raws, names)]
+
+
+def _jobs() -> list[tuple[Any, list[str]]]:
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
+    jobs = []
+    said = io.StringIO()
+
+    def keep(job):
+        jobs.append((job, list(HydraConfig.get().overrides.task)))
+
+    try:
+        with contextlib.redirect_stderr(said):
+            hydra.main(version_base="1.3", config_path="conf", config_name="config")(keep)()
+    except SystemExit as end:  # argparse: usage on many lines, then what is wrong
+        if end.code:
+            raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
+        raise
+    except (HydraException, OmegaConfBaseException, ValueError, OSError) as mistake:  # about the words given
+        raise UserError(_one_line(mistake)) from None
+    sys.stderr.write(said.getvalue())
+    return jobs
+
+
+def _resolved(job) -> dict[str, Any]:
+    try:
+        drawing = job.get("mode") == "draw"  # needs no data: what is not given stays so
+        return OmegaConf.to_container(job, resolve=True, throw_on_missing=not drawing)
+    except OmegaConfBaseException as mistake:
+        raise UserError(_one_line(mistake)) from None
+
+
+def _one_line(mistake: Exception) -> str:
+    if isinstance(mistake, MissingMandatoryValue):
+        return f"{mistake.full_key} is not given; give {mistake.full_key}=VALUE"
+    if isinstance(mistake, OverrideParseException):
+        return _unreadable(mistake.override)
+    text = str(mistake).split("Config search path:")[0].split("To append to your config")[0]
+    if "Config group override must be" in text:
+        return _not_an_option()
+    if "Ambiguous value for argument" in text:
+        word = text.split("'")[1]
+        return f"{word} has several values; write {word.replace('=', '=[', 1)}] for a list, or add --multirun"
+    cause = mistake.__cause__
+    parent = getattr(cause, "parent_node", None)
+    if "Could not override" in text and parent is not None and hasattr(parent, "keys"):
+        text += f" There is no such key; valid: {', '.join(map(str, parent.keys()))}"
+    if text.startswith("Error merging override"):
+        text += ": a value, a list and keys with values cannot replace each other here"
+    if not isinstance(mistake, HydraException | OmegaConfBaseException):
+        text += f" (in: {' '.join(sys.argv[1:])})"
+    return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
+
+
+def _unreadable(word: str) -> str:
+    key, equals, value = word.partition("=")
+    if not (key and equals):
+        return f"{word!r} cannot be read; valid: KEY=VALUE, see --help"
+    if value[:1] in ("[", "{"):
+        return f"{word} cannot be read; close every bracket and quote what is text: \"sweep.where=['k > 1', 'k < 9']\""
+    quoted = value.strip("'\"").replace("\\", "\\\\").replace("'", "\\'")
+    return f"{word} cannot be read; quote the text, and the word for the shell: \"{key}='{quoted}'\""
+
+
+def _not_an_option() -> str:
+    """For `data=null` and the like: Hydra does not say which word it means."""
+    for word in sys.argv[1:]:
+        key, _, value = word.partition("=")
+        group = key.lstrip("+")
+        if not group:
+            return _unreadable(word)
+        if group in config.GROUPED and value not in config.options(group):
+            return f"{word} is not valid; valid: {group}={', '.join(config.options(group))}"
+    return f"a group's option is a name (in: {' '.join(sys.argv[1:])}); see --help"
