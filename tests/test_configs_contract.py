@@ -1,6 +1,7 @@
 """Every yaml file of the package: new ones are tested as soon as they are there."""
 
 import importlib
+import shlex
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,26 @@ def test_a_plan_says_which_block_is_not_part_of_the_study(command):
     assert (code, err) == (0, "")
     assert out.startswith("histogram: 1 cells")
     assert "also.real is not part of this study: sweep.k is given\n" in out
+
+
+@pytest.mark.parametrize("words", ["also={x: {k: 20}}", "also.x={k: 20}", "also.real.rho=0.1"])
+def test_who_adds_a_block_without_a_plus_is_told_of_it(command, words):
+    code, out, err = command("mode=plan", words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "with + in front: '+also.x={k: 20}'" in err
+
+
+def test_the_sweeps_of_the_readme_are_planned(command):
+    """Each cheap: one noise."""
+    readme = (CONF.parent.parent / "README.md").read_text("utf-8")
+    lines = [line.split(" #")[0] for line in readme.splitlines() if line.startswith("    tcdp-sim ")]
+    commands = [shlex.split(line)[1:] for line in lines if "--help" not in line and "data=csv" not in line]
+    assert len(commands) >= 5
+    assert any("also" in word for words in commands for word in words)
+    for words in commands:
+        code, out, err = command(*words, "mode=plan", "cluster=serial", "sweep.noise=gaussian")
+        assert (code, err) == (0, ""), words
+        assert " cells x " in out
 
 
 def test_every_experiment_module_has_its_file():
