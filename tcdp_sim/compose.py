@@ -95,6 +95,7 @@ def _one_line(mistake: Exception) -> str:
     parent = getattr(cause, "parent_node", None)
     if "Could not override" in text and parent is not None and hasattr(parent, "keys"):
         text += f" There is no such key; valid: {', '.join(map(str, parent.keys()))}"
+        text += "; or a new one, with + in front: '+also.x={k: 20}'" if "'also" in text else ""
     if text.startswith("Error merging override"):
         text += ": a value, a list and keys with values cannot replace each other here"
     if not isinstance(mistake, HydraException | OmegaConfBaseException):
