@@ -21,7 +21,7 @@ from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_priv
 from tcdp_sim.errors import choice, real
 from tcdp_sim.mechanisms.selection import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
-from tcdp_sim.noise import FAMILIES, Gaussian, Laplace
+from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
 ACCOUNTINGS = ("paper", "tight")
@@ -35,14 +35,14 @@ METHODS = (
 )
 
 
-def depends_on(method: str, family: str) -> tuple[str, ...]:
+def depends_on(method: str, family: str | None) -> tuple[str, ...]:
     """The parameters of the target that a method depends on, with noise of that family if it takes any."""
     if choice("method", method, METHODS) in WITH_NOISE:
         return DEPENDS_ON[choice("noise.family", family, DEPENDS_ON)]
     return ("rho", "delta") if method in WITH_DELTA else ("rho",)
 
 
-def selection_guarantee(method: str, family: str, accounting: str, target: Mapping[str, float]) -> Guarantee:
+def selection_guarantee(method: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
     """What a calibrated method promises; target: its parameters by name."""
     if method in WITH_NOISE:
         return equal_privacy(family, **target)
@@ -55,18 +55,18 @@ def selection_guarantee(method: str, family: str, accounting: str, target: Mappi
 
 
 def selection_parameters(
-    method: str, noise: Mapping[str, Any], accounting: str, target: Mapping[str, float], k: float, m: int
+    method: str, noise: Mapping[str, Any] | None, accounting: str, target: Mapping[str, float], k: float, m: int
 ) -> dict[str, float]:
     """The noise parameters, by name, of a method that keeps its guarantee; plain data for `selection_method`.
 
-    noise: a spec of conf/noise (family, calibration, objective), which methods without free noise ignore.
+    noise: a spec of conf/noise (family, calibration, objective), for methods that take any noise; others ignore it.
     Raises ValueError for unknown names, for m > 1 where a method selects one, and where no theorem covers the target.
     """
     if m > 1 and method not in WITH_TOP_M:
         raise ValueError(f"m = {m} is not valid for {method}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
-    promise = selection_guarantee(method, noise["family"], accounting, target)
+    promise = selection_guarantee(method, noise["family"] if noise else None, accounting, target)
     if method in WITH_NOISE:
-        return asdict(_noise(method, noise, accounting, promise, m))
+        return asdict(_noise(method, noise, accounting, promise, k, m))
     if method == "exponential_mechanism":
         return {"epsilon": np.sqrt(8 * promise.rho / m) if isinstance(promise, ZCDP) else promise.epsilon / m}
     if method == "noisy_max_gaussian":
@@ -117,9 +117,24 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
     return float(np.exp(brentq(excess, low, high, xtol=1e-12)) * (1 + 1e-9))
 
 
-def _noise(method, spec, accounting, promise, m):
-    given = {"objective": LargestError(**spec["objective"])} if "objective" in spec else {}
+def _noise(method, spec, accounting, promise, k, m) -> Noise:
+    given = {"objective": LargestError(**_with_k(spec["objective"], k))} if "objective" in spec else {}
     if method == "obvious_answer":
         return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
-    queries = 2 * m if choice("accounting", accounting, ACCOUNTINGS) == "paper" else m
-    return calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=queries, **given)
+    tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
+    noise = calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=m if tight else 2 * m, **given)
+    if tight and not _shares_its_shift(noise):
+        raise ValueError(f"accounting = tight is not proved for {noise}; valid: log-concave noise, truncated Laplace")
+    return noise
+
+
+def _shares_its_shift(noise: Noise) -> bool:
+    """Whether coordinates that move by at most 2 each and 2m in all cost no more than m that move by 2."""
+    if isinstance(noise, SinhNormal):
+        return bool(noise.knee >= noise.scale)
+    return isinstance(noise, Gaussian | Laplace | TruncatedLaplace)
+
+
+def _with_k(objective, k):
+    """The objective, its count the number of candidates where the spec says "k"."""
+    return objective | {"count": k} if objective["count"] == "k" else objective

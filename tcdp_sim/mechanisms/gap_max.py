@@ -1,0 +1,162 @@
+"""Private selection under a gap assumption, by every method, as a mechanism of a sweep."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from tcdp_sim.errors import UserError, real, scalar
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.scores import MOST
+from tcdp_sim.mechanisms.selection import GeneralizedHistogram, ObviousAnswer, Selection
+from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability
+from tcdp_sim.mechanisms.selection_calibration import (
+    METHODS,
+    WITH_ACCOUNTING,
+    WITH_NOISE,
+    depends_on,
+    selection_guarantee,
+    selection_method,
+    selection_parameters,
+)
+from tcdp_sim.privacy import Guarantee
+
+SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k: this many hundredths of it
+
+
+@dataclass(frozen=True, eq=False)
+class GapMax(Mechanism):
+    """m candidates tie at the top and lead the k - m others, which tie as well, by `gap`: are they selected?
+
+    Neighbours substitute one record, upon which every score may change by up to one. method: see
+    `selection_calibration.METHODS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
+    1 <= m < k. beta: failure probability at which the sufficient conditions of the papers are put to the test.
+    A trial is a draw of all noise of a run, which does not depend on the gap, so it yields the smallest gap at which
+    the run succeeds; at a cost that does not depend on k. Methods without free noise ignore the axis `noise`,
+    methods with one derivation of their guarantee the axis `accounting`.
+    """
+
+    method: str
+    calibrated: Selection
+    promise: Guarantee
+    gap: float
+    k: float
+    m: int = 1
+    beta: float = 0.05
+    sufficient: Mapping[str, float] = field(default_factory=dict)
+
+    name = "gap_max"
+    version = 1
+    axes = ("method", "noise", "accounting", "k", "gap", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    required = ("method", "k", "gap", "rho")
+    options = ("beta",)
+    observables = MappingProxyType({"needed_gap": Observable("counts", "smallest gap at which the run succeeds")})
+    events = MappingProxyType({"top_selected": "the true top m are selected"})
+
+    @classmethod
+    def check_options(cls, options):
+        scalar("beta", options["beta"], 0, 1)
+
+    @classmethod
+    def uses(cls, point):
+        target = depends_on(point["method"], _family(point))
+        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
+        delta = ("delta",) if "delta" in target else ()
+        noise = ("noise",) if point["method"] in WITH_NOISE else ()
+        accounting = ("accounting",) if point["method"] in WITH_ACCOUNTING else ()
+        return ("method", *noise, *accounting, "k", "gap", "m", "rho", *omega, *delta)
+
+    @classmethod
+    def law(cls, point, options, counts):
+        method, noise, accounting = point["method"], point.get("noise"), point.get("accounting") or "tight"
+        names = depends_on(method, _family(point))
+        for name in names:
+            if point.get(name) is None:
+                raise ValueError(f"{method} needs {name} here, which the sweep does not give")
+        target = {name: point[name] for name in names}
+        k, m = _whole("k", point["k"], 2, MOST), _whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
+        if m >= k:
+            raise ValueError(f"m = {m:g} is not valid; valid: 1 <= m < k = {k:g}")
+        law = {
+            "mechanism": cls.name,
+            "version": cls.version,
+            "method": method,
+            "parameters": selection_parameters(method, noise, accounting, target, k, int(m)),
+            "target": target,
+            "k": k,
+            "m": int(m),
+            "gap": scalar("gap", point["gap"], 0, closed=True),
+            "beta": scalar("beta", options["beta"], 0, 1),
+        }
+        if method in WITH_NOISE:
+            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+        return law | ({"accounting": accounting} if method in WITH_ACCOUNTING else {})
+
+    @classmethod
+    def build(cls, law, counts):
+        method, k, m, beta = law["method"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
+        family = law["noise"]["family"] if "noise" in law else None
+        calibrated = selection_method(method, family, law["parameters"])
+        promise = selection_guarantee(method, family, law.get("accounting", "tight"), law["target"])
+        return cls(method, calibrated, promise, law["gap"], k, m, beta, _sufficient(method, calibrated, k, m, beta))
+
+    @property
+    def noise(self):
+        """Its noise, for people."""
+        return self.calibrated.score_noise if isinstance(self.calibrated, SparseVector) else self.calibrated.noise
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def thresholds(self):
+        return {"needed_gap": self.sufficient}
+
+    @property
+    def work(self):
+        return 8.0 + 2.0 * self.m
+
+    def simulate(self, rng, trials):
+        needed = self.calibrated.needed_gap(self.k, rng, trials, self.m)
+        return {"needed_gap": needed, "top_selected": (needed < self.gap) | (needed == 0)}
+
+
+def _sufficient(method, calibrated, k, m, beta) -> dict[str, float]:
+    """Gaps that are claimed to be enough, in counts.
+
+    proved: for a failure probability of at most beta (for Algorithm 22 of at most 1/k, whatever beta).
+    theorem_20: the one of Theorem 20, where noise exceeds half the gap with probability SHARE / k; it is enough for
+    Algorithm 21, but not for Algorithm 22, for which the paper claims it as well (erratum E6).
+    """
+    if isinstance(calibrated, Stability):
+        return {"proved": max(2 * (calibrated.threshold(k) + calibrated.noise.isf(beta)) + 2, 0.0)}
+    if isinstance(calibrated, ObviousAnswer):
+        found = {"proved": 4 * calibrated.threshold(k) + 2}
+    elif isinstance(calibrated, GeneralizedHistogram):
+        found = {"proved": 2 * float(calibrated.noise.isf(beta / (2 * k)))}
+    elif method in ("exponential_mechanism", "permute_and_flip"):
+        # Lemma 34 of Bun-Steinke 2016: a candidate further below than this is selected with probability beta at most;
+        # m selections, each among what is left, share beta.
+        return {"proved": calibrated.noise.scale * np.log(m * k / beta)}
+    else:
+        return {}
+    return found | {"theorem_20": 2 * float(calibrated.noise.isf(SHARE / (2 * k)))}
+
+
+def _family(point) -> str | None:
+    """The family of the point's noise; UserError for an unknown method, or one that lacks its noise."""
+    method = point["method"]
+    if method not in METHODS:
+        raise UserError(f"sweep.method = {method} is not known; valid: {', '.join(METHODS)}")
+    if method in WITH_NOISE and point.get("noise") is None:
+        raise UserError(f"sweep.noise is missing; {method} needs one, such as gaussian")
+    return point["noise"]["family"] if point.get("noise") else None
+
+
+def _whole(name, value, low, high) -> float:
+    value = scalar(name, value, low, high, closed=True, finite=False)
+    if value != np.floor(value):
+        raise ValueError(f"{name} = {value:g} is not valid; valid: a whole number")
+    return value
