@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "store": ("journal", "summary"),
     "results": ("mechanisms", "summary", "sweep"),
     "provenance": (PACKAGE, "simulate"),
-    "experiments": ("privacy", "config", "bounds", "exact", "mechanisms", "noise", "plots", "results"),
+    "experiments": ("calibration", "privacy", "config", "bounds", "exact", "mechanisms", "noise", "plots", "results"),
     "study": (
         *(PACKAGE, "axes", "clusters", "config", "data", "engine", "mechanisms", "plots", "progress", "provenance"),
         *("results", "simulate", "store", "sweep", "experiments"),

@@ -101,7 +101,7 @@ class Histogram(Mechanism):
             "mechanism": cls.name,
             "version": cls.version,
             "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(_calibrated(noise, promise)),
+            "parameters": asdict(_calibrated(noise, promise, point["k"])),
             "target": target,
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
@@ -192,7 +192,11 @@ def _target(noise) -> tuple[str, ...]:
     return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
 
 
-def _calibrated(spec, promise: Guarantee) -> Noise:
+def _calibrated(spec, promise: Guarantee, bins) -> Noise:
     """The noise of a spec of conf/noise that keeps the promise when two bins change by one."""
-    given = {"objective": LargestError(**spec["objective"])} if "objective" in spec else {}
+    given = {}
+    if "objective" in spec:
+        count = spec["objective"]["count"]
+        level = spec["objective"]["level"]
+        given = {"objective": LargestError(bins if count == "k" else count, level)}
     return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=2, **given)
