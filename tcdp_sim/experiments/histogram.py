@@ -77,7 +77,8 @@ def _terminal_table(title, rows):
     for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P\\[top]"):
         out.add_column(heading, justify="right", no_wrap=True)
     for row in rows.sort_values("k", kind="stable").to_dict("records"):
-        label = row["noise"] + ("" if row["omega"] != row["omega"] else f" ω={_number(row['omega'])}")
+        known = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
+        label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in known.items() if x == x)
         numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
         k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
         out.add_row(escape(label), k, *(_number(x) for x in numbers), f"{row['top_stays']:.3f}")
@@ -167,14 +168,14 @@ def _error_against_k(part, styles):
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
-    keys = KINDS | {
-        _bound_said(part): BOUND,
-        "zCDP bound as printed: WRONG by √2 (E1)": PRINTED,
-        **lines,
-    }
-    _legend(figure, part, styles, 2, keys=keys)
+    wrong = {"zCDP bound as printed: WRONG by √2 (E1)": PRINTED} if _has_printed(part) else {}
+    _legend(figure, part, styles, 2, keys=KINDS | {_bound_said(part): BOUND} | wrong | lines)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
+
+
+def _has_printed(part) -> bool:
+    return "printed" in part and part["printed"].notna().any()
 
 
 def _bound_said(part) -> str:
@@ -200,7 +201,7 @@ def _exceedance(part, styles):
     keys = {}
     for style, cells in _series(part, styles, "k"):
         _probability(axes, cells, "k", "exceeds_bound", style)
-        if "printed" in cells and cells["printed"].notna().any():
+        if _has_printed(cells):
             _probability(axes, cells, "k", "exceeds_printed", wrong)
             keys = {"Gaussian, bound as printed: WRONG (E1)": wrong}
     axes.axhline(beta, color="#555555", linewidth=0.9)

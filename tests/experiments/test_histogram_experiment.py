@@ -66,6 +66,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
     assert "…" not in text
     assert "P[top]" in text
     assert "of 18 cells" in text
+    assert "truncated_laplace δ=1e-06" in text
 
 
 def drawn(table):
@@ -278,3 +279,9 @@ def test_a_line_does_not_end_where_its_probability_is_zero(table):
     figure = drawn(widened(table, rhos=[0.1, 0.2], ks=[10]))["stability_one_bin"]
     (line,) = lines(figure.axes[2], "Laplace (pure DP)")
     assert list(line.get_ydata()) == [0, 0]
+
+
+def test_the_legend_names_only_what_is_there(table):
+    found = drawn(table[table["noise"] == "laplace"].reset_index(drop=True))
+    assert labels(found["exceedance_one_bin"]) == ["Laplace (pure DP)"]
+    assert not any("WRONG" in label or "Cor. 27" in label for label in labels(found["error_vs_k_one_bin"]))
