@@ -16,6 +16,7 @@ _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.3
 _FAR = 2.0 ** np.arange(1, 61)
 _PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 _BISECTIONS = 200
+_NARROW = 1e-3  # an interval with less than this of the tail it lies in is integrated: the difference cancels
 
 
 def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
@@ -25,8 +26,9 @@ def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
     """
     arm = noise.isf(tails)
     end = noise.isf(0.0)
-    arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
-    arm = arm[np.isfinite(arm)]
+    with np.errstate(over="ignore"):
+        arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
+    arm = arm[arm < 1e300]
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 
@@ -122,6 +124,31 @@ def loss_sets(noise: Noise, shift: float) -> LevelSets:
         lambda x: 1e-15 * (_size(noise.logpdf(x)) + _size(noise.logpdf(x - shift))),
         panels(noise, [0.0, shift]),
     )
+
+
+def log_mass(noise: Noise, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis."""
+    parts = _log_mass_of_each(noise, left.ravel(), right.ravel()).reshape(left.shape)
+    with np.errstate(divide="ignore", under="ignore"):
+        return np.minimum(np.logaddexp.reduce(parts, axis=0), 0.0)
+
+
+def _log_mass_of_each(noise, left, right):
+    turn = left + right < 0  # by symmetry: now the nearer end is on the left, and tails are upper ones
+    left, right = np.where(turn, -right, left), np.where(turn, -left, right)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        outer = np.where(left < right, noise.logsf(right), 0.0)
+        start = noise.logsf(left)
+        upper = start + np.log(-np.expm1(np.minimum(outer - start, 0.0)))
+        centre = np.log1p(-np.minimum(noise.cdf(left) + noise.sf(right), 1.0))
+        found = np.where(left >= 0, upper, centre)
+    found = np.where((left < right) & ~np.isnan(found), found, -np.inf)
+    near = np.where(left >= 0, start, np.log(0.5))
+    for i in np.flatnonzero((left < right) & (found < near + np.log(_NARROW)) & (near > -650)):
+        edges = [left[i], right[i]] if left[i] >= 0 else [left[i], 0.0, right[i]]
+        with np.errstate(divide="ignore"):
+            found[i] = np.log(integrate(noise.pdf, edges).estimate)
+    return found
 
 
 def _size(log_density):

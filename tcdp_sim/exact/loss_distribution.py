@@ -10,12 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from tcdp_sim.errors import choice, real
-from tcdp_sim.exact.level_sets import LevelSets, loss_sets
+from tcdp_sim.exact.level_sets import LevelSets, log_mass, loss_sets
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, integrate
+from tcdp_sim.numerics import Bounds
 
 LAWS = ("P", "Q")
-_NARROW = 1e-3  # an interval with less than this of the tail it lies in is integrated: the difference cancels
 
 
 @dataclass(frozen=True)
@@ -97,9 +96,7 @@ class PrivacyLossDistribution:
         levels = np.asarray(real("loss", loss, -np.inf, closed=True, finite=False))
         centre = {"P": 0.0, "Q": self.shift}[choice("under", under, LAWS)]
         left, right = sets(levels.ravel())
-        with np.errstate(divide="ignore", under="ignore"):
-            parts = _log_mass(self.noise, left.ravel() - centre, right.ravel() - centre).reshape(left.shape)
-        return np.minimum(np.logaddexp.reduce(parts, axis=0), 0.0).reshape(levels.shape)[()]
+        return log_mass(self.noise, left - centre, right - centre).reshape(levels.shape)[()]
 
     def _loss_at(self, x):
         with np.errstate(all="ignore"):
@@ -135,22 +132,3 @@ class PrivacyLossDistribution:
         ends = sets.edges[[0, -1]]
         cut = np.max(np.abs(ends) * integrand(above, ends)) > 1e-13 * middle
         return Bounds(low * (1 - 1e-12), middle, np.inf if cut else high * (1 + 1e-12))
-
-
-def _log_mass(noise, left, right):
-    """log P[left < Z <= right], for flat arrays."""
-    turn = left + right < 0  # by symmetry: now the nearer end is on the left, and tails are upper ones
-    left, right = np.where(turn, -right, left), np.where(turn, -left, right)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        outer = np.where(left < right, noise.logsf(right), 0.0)
-        start = noise.logsf(left)
-        upper = start + np.log(-np.expm1(np.minimum(outer - start, 0.0)))
-        centre = np.log1p(-np.minimum(noise.cdf(left) + noise.sf(right), 1.0))
-        found = np.where(left >= 0, upper, centre)
-    found = np.where((left < right) & ~np.isnan(found), found, -np.inf)
-    near = np.where(left >= 0, start, np.log(0.5))
-    for i in np.flatnonzero((left < right) & (found < near + np.log(_NARROW)) & (near > -650)):
-        edges = [left[i], right[i]] if left[i] >= 0 else [left[i], 0.0, right[i]]
-        with np.errstate(divide="ignore"):
-            found[i] = np.log(integrate(noise.pdf, edges).estimate)
-    return found

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.errors import real
-from tcdp_sim.exact.level_sets import TINY, loss_sets
+from tcdp_sim.exact.level_sets import TINY, log_mass, loss_sets
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form, gauss_panels, integrate
 
@@ -33,8 +33,9 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
     else:
         # H_(-e)(P||Q) = 1 - e^-e + e^-e H_e(Q||P), and H(Q||P) = H(P||Q) for symmetric noise.
         positive = _profile(noise, size, np.abs(epsilons))
-        mirrored = (-np.expm1(epsilons) + np.exp(epsilons) * part for part in positive)
         with np.errstate(over="ignore", invalid="ignore"):
+            mirrored = [-np.expm1(epsilons) + np.exp(epsilons) * part for part in positive]
+            mirrored = [mirrored[0] * (1 - 1e-15), mirrored[1], mirrored[2] * (1 + 1e-15)]
             found = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, positive)))
     found = Bounds(np.maximum(found.lower, 0.0), found.estimate, np.minimum(found.upper, 1.0))
     return found if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in found))
@@ -47,7 +48,11 @@ def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     if sets.monotone:
         return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
     found = sets.integrate_above(epsilons, lambda epsilon, x: _integrand(noise, shift, epsilon, x))
-    return found._replace(upper=found.upper + float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1])))
+    # Where the loss hardly exceeds epsilon, its rounding counts; more so if it is the difference of two log densities.
+    size = 1 + abs(float(noise.logpdf(shift))) if type(noise).privacy_loss is Noise.privacy_loss else epsilons
+    slack = 1e-12 * found.estimate + 1e-15 * size * np.exp(log_mass(noise, *sets.above(epsilons)))
+    outside = float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1]))
+    return Bounds(found.lower - slack, found.estimate, found.upper + slack + outside)
 
 
 @_profile.register
