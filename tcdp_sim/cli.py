@@ -30,6 +30,9 @@ def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         print(f"tcdp-sim {__version__}")
         return
+    if sys.argv[1:2] == ["cheat-sheet"]:
+        _cheat_sheet(sys.argv[2:])
+        return
     with interrupts.held():
         from tcdp_sim import compose
     asked = compose.configs()
@@ -41,6 +44,14 @@ def _run() -> None:
         from tcdp_sim import config, study
     for raw in asked:
         _study(study, raw, config.settings(raw), Console(highlight=False, soft_wrap=True))
+
+
+def _cheat_sheet(words) -> None:
+    with interrupts.held():
+        from rich.console import Console
+
+        from tcdp_sim import sheet
+    sheet.main(words, Console(highlight=False))
 
 
 def _study(study, raw, settings, console) -> None:

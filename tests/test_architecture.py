@@ -60,7 +60,8 @@ MAY_IMPORT = {
         *("results", "simulate", "store", "sweep", "experiments"),
     ),
     "compose": ("config",),
-    "cli": (PACKAGE, "interrupts", "config", "compose", "study"),
+    "sheet": ("privacy",),
+    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "study"),
     "__main__": ("cli",),
 }
 
@@ -72,7 +73,7 @@ ONLY_IN = {
     "matplotlib": {"plots", "experiments"},
     "hydra": {"compose"},
     "omegaconf": {"compose", "config"},
-    "rich": {"cli", "study", "progress", "experiments"},
+    "rich": {"cli", "sheet", "study", "progress", "experiments"},
     "pyarrow": {"data"},
     "subprocess": {"provenance"},
 }

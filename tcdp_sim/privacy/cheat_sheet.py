@@ -70,12 +70,13 @@ def _dp_rows(epsilon, delta, sensitivity, k, slack) -> Iterator[CheatSheetRow]:
     notion, ratio = "(epsilon, delta)-DP", sensitivity / epsilon
     logs = log(1.25) - log(delta)
     variance = 2 * ratio * ratio * logs
-    why = "Dwork-Roth 2014, Theorem A.1: proved for epsilon < 1"
+    why, formula = "Dwork-Roth 2014, Theorem A.1", "2 Delta^2 log(1.25/delta) / epsilon^2"
+    proved = ApproxDP(epsilon, delta, why)
     if epsilon >= 1:
         exact = _gaussian_delta(epsilon / sqrt(2 * logs), epsilon)
-        why += f"; here epsilon = {epsilon:g}, and the exact delta of this noise is {exact:.3g}, not {delta:g}"
-    formula = "2 Delta^2 log(1.25/delta) / epsilon^2"
-    proved = ApproxDP(epsilon, delta, "Dwork-Roth 2014, Theorem A.1") if epsilon < 1 else None
+        why = f"{why}: proved for epsilon < 1 only; here the exact delta of this noise is {exact:.3g}"
+        why += f", not {delta:g}" if exact > delta else " (Balle-Barthe-Gaboardi 2018, Theorem 4)"
+        proved = ApproxDP(epsilon, delta, "Balle-Barthe-Gaboardi 2018, Theorem 4") if exact <= delta else None
     yield _row(notion, "Gaussian variance", formula, (variance,), why, proved)
 
     value = (k * epsilon, k * delta)

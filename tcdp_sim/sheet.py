@@ -1,0 +1,67 @@
+"""`tcdp-sim cheat-sheet`: what every notion of privacy gives for the parameters at hand, and what it does not."""
+
+from collections.abc import Sequence
+from inspect import signature
+
+from tcdp_sim.errors import UserError
+
+DEFAULTS = {"rho": 0.1, "omega": 5.0, "delta": 1e-6, "epsilon": 1.0}
+HELP = """tcdp-sim cheat-sheet [KEY=VALUE ...]: the cheat sheet "Variants of Differential Privacy", for your parameters
+
+  rho=0.1 omega=5 (tCDP; rho also for zCDP)  epsilon=1 delta=1e-6 (nats; epsilon of DP and of RDP)  order=2 (of RDP)
+  sensitivity=1 (L2)  k=1 (releases composed)  slack=DELTA (of advanced composition)  sampling_fraction=0.01 (adds
+  the subsampling rows). Rows marked NO are printed on the sheet and are not proved here: they are no guarantees.
+  A wide terminal (130 columns) also shows the formulas."""
+WIDE = 130
+
+
+def main(words: Sequence[str], console) -> None:
+    """Print the sheet; words: KEY=VALUE. Raises UserError for words that are none of its keys or out of range."""
+    if "--help" in words or "-h" in words:
+        console.print(HELP, markup=False)
+        return
+    given = DEFAULTS | dict(map(_read, words))
+    from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, cheat_sheet, to_approx_dp
+
+    try:
+        rows = cheat_sheet(**given)
+    except (ValueError, OverflowError) as mistake:
+        raise UserError(f"cheat-sheet: {mistake}") from None
+    told = ", ".join(f"{key} = {value:g}" for key, value in given.items())
+    title = f"Variants of differential privacy at {told}"
+    console.print(_table(title, rows, console.width >= WIDE), soft_wrap=False)
+    for guarantee in (ZCDP(given["rho"]), TCDP(given["rho"], given["omega"])):
+        best: ApproxDP = to_approx_dp(guarantee, given["delta"], "tight")
+        text = f"Best conversion of {guarantee}: ({best.epsilon:.6f}, {best.delta:g})-DP by {best.source}"
+        console.print(text, markup=False)
+
+
+def _read(word: str):
+    from tcdp_sim.privacy import cheat_sheet
+
+    valid = list(signature(cheat_sheet).parameters)
+    key, _, value = word.partition("=")
+    if key not in valid:
+        raise UserError(f"cheat-sheet: {word!r} is not KEY=VALUE with one of its keys; valid: {', '.join(valid)}")
+    try:
+        number = float(value)
+    except ValueError:
+        raise UserError(f"cheat-sheet: {key} = {value!r} is not a number") from None
+    return key, int(number) if key == "k" and number.is_integer() else number
+
+
+def _table(title, rows, formulas):
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    headings = ("notion", "what", *(("formula",) if formulas else ()), "value", "holds", "source, or why not")
+    for heading in headings:
+        out.add_column(heading, justify="right" if heading == "value" else "left")
+    for row in rows:
+        value = "\n".join(f"{x:.6g}" for x in row.value)
+        verdict = "yes" if row.valid else "NO" if row.value else "n/a"
+        cells = (row.notion, row.what, *((row.formula,) if formulas else ()), value, verdict, row.why)
+        out.add_row(*map(escape, cells), style={"yes": None, "NO": "red", "n/a": "dim"}[verdict])
+    return out
