@@ -98,7 +98,7 @@ def _one_line(mistake: Exception) -> str:
         text += "; or a new one, with + in front: '+also.x={k: 20}'" if "'also" in text else ""
     if text.startswith("Error merging override"):
         text += ": a value, a list and keys with values cannot replace each other here"
-    if not isinstance(mistake, HydraException | OmegaConfBaseException):
+    if not isinstance(mistake, HydraException | OmegaConfBaseException) or "Recursive interpolation" in text:
         text += f" (in: {' '.join(sys.argv[1:])})"
     return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
 

@@ -145,8 +145,9 @@ PUBLISHED = {
 
 
 @pytest.fixture
-def done(tiny, folder):
-    """A finished run: done() does its command again."""
+def done(tiny, folder, monkeypatch):
+    """A finished run without figures: done() does its command again."""
+    monkeypatch.setattr("tcdp_sim.plots.save_all", lambda figures, folder: [])
     assert tiny(*ONE)[0] == 0
     return lambda *more: tiny(*ONE, *more)
 
@@ -175,15 +176,13 @@ def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
     assert snapshot(folder) == before
 
 
-def replaced_by_a_file(path):
-    shutil.rmtree(path)
-    path.write_text("in the way")
-
-
 @pytest.mark.parametrize("name", ["figures", "journal", "snapshots"])
-def test_a_file_in_place_of_a_folder_is_one_line(done, folder, name):
-    replaced_by_a_file(folder / name)
-    code, _, err = done()
+def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name):
+    with monkeypatch.context() as patch:
+        patch.setattr("tcdp_sim.plots.save_all", lambda figures, folder: folder.mkdir(parents=True, exist_ok=True))
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).write_text("in the way")
+        code, _, err = done()
     assert (code, err.count("\n")) == (2, 1)
     assert f"{folder.name}/{name}: File exists" in err
     assert "once that is put right" in err
