@@ -43,7 +43,8 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
 
     def integrand(epsilon, x):
         with np.errstate(all="ignore"):
-            return p.pdf(x) * np.maximum(-np.expm1(epsilon - pair.loss(x)), 0.0)
+            share = np.maximum(-np.expm1(epsilon - pair.loss(x)), 0.0)
+        return np.where(np.isnan(share), 0.0, p.pdf(x) * share)  # where neither has density
 
     sets = pair.sets()
     low, middle, high = sets.integrate_above(flat, integrand)
