@@ -1,0 +1,172 @@
+"""The study of the privacy loss, from a small run.
+
+Simulated and exact values are compared at 5.5 standard errors: for a fresh seed a false-alarm rate of 4e-8 each.
+"""
+
+import numpy as np
+import pytest
+from rich.console import Console
+from scipy import stats
+
+from tcdp_sim import plots, results
+from tcdp_sim.experiments import privacy_loss
+
+WORDS = ("experiment=privacy_loss", "cluster=serial", "trials=2000", "chunk=1000")
+EPSILON = "also.tail.epsilon={from:-0.5,to:9,num:20}"  # steps of 1/2
+SMALL = (*WORDS, EPSILON, "also.renyi.order={from:1.2,to:30,num:3}")  # 1.2, 6, 30
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "results" / "privacy_loss"
+
+
+once = {}  # the small study: run by the first test that needs it
+
+
+@pytest.fixture
+def study(command, folder):
+    if not once:
+        code, _, err = command(*SMALL)
+        assert code == 0, err
+        once["folder"], once["table"] = folder, privacy_loss.reference(results.open_cells(folder).load())
+    return once
+
+
+@pytest.fixture
+def table(study):
+    return study["table"].copy()
+
+
+def drawn(table, noise, quantity):
+    rows = table[(table["noise"] == noise) & (table["quantity"] == quantity) & (table["trials"] > 0)]
+    return rows.sort_values("at")
+
+
+def test_simulated_and_exact_stand_side_by_side(table):
+    rows = table[table["trials"] > 0]
+    assert set(rows["quantity"]) == {"tail", "profile", "renyi", "quantile"}
+    random = rows["mcse"] > 0
+    close = (rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"]
+    assert (close | ~random).all(), rows[~close & random]
+    np.testing.assert_allclose(rows["simulated"][~random], rows["exact"][~random], rtol=1e-12, atol=1e-200)
+    assert (rows["lower"] <= rows["upper"]).all()
+    assert random.mean() > 0.8
+
+
+def test_exact_values_are_those_of_closed_forms(table):
+    """The loss of Gaussian noise is N(rho, 2 rho); that of Laplace noise is at most epsilon."""
+    law = stats.norm(0.1, np.sqrt(0.2))
+    for quantity, truth in (
+        ("tail", law.sf),
+        ("profile", lambda e: law.sf(e) - np.exp(e) * stats.norm(-0.1, np.sqrt(0.2)).sf(e)),
+        ("renyi", lambda order: 0.1 * order),
+        ("quantile", law.ppf),
+    ):
+        rows = drawn(table, "gaussian", quantity)
+        np.testing.assert_allclose(rows["exact"], truth(rows["at"]), rtol=1e-7)
+    laplace = drawn(table, "laplace", "tail")
+    assert ((laplace["exact"] > 0) == (laplace["at"] < np.sqrt(0.2))).all()
+    np.testing.assert_allclose(drawn(table, "truncated_laplace", "profile")["exact"][-2:], 1e-6, rtol=1e-9)
+
+
+def test_no_noise_breaks_its_promise(table):
+    """At the simulated points and all along the curves, 1e-9 for rounding; and promises are not idle."""
+    told = table[table["promised"].notna()]
+    assert (told["exact"] <= told["promised"] * (1 + 1e-9)).all()
+    assert len(told) > 2000
+    gaussian = drawn(table, "gaussian", "renyi")
+    np.testing.assert_allclose(gaussian["exact"], gaussian["promised"])
+    beyond = drawn(table, "sinh_normal", "renyi")
+    assert beyond["promised"].tolist()[-1] == np.inf == beyond["simulated"].tolist()[-1]
+    assert not told["noise"].eq("truncated_laplace")[told["quantity"] == "renyi"].any()
+
+
+def test_quantities_have_the_axes_they_depend_on(study):
+    ds, table = results.open_results(study["folder"]), study["table"]
+    common = ("noise", "rho", "omega_sqrt_rho", "delta", "shift")
+    assert ds["privacy_loss_mean"].dims == common
+    assert ds["hockey_stick_mean"].dims == (*common, "epsilon") == ds["loss_tail_mean"].dims
+    assert set(ds["renyi_excess_mean"].dims) <= {*common, "order"}
+    assert (ds.sizes["epsilon"], ds.sizes["order"]) == (20, 3)
+    found = ds["hockey_stick_mean"].sel(noise="gaussian", epsilon=0.5).values.item()
+    rows = drawn(table, "gaussian", "profile")
+    assert found == rows.loc[rows["at"] == 0.5, "simulated"].item()
+    assert ds["privacy_loss_mean"].notnull().all()
+
+
+def test_groups_are_promised_what_group_privacy_gives(command, folder):
+    code, _, err = command(*SMALL, "sweep.noise=[laplace,gaussian,sinh_normal_tight]", "sweep.shift=[0.5,2,9]")
+    assert code == 0, err
+    table = privacy_loss.reference(results.open_cells(folder).load())
+    told = table[table["promised"].notna()]
+    assert (told["exact"] <= told["promised"] * (1 + 1e-9)).all()
+    gaussian = table[(table["noise"] == "gaussian") & (table["quantity"] == "renyi") & (table["at"] == 6)]
+    np.testing.assert_allclose(gaussian.sort_values("shift")["promised"], [0.6, 4 * 0.6, 81 * 0.6])
+    assert len(list(drawn_figures(table))) == 4
+
+
+def test_epsilon_or_order_given_make_the_study_about_that(command, folder):
+    code, _, err = command(*WORDS, "sweep.noise=gaussian", "sweep.epsilon=1")
+    assert code == 0, err
+    table = privacy_loss.reference(results.open_cells(folder).load())
+    assert set(table["quantity"]) == {"tail", "profile"}
+    assert set(drawn_figures(table)) == {"loss_tail", "delta_epsilon"}
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("sweep.order=1", "order = 1 is not valid; valid: 1 < order"),
+        ("sweep.shift=0", "shift = 0 is not valid; valid: 0 < shift"),
+        ("sweep.omega_sqrt_rho=0.1", "omega"),
+        ("+mechanism.beta=0.1", "beta"),
+    ],
+)
+def test_mistakes_are_one_line(command, word, said):
+    code, _, err = command(*WORDS, word)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_report_fits_a_terminal_of_80_columns(table):
+    console = Console(width=80, record=True, quiet=False, file=open("/dev/null", "w"))  # noqa: SIM115
+    privacy_loss.report(table, console)
+    text = console.export_text()
+    assert "…" not in text
+    assert "sinh_normal_tight" in text
+    assert "outside the simulated 95% interval" in text
+
+
+def drawn_figures(table):
+    with plots.style():
+        return {name: figure for name, figure, _ in privacy_loss.figures(table)}
+
+
+def test_figures(table):
+    found = drawn_figures(table)
+    assert list(found) == ["loss_tail", "delta_epsilon", "renyi_curve", "loss_law"]
+    panels = found["loss_tail"].axes
+    assert [axes.get_title() for axes in panels] == [
+        "0.447214-DP",
+        "(0.447214, 1e-06)-DP",
+        "0.1-zCDP",
+        "(0.1, 6.32456)-tCDP",
+    ]
+    assert all(axes.get_yscale() == "log" for axes in panels)
+    text = " ".join(t.get_text() for t in found["loss_tail"].legends[0].get_texts())
+    for word in ("Laplace", "Gaussian", "sinh-normal", "95% interval", "guarantee allows", "Rényi DP"):
+        assert word in text
+    assert found["renyi_curve"].axes[0].get_ylim() == (0, 2)
+    assert found["delta_epsilon"].axes[0].get_ylabel() == "δ(ε)"
+
+
+def test_a_noise_has_one_colour_in_every_figure(table):
+    seen = {}
+    for figure in drawn_figures(table).values():
+        for axes in figure.axes:
+            for handle, label in zip(*axes.get_legend_handles_labels()):
+                seen.setdefault(label, set()).add(handle.lines[0].get_color())
+    assert len(seen) == 5
+    assert all(len(colours) == 1 for colours in seen.values())
