@@ -55,28 +55,20 @@ def open_results(path) -> xr.Dataset:
     """A run's results, labelled and lazily loaded, with one dimension for each axis of the sweep.
 
     path: a run's folder, or the zarr tree in it. Where a law does not depend on an axis (omega for Laplace
-    noise) its one value is repeated along it; points that the sweep does not contain are NaN. Histograms stay
-    ragged, along `<observable>_entry`. The flat table is `open_cells(path)`.
+    noise) its one value is repeated along it; points that the sweep does not contain are NaN. An observable has the
+    axes of the cells that yield it. Histograms stay ragged, along `<observable>_entry`. The flat table is
+    `open_cells(path)`.
     Units and meanings are in the variables' attributes, seed, versions and config hash in the dataset's.
     Raises UserError if there is nothing to open.
     """
     flat = open_cells(path)
-    axes = json.loads(flat.attrs["axes"])
-    labels = {axis: flat[axis].values for axis in axes}
-    values = {axis: _levels(labels[axis]) for axis in axes}
-    where = np.full([len(v) for v in values.values()], -1)
-    for i in range(flat.sizes["cell"]):
-        where[tuple(_position(labels[axis][i], values[axis]) for axis in axes)] = i
-    index = xr.DataArray(where, coords=values, dims=list(axes))
-    flat = flat.drop_vars(list(axes))
-    per_cell = flat[[name for name in flat.variables if "cell" in flat[name].dims]]
-    known = index >= 0
-    grid = per_cell.isel(cell=index.clip(0))
-    if (where < 0).any():
-        grid = grid.reset_coords()
-        grid = grid.map(lambda v: v.where(known, "" if v.dtype.kind not in "fiu" else np.nan), keep_attrs=True)
-        grid = grid.set_coords([name for name in flat.coords if name in grid])
-    return xr.merge([grid, flat.drop_dims("cell")], combine_attrs="override").assign_attrs(flat.attrs)
+    labels = {axis: flat[axis].values for axis in json.loads(flat.attrs["axes"])}
+    flat = flat.drop_vars(list(labels))
+    coordinates = [name for name in flat.coords if "cell" in flat[name].dims]
+    flat = flat.reset_coords(coordinates)
+    parts = [_unstacked(flat[names], rows, labels) for rows, names in _families(flat)]
+    whole = xr.merge([*parts, flat.drop_dims("cell")], combine_attrs="override")
+    return whole.set_coords(coordinates).assign_attrs(flat.attrs)
 
 
 def open_cells(path) -> xr.Dataset:
@@ -114,6 +106,37 @@ def _data_counts(cells, counts):
         "data_start": _row([starts[cell.counts] for cell in cells], "1", "first entry of the cell's data_counts"),
         "data_size": _row([sizes[cell.counts] for cell in cells], "1", "how many entries it has"),
     }
+
+
+def _families(flat):
+    """(cells, variables): an observable's variables belong to the cells that have it, all others to every cell."""
+    per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
+    everywhere = tuple(range(flat.sizes["cell"]))
+    cells = {}
+    for name in (name.removesuffix("_histogram_bins") for name in per_cell if name.endswith("_histogram_bins")):
+        has = (flat[f"{name}_histogram_bins"].values > 0) | (flat[f"{name}_nonfinite"].values > 0)
+        cells[name] = tuple(np.flatnonzero(has)) or everywhere
+    found: dict[tuple[int, ...], list[str]] = {}
+    for name in per_cell:
+        owner = max((observable for observable in cells if name.startswith(f"{observable}_")), key=len, default=None)
+        found.setdefault(cells.get(owner, everywhere), []).append(name)
+    return found.items()
+
+
+def _unstacked(part, rows, labels):
+    """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
+    values = {axis: _levels(column) for axis, column in labels.items()}
+    blank = {axis: [_blank(value) for value in column] for axis, column in labels.items()}
+    used = [axis for axis in labels if all(blank[axis]) or not all(blank[axis][i] for i in rows)]
+    where = np.full([len(values[axis]) for axis in used], -1)
+    for i in rows:
+        where[tuple(_position(labels[axis][i], values[axis]) for axis in used)] = i
+    index = xr.DataArray(where, coords={axis: values[axis] for axis in used}, dims=used)
+    grid = part.isel(cell=index.clip(0))
+    if (where >= 0).all():
+        return grid
+    known = index >= 0
+    return grid.map(lambda v: v.where(known, "" if v.dtype.kind not in "fiu" else np.nan), keep_attrs=True)
 
 
 def _levels(column):
