@@ -17,6 +17,7 @@ from tcdp_sim.numerics import Bounds, gauss_panels, integrate
 METHODS = ("white", "black")
 _ROUNDING = 4e-13  # relative error of a probability from the loss distribution
 _NEGLIGIBLE = 45.0
+_SMALLEST, _LARGEST = 1e-290, 650.0  # of delta, and of the log of its weight
 _GRID = np.concatenate([[0.0], np.geomspace(1e-12, 1e4, 129)])
 
 
@@ -48,11 +49,11 @@ def renyi_from_profile(profile: Callable, order: float, reverse: Callable | None
     """
     s = real("order", order, 1, closed=True) - 1
     rising, falling = (lambda eps: s * eps), (lambda eps: -(s + 1) * eps)
-    if reverse is None:
-        parts = [_weighted(profile, lambda eps: np.logaddexp(rising(eps), falling(eps)))]
-    else:
-        parts = [_weighted(profile, rising), _weighted(reverse, falling)]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if reverse is None:
+            parts = [_weighted(profile, lambda eps: np.logaddexp(rising(eps), falling(eps)))]
+        else:
+            parts = [_weighted(profile, rising), _weighted(reverse, falling)]
         low, middle, high = (np.log1p(s * (s + 1) * total) / s if s else total for total in map(sum, zip(*parts)))
     return Bounds(float(low), float(middle), float(high))
 
@@ -74,30 +75,41 @@ def group_profile(noise: Noise, shift: float, epsilon, size: int, method: str = 
     with np.errstate(invalid="ignore", over="ignore"):
         powers = np.where(epsilons > 0, np.expm1(epsilons) / np.expm1(epsilons / size), float(size))
         factor = np.where(np.isnan(powers), np.exp(epsilons * (1 - 1 / size)), powers)  # inf / inf
-        parts = [np.fmin(factor * part, 1.0) for part in hockey_stick(noise, shift, epsilons / size)]
+        one = hockey_stick(noise, shift, epsilons / size)
+        parts = [np.where(np.equal(part, 0), 0.0, np.minimum(factor * part, 1.0)) for part in one]
     return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts))
 
 
 def _weighted(profile, log_weight) -> Bounds:
     """The integral of e^log_weight(eps) delta(eps) over eps >= 0."""
     edges, goes_on, cut = _reach(profile, log_weight)
-    middle = integrate(lambda eps: np.exp(log_weight(eps)) * profile(eps).estimate, edges)
+
+    def weighted(eps, delta):
+        with np.errstate(divide="ignore"):
+            return np.exp(log_weight(eps) + np.log(delta))
+
+    middle = integrate(lambda eps: weighted(eps, profile(eps).estimate), edges, rounds=1 if cut else 60)
     eps, width = gauss_panels(edges, 5)
-    ends = profile(eps)
-    slack = (np.exp(log_weight(eps)) * (ends.upper - ends.lower)) @ width
+    low, estimate, high = profile(eps)
+    lower = max(middle.lower - weighted(eps, estimate - low) @ width, 0.0)
     if cut:
-        return Bounds(middle.lower - slack, np.inf, np.inf)
-    return Bounds(middle.lower - slack, middle.estimate, np.inf if goes_on else middle.upper + slack)
+        return Bounds(lower, np.inf, np.inf)
+    return Bounds(lower, middle.estimate, np.inf if goes_on else middle.upper + weighted(eps, high - estimate) @ width)
 
 
 def _reach(profile, log_weight):
-    """Where the integrand matters, whether delta goes on beyond, and whether it still counts where floats end."""
-    delta = profile(_GRID)
-    known = delta.estimate > 1e-290
-    last = max(int(known.sum()) - 1, 0)
+    """Where the integrand matters, whether delta goes on beyond, and whether it may still count where floats end."""
+    delta, weight = profile(_GRID), log_weight(_GRID)
+    known = (delta.estimate > _SMALLEST) & (weight < _LARGEST)
+    if not known.any():
+        return _GRID[:2], bool(delta.upper[1] > 0), False
     with np.errstate(divide="ignore"):
-        height = np.where(known, log_weight(_GRID) + np.log(delta.estimate), -np.inf)
-    matters = int(np.flatnonzero(height >= height.max() - _NEGLIGIBLE)[-1]) if known.any() else 0
+        height = np.where(known, weight + np.log(delta.estimate), -np.inf)
+    least = height.max() - _NEGLIGIBLE
+    matters, last = int(np.flatnonzero(height >= least)[-1]), int(np.flatnonzero(known)[-1])
     end = min(matters + 1, len(_GRID) - 1)
     goes_on = bool(delta.upper[end] > 0)
-    return _GRID[: end + 1], goes_on, goes_on and matters == last and bool(known.any())
+    beyond = np.inf if last == len(_GRID) - 1 else weight[last + 1]
+    cut = goes_on and matters == last and (beyond >= _LARGEST or beyond + np.log(_SMALLEST) >= least)
+    edges = _GRID[: last + 1 if cut else end + 1]
+    return edges[(edges == 0) | (edges > 1e-7 * edges[-1])], goes_on, cut

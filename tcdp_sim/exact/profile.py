@@ -32,8 +32,8 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
         found = closed_form(np.maximum(-np.expm1(epsilons), 0.0))
     else:
         # H_(-e)(P||Q) = 1 - e^-e + e^-e H_e(Q||P), and H(Q||P) = H(P||Q) for symmetric noise.
-        positive = _profile(noise, size, np.abs(epsilons))
         with np.errstate(over="ignore", invalid="ignore"):
+            positive = _profile(noise, size, np.abs(epsilons))
             mirrored = [-np.expm1(epsilons) + np.exp(epsilons) * part for part in positive]
             mirrored = [mirrored[0] * (1 - 1e-15), mirrored[1], mirrored[2] * (1 + 1e-15)]
             found = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, positive)))
@@ -124,4 +124,6 @@ def _columns(noise, shift, epsilons, edges, nodes):
 
 def _integrand(noise, shift, epsilon, x):
     with np.errstate(all="ignore"):
-        return np.exp(noise.logpdf(x)) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)
+        log_p = noise.logpdf(x)
+        gain = np.exp(log_p) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)
+        return np.where(log_p > -np.inf, gain, 0.0)  # where neither has density the loss is NaN
