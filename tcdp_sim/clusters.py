@@ -59,17 +59,22 @@ def _local_client(workers: int):
 
     started = []
     try:
-        with dask.config.set(DASK_SETTINGS), interrupts.held():
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
-            started.append(cluster)
-            started.append(Client(cluster))
+        try:
+            with dask.config.set(DASK_SETTINGS), interrupts.held():
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
+                started.append(cluster)
+                started.append(Client(cluster))
+        except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
+            reason = " ".join(str(problem).split()) or type(problem).__name__
+            told = f"the {workers} worker processes did not start ({reason}); try again, or cluster=serial"
+            raise UserError(told) from None
         yield started[-1]
     finally:
         with interrupts.held():

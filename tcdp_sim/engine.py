@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from tcdp_sim.errors import UserError
 from tcdp_sim.simulate import Batch, Done, Task, run
 from tcdp_sim.sweep import Cell
 
@@ -38,6 +39,17 @@ class DaskExecutor:
         self.workers = workers
 
     def results(self, tasks):
+        from distributed import KilledWorker
+
+        try:
+            yield from self._results(tasks)
+        except KilledWorker as lost:
+            raise UserError(
+                f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
+                "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
+            ) from None
+
+    def _results(self, tasks):
         from distributed import as_completed
 
         flying = as_completed(with_results=True)

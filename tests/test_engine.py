@@ -1,6 +1,7 @@
 """The same bits whatever the executor, the workers, the batches, the order, the interruptions."""
 
 import functools
+import os
 import random
 import subprocess
 import sys
@@ -115,6 +116,27 @@ def test_an_error_on_a_worker_reaches_the_driver():
         pytest.raises(ValueError, match=r"mechanism\.name = 'none'"),
     ):
         list(executor.results(iter([simulate.Task(1, 10, (broken,))])))
+
+
+def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):
+    monkeypatch.setattr(engine, "run", os._exit)  # what the kernel does when memory is out
+    with (
+        clusters.connect({"name": "local", "workers": 1}) as executor,
+        pytest.raises(UserError, match=r"a task ended \d workers .*; what was finished is kept"),
+    ):
+        list(executor.results(iter([1])))
+
+
+def test_workers_that_do_not_start_are_one_line(monkeypatch):
+    def refuse(**_):
+        raise RuntimeError("Nanny failed\n to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", refuse)
+    with (
+        pytest.raises(UserError, match=r"the 3 worker processes did not start \(Nanny failed to start\.\)"),
+        clusters.connect({"name": "local", "workers": 3}),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "two", 10**6])
