@@ -21,7 +21,7 @@ def success_probability(profile: LevelProfile, scale: float) -> float:
     lost = _missed(profile, 0, True, gaps, profile.weight, scale)
     if profile.points.to_end[last] > 0:  # the largest point is not k - 1
         lost += _missed(profile, last, False, gaps[::-1], profile.weight[::-1], scale)
-    return 1 - lost
+    return max(1 - lost, 0.0)
 
 
 def _missed(profile, end, is_first, gaps, weight, scale):

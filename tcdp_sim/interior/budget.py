@@ -21,6 +21,10 @@ SPLITS = (
     (1024, (0.45, 0.30, 0.25)),
     (np.inf, (0.50, 0.25, 0.25)),
 )
+# (how many numbers change, by how much) when one record is substituted. Algorithm 21: the sum of the changes is at most
+# 2, which is one shift of 2 where divergences are superadditive in the shift; that is proved for Gaussian and Laplace
+# noise only, so two are charged, as in the paper. Algorithm 22: half of the gap moves by one (Lemma 23).
+CHARGES = {"histogram": (2, 1.0), "surrogate": (2, 1.0), "algorithm_21": (2, 2.0), "algorithm_22": (1, 1.0)}
 SHARES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
 
 
@@ -53,12 +57,14 @@ def parts(
     family: str = "sinh_normal",
     accounting: str = "tight",
     calibration: str | None = None,
+    selection: str = "histogram",
 ) -> Parts:
     """What (rho, omega)-tCDP buys for a domain of 2^log2_k elements; neighbours substitute one record.
 
     split: shares (level, node, end), positive, together 1; default `recommended_split`. family: of the noise on the
     nodes of a level, of which a substitution moves two by one. accounting: "tight" (bounded range; certified
-    quadrature) or "paper" (epsilon^2 / 2; Theorem 17); calibration: of the noise, if not by the same.
+    quadrature) or "paper" (epsilon^2 / 2; Theorem 17); calibration: of the noise, if not by the same. selection: of
+    the node, which says what the noise is charged with (`CHARGES`).
     UserError for a budget that cannot be split so, ValueError where the noise cannot be calibrated.
     """
     choice("accounting", accounting, ACCOUNTINGS)
@@ -67,18 +73,33 @@ def parts(
     level, node, end = checked_split(split or default_split(rho, omega, float(log2_k), family, accounting, how))
     epsilon_end = exponential_epsilon(end * rho, accounting)
     objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / BETA))
-    noise = calibrate(family, TCDP(node * rho, omega), 1.0, how, coordinates=2, objective=objective)
+    queries, shift = CHARGES[choice("selection", selection, CHARGES)]
+    noise = calibrate(family, TCDP(node * rho, omega), shift, how, coordinates=queries, objective=objective)
     return Parts(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
 
 
-def recipe(bought: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default") -> Recipe:
-    """The release on n records: thresholds by the proof; variant "paper" takes n/5, 2n/5 and two candidates."""
+def recipe(
+    bought: Parts,
+    log2_k: float,
+    n: float,
+    beta: float = BETA,
+    variant: str = "default",
+    selection: str = "histogram",
+) -> Recipe:
+    """The release on n records: thresholds by the proof; variant "paper" takes n/5, 2n/5 and two candidates.
+
+    Selections that look for one heavy node ask for more than half of the records ("heavy" thresholds).
+    """
+    if selection != "histogram":
+        variant = "heavy"
     lower, upper = thresholds(bought, log2_k, n, beta, variant)
     candidates = 2 if variant == "paper" else 3
-    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, "histogram", candidates)
+    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, selection, candidates)
 
 
-def ledger(bought: Parts, rho: float, omega: float, split, accounting: str, calibration: str) -> tuple[Step, ...]:
+def ledger(
+    bought: Parts, rho: float, omega: float, split, accounting: str, calibration: str, selection: str = "histogram"
+) -> tuple[Step, ...]:
     """The lines of a release that `parts` bought with these arguments.
 
     Level: every node's weight, hence every heaviest one and the quality, moves by at most one. Node: given the level,
@@ -86,9 +107,10 @@ def ledger(bought: Parts, rho: float, omega: float, split, accounting: str, cali
     n - F(j - 1) move by at most one, hence the depth. The thresholds are functions of public numbers.
     """
     source = {"tight": "certified quadrature", "paper": "the theorem"}[calibration]
+    queries, shift = CHARGES[choice("selection", selection, CHARGES)]
     return (
         exponential_step("level", bought.epsilon_level, accounting),
-        noise_step("node", bought.noise, 1.0, 2, checked_split(split)[1] * rho, omega, source),
+        noise_step("node", bought.noise, shift, queries, checked_split(split)[1] * rho, omega, source),
         exponential_step("end", bought.epsilon_end, accounting),
     )
 

@@ -36,15 +36,26 @@ def success_probability(profile: LevelProfile, epsilon: float) -> float:
     return float(np.exp(logsumexp(weight[1:-1]) - logsumexp(weight)))
 
 
+def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+    """The depths of the outputs of independent trials, on a domain of any size."""
+    _, depth, chosen = _choose(profile, epsilon, rng, trials)
+    return depth[chosen]
+
+
 def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> np.ndarray:
     """Outputs of independent trials as int64, for domains of at most 2^62 elements."""
-    size, depth = stretches(profile)
-    weight = size + 0.5 * epsilon * depth
-    edges = np.cumsum(np.exp(weight - weight.max()))
-    chosen = np.minimum(np.searchsorted(edges, edges[-1] * rng.random(trials), side="right"), len(edges) - 1)
+    *_, chosen = _choose(profile, epsilon, rng, trials)
     told, m = profile.points.values, len(profile.weight)
     first, last = np.empty(2 * m + 1, dtype=np.int64), np.empty(2 * m + 1, dtype=np.int64)
     first[1::2] = last[1::2] = told[:m]
     first[::2] = [0, *(x + 1 for x in told[:m])]
     last[::2] = [*(x - 1 for x in told[:m]), told[-1]]
     return rng.integers(first[chosen], last[chosen] + 1)
+
+
+def _choose(profile, epsilon, rng, trials):
+    size, depth = stretches(profile)
+    weight = size + 0.5 * epsilon * depth
+    edges = np.cumsum(np.exp(weight - weight.max()))
+    chosen = np.searchsorted(edges, edges[-1] * rng.random(trials), side="right")
+    return size, depth, np.minimum(chosen, len(edges) - 1)

@@ -59,7 +59,7 @@ def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
         chosen = _candidate_law(depths, recipe)
         hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
         found += np.exp(law.log_probability) * hits
-    return float(found)
+    return min(float(found), 1.0)
 
 
 def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:

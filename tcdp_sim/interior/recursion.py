@@ -126,7 +126,15 @@ class RecursivePlan:
 
 
 def plan_recursion(
-    rho: float, omega: float, log2_k: float, depth: int, *, family="sinh_normal", accounting="tight", beta=BETA
+    rho: float,
+    omega: float,
+    log2_k: float,
+    depth: int,
+    *,
+    family: str = "sinh_normal",
+    accounting: str = "tight",
+    calibration: str | None = None,
+    beta: float = BETA,
 ) -> RecursivePlan:
     """A recursion of that depth (1: one tree over the exponential mechanism) on a domain of 2^log2_k elements.
 
@@ -136,10 +144,13 @@ def plan_recursion(
     if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_DEPTH:
         raise UserError(f"depth = {depth!r} is not valid; valid: 1 to {MOST_DEPTH} trees")
     count = 2 * depth + 1
-    equal = _bought([1 / count] * count, rho, omega, log2_k, depth, family, accounting, beta)
-    weights = _margin_weights(equal)
-    shares = [w ** (2 / 3) for w in weights]
-    return _bought([s / sum(shares) for s in shares], rho, omega, log2_k, depth, family, accounting, beta)
+    how = calibration or ("paper" if family == "laplace" else accounting)
+
+    def bought(shares):
+        return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta)
+
+    shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
+    return bought([share / sum(shares) for share in shares])
 
 
 def _margin_weights(plan):
@@ -152,9 +163,8 @@ def _margin_weights(plan):
     return [factor * gap, *weights[1:]]
 
 
-def _bought(shares, rho, omega, log2_k, depth, family, accounting, beta):
+def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta):
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
-    how = "paper" if family == "laplace" else accounting
     stages, size = [], real("log2_k", log2_k, 0)
     each = beta / (2 * depth + 1)
     for i in range(depth):

@@ -18,7 +18,7 @@ from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, to_approx_dp
 
-VARIANTS = ("default", "paper")
+VARIANTS = ("default", "paper", "heavy")
 BETA = 0.05
 
 
@@ -65,13 +65,14 @@ def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Needs:
 def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "default") -> int:
     """The least n for which an interior point is proved to come out with probability >= 1 - beta on every data set.
 
-    variant: "default" (Theorem 2), or "paper": thresholds n/5 and 2n/5, two candidates, 5 times the largest margin.
+    variant: "default" (Theorem 2), or "paper": thresholds n/5 and 2n/5, two candidates, 5 times the largest margin;
+    "heavy": thresholds above n/2, twice the margins (proved for the thresholded surrogate, whose noise they are of).
     """
     choice("variant", variant, VARIANTS)
     n = 1
     while True:
         found = needs(parts, log2_k, n, beta)
-        least = found.total if variant == "default" else 5 * max(found.gap, found.node, found.ends)
+        least = _least(found, variant)
         if ceil(least) <= n:
             return n
         n = ceil(least)
@@ -82,8 +83,14 @@ def thresholds(parts: Parts, log2_k: float, n: float, beta: float = BETA, varian
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
     found = needs(parts, log2_k, n, beta)
-    scale = n / found.total
-    return found.node * scale, n - found.ends * scale
+    scale = n / _least(found, variant)
+    return (n / 2 if variant == "heavy" else 0) + found.node * scale, n - found.ends * scale
+
+
+def _least(found: Needs, variant: str) -> float:
+    if variant == "paper":
+        return 5 * max(found.gap, found.node, found.ends)
+    return found.total * (2 if variant == "heavy" else 1)
 
 
 def zcdp_least_n(rho: float, log2_k: float, beta: float = BETA) -> float:

@@ -16,11 +16,14 @@ def hard_data(shape: str, n: int, k: int, draw: int = 0) -> list[int]:
     choice("shape", shape, SHAPES)
     if n < 1:
         raise UserError(f"n = {n} is not valid; valid: at least 1 record")
-    size = (max(k - 1, 1).bit_length() + 71) // 8  # 64 bits more than k has: the bias is below 2^-64
 
     def spread(count, below):
+        size = (below.bit_length() + 71) // 8  # 64 bits more than needed: the bias is below 2^-64
         stream = shake_128(f"{shape} {draw}".encode()).digest(size * count)
-        return [int.from_bytes(stream[i * size : (i + 1) * size], "little") % below for i in range(count)]
+        found = (int.from_bytes(stream[i * size : (i + 1) * size], "little") for i in range(count))
+        if below & (below - 1) == 0:
+            return [x & (below - 1) for x in found]  # dividing huge integers takes a hundred times as long
+        return [x % below for x in found]
 
     return SHAPES[shape](n, k, draw, spread)
 

@@ -3,9 +3,10 @@
 from tcdp_sim.errors import choice
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.histogram import Histogram
+from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 
-MECHANISMS: dict[str, type[Mechanism]] = {mechanism.name: mechanism for mechanism in (Histogram, PrivacyLoss)}
+MECHANISMS: dict[str, type[Mechanism]] = {mechanism.name: mechanism for mechanism in (Histogram, InteriorPoint, PrivacyLoss)}
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
@@ -13,4 +14,4 @@ def mechanism_class(name: str) -> type[Mechanism]:
     return MECHANISMS[choice("mechanism.name", name, MECHANISMS)]
 
 
-__all__ = ["MECHANISMS", "Histogram", "Mechanism", "Observable", "PrivacyLoss", "mechanism_class"]
+__all__ = ["MECHANISMS", "Histogram", "InteriorPoint", "Mechanism", "Observable", "PrivacyLoss", "mechanism_class"]

@@ -1,0 +1,115 @@
+"""Every way to an interior point, by name: what it takes, and its parameters as plain data."""
+
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from math import ceil, inf
+
+from tcdp_sim.interior import budget, requirement
+from tcdp_sim.interior.binary_search import comparison_scale
+from tcdp_sim.interior.ledger import Step, exponential_epsilon
+from tcdp_sim.interior.recursion import plan_recursion
+from tcdp_sim.interior.release import Recipe
+
+# Name -> (selection of the node, variant of the thresholds), for those with one tree.
+ONE_TREE = {
+    "one_level": ("histogram", "default"),
+    "paper_constants": ("histogram", "paper"),
+    "surrogate": ("surrogate", "heavy"),
+    "algorithm_21": ("algorithm_21", "heavy"),
+    "algorithm_22": ("algorithm_22", "heavy"),
+}
+RECURSIONS = {"recursion_2": 2, "recursion_3": 3}
+BASELINES = ("exponential", "binary_search")
+METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What there is to spend. omega: None for rho-zCDP; family, calibration: of the noise on nodes, None without;
+    split: shares of (level, node, end), None for the method's own; accounting: of the exponential mechanisms."""
+
+    rho: float
+    omega: float | None = None
+    family: str | None = None
+    calibration: str | None = None
+    accounting: str = "tight"
+    split: tuple | None = None
+    beta: float = requirement.BETA
+
+    @property
+    def target(self) -> dict[str, float]:
+        """The guarantee as plain data."""
+        return {"rho": self.rho} if self.omega is None else {"rho": self.rho, "omega": self.omega}
+
+
+def is_tree(method: str) -> bool:
+    """Whether the method blurs the nodes of a tree, so that noise matters to it."""
+    return method not in BASELINES
+
+
+def required_n(method: str, asked: Budget, log2_k: float) -> int:
+    """The least n at which the method is proved to succeed with probability 1 - beta.
+
+    Exact for the exponential mechanism; for the binary search on equal records, its worst case in every experiment,
+    though that is not proved. For Algorithms 21 and 22 the thresholds' own requirement, not a proof.
+    """
+    if method == "exponential":
+        epsilon = exponential_epsilon(asked.rho, asked.accounting)
+        return ceil(requirement.exponential_required_n(epsilon, max(log2_k, 1.01), asked.beta))
+    if method == "binary_search":
+        return ceil(requirement.binary_search_required_n(asked.rho, log2_k, asked.beta))
+    if method in RECURSIONS:
+        return _recursion(method, asked, log2_k).required_n()
+    return requirement.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
+
+
+def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
+    """The parameters of the method on n records, as plain data."""
+    if method == "exponential":
+        return {"scale": exponential_epsilon(asked.rho, asked.accounting)}
+    if method == "binary_search":
+        return {"scale": comparison_scale(asked.rho, log2_k)}
+    if method in RECURSIONS:
+        recipes = _recursion(method, asked, log2_k).recipes(n)
+    else:
+        selection, variant = ONE_TREE[method]
+        bought = _bought(method, asked, log2_k)
+        recipes = (budget.recipe(bought, log2_k, n, asked.beta, variant, selection),)
+    return {"recipes": [_plain(recipe) for recipe in recipes]}
+
+
+def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
+    """Where the budget of a method with trees goes."""
+    if method in RECURSIONS:
+        return _recursion(method, asked, log2_k).ledger()
+    bought = _bought(method, asked, log2_k)
+    split = asked.split or _default_split(asked, log2_k)
+    how = asked.calibration or asked.accounting
+    selection = ONE_TREE[method][0]
+    return budget.ledger(bought, asked.rho, asked.omega or inf, split, asked.accounting, how, selection)
+
+
+def _default_split(asked, log2_k):
+    how = asked.calibration or asked.accounting
+    return budget.default_split(asked.rho, _omega(asked), float(log2_k), asked.family, asked.accounting, how)
+
+
+def _bought(method, asked, log2_k):
+    how = {"split": asked.split, "family": asked.family, "accounting": asked.accounting}
+    selection = ONE_TREE[method][0]
+    return budget.parts(asked.rho, _omega(asked), log2_k, **how, calibration=asked.calibration, selection=selection)
+
+
+@lru_cache(maxsize=256)
+def _recursion(method, asked, log2_k):
+    how = {"family": asked.family, "accounting": asked.accounting, "beta": asked.beta}
+    return plan_recursion(asked.rho, _omega(asked), log2_k, RECURSIONS[method], **how, calibration=asked.calibration)
+
+
+def _omega(asked):
+    return inf if asked.omega is None else asked.omega
+
+
+def _plain(recipe: Recipe) -> dict:
+    fields = {name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")}
+    return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": asdict(recipe.noise)}

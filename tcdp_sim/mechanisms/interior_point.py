@@ -1,0 +1,187 @@
+"""An interior point of a data set over an ordered domain of up to 2^65536 elements and beyond."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from tcdp_sim.calibration import DEPENDS_ON
+from tcdp_sim.errors import choice, real
+from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, domain_em, hard_data, methods, release
+from tcdp_sim.interior.binary_search import success_probability
+from tcdp_sim.interior.recursion import sample_recursive
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+
+MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
+MOST_N = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class InteriorPoint(Mechanism):
+    """One of `methods.METHODS` on a hard data set: n records in {0, ..., 2^log2_k - 1}, neighbours substitute one.
+
+    recipes: of the trees, outermost first; empty for the baselines, whose one number is `scale`: epsilon of the
+    exponential mechanism over the domain, or the standard deviation of the binary search's comparisons.
+    shape, draw: see `interior.hard_data`.
+    """
+
+    method: str
+    promise: Guarantee
+    shape: str
+    draw: int
+    log2_k: int
+    n: int
+    recipes: tuple[Recipe, ...] = ()
+    scale: float = 0.0
+
+    name = "interior_point"
+    version = 1
+    axes = ("method", "noise", "shape", "draw", "log2_k", "n", "n_share", "rho", "omega", "omega_sqrt_rho")
+    required = ("method", "shape", "log2_k", "rho")
+    options = ("accounting", "split", "beta")
+    observables = MappingProxyType(
+        {
+            "depth": Observable("records", "how deep the output lies, min(F(j), n - F(j - 1)); 0: no interior point"),
+            "rank_error": Observable("records", "distance of the output's depth from that of a median, n / 2"),
+            "level": Observable("1", "level of the tree that was chosen"),
+        }
+    )
+    events = MappingProxyType(
+        {
+            "success": "the output is an interior point",
+            "fails_at_level": "no interior point, and the level was not one of positive quality",
+            "fails_at_node": "no interior point, on a good level none of the node's candidates is one",
+            "fails_at_end": "no interior point, though a candidate was one",
+        }
+    )
+
+    @classmethod
+    def uses(cls, point):
+        family = (point.get("noise") or {}).get("family")
+        noisy = methods.is_tree(point["method"])
+        omega = noisy and "omega" in DEPENDS_ON.get(family, ())
+        return (
+            *("method", "shape", "log2_k", "n", "n_share", "rho"),
+            *(("noise",) if noisy else ()),
+            *(("omega", "omega_sqrt_rho") if omega else ()),
+            *(("draw",) if point["shape"] != "pair" else ()),
+        )
+
+    @classmethod
+    def law(cls, point, options, counts):
+        method = choice("method", point["method"], methods.METHODS)
+        noise = point.get("noise")
+        if methods.is_tree(method) and noise is None:
+            raise ValueError(f"method {method} needs noise, which the sweep does not give")
+        log2_k = _whole("log2_k", point["log2_k"], 1, MOST_LOG2_K)
+        beta = real("beta", options["beta"], 0, 1)
+        asked = methods.Budget(
+            real("rho", point["rho"], 0),
+            _omega(point, noise, method),
+            noise and noise["family"],
+            noise and noise["calibration"],
+            options["accounting"],
+            options["split"] and tuple(options["split"]),
+            beta,
+        )
+        least = methods.required_n(method, asked, log2_k)
+        n = _records(point, least)
+        law = {
+            "mechanism": cls.name,
+            "version": cls.version,
+            "method": method,
+            "target": asked.target,
+            "shape": choice("shape", point["shape"], SHAPES),
+            "draw": _whole("draw", point.get("draw") or 0, 0, 10**9) if point["shape"] != "pair" else 0,
+            "log2_k": log2_k,
+            "n": n,
+            "required_n": least,
+        }
+        return law | methods.described(method, asked, log2_k, n)
+
+    @classmethod
+    def build(cls, law, counts):
+        target = law["target"]
+        promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        recipes = tuple(_recipe(told) for told in law.get("recipes", ()))
+        where = (law["shape"], law["draw"], law["log2_k"], law["n"])
+        return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def noise(self) -> Noise | None:
+        """The noise on the nodes of the outermost tree."""
+        return self.recipes[0].noise if self.recipes else None
+
+    @property
+    def thresholds(self):
+        return {}
+
+    @property
+    def work(self):
+        return 40.0 + 100.0 * (len(self.recipes) > 1)
+
+    @cached_property
+    def profile(self) -> LevelProfile:
+        """The tree as the data set fills it."""
+        k = 2**self.log2_k
+        return LevelProfile.of(hard_data(self.shape, self.n, k, self.draw), k)
+
+    def simulate(self, rng, trials):
+        if self.method == "binary_search":
+            return {"success": rng.random(trials) < success_probability(self.profile, self.scale)}
+        if self.method == "exponential":
+            return self._depths(domain_em.sample_depths(self.profile, self.scale, rng, trials))
+        if len(self.recipes) == 1:
+            draws = release.sample(self.profile, self.recipes[0], rng, trials)
+        else:
+            draws = sample_recursive(self.profile, self.recipes, rng, trials)
+        bad_level = ~draws.success & (draws.quality <= 0)  # for the recursion, whose levels have no quality: never
+        bad_node = ~draws.success & ~bad_level & (draws.best <= 0)
+        return self._depths(draws.depth) | {
+            "level": draws.level.astype(np.float64),
+            "fails_at_level": bad_level,
+            "fails_at_node": bad_node,
+            "fails_at_end": ~draws.success & ~bad_level & ~bad_node,
+        }
+
+    def _depths(self, depth):
+        depth = depth.astype(np.float64)
+        return {"depth": depth, "rank_error": np.abs(depth - self.n / 2), "success": depth > 0}
+
+
+def _omega(point, noise, method) -> float | None:
+    """The target's omega, None where the method is concentrated at every order."""
+    if not methods.is_tree(method) or "omega" not in DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]:
+        return None
+    if point.get("omega") is None:
+        raise ValueError(f"{noise['family']} needs omega, which the sweep does not give")
+    return real("omega", point["omega"], 1)
+
+
+def _records(point, least: int) -> int:
+    if (point.get("n") is None) == (point.get("n_share") is None):
+        raise ValueError("one of n and n_share has to be given (n_share: of the n that is proved to suffice)")
+    if point.get("n") is not None:
+        return _whole("n", point["n"], 1, MOST_N)
+    return min(max(round(real("n_share", point["n_share"], 0) * least), 1), MOST_N)
+
+
+def _whole(name: str, value, low: int, high: int) -> int:
+    number = real(name, value, low, high, closed=True, finite=False)
+    if number != int(number):
+        raise ValueError(f"{name} = {value:g} is not valid; valid: a whole number from {low} to {high}")
+    return int(number)
+
+
+def _recipe(told: Mapping) -> Recipe:
+    noise = FAMILIES[told["noise"]](**told["parameters"])
+    rest = {key: value for key, value in told.items() if key not in ("noise", "parameters")}
+    return Recipe(noise=noise, **rest)

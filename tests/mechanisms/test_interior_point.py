@@ -1,0 +1,111 @@
+"""Interior points as a mechanism of a sweep: laws, guarantees, what is simulated."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tcdp_sim import config
+from tcdp_sim.interior import law, methods
+from tcdp_sim.interior.ledger import total
+from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.privacy import TCDP, ZCDP
+
+OPTIONS = {"accounting": "tight", "split": None, "beta": 0.05}
+
+
+def point(**changed):
+    told = {"method": "one_level", "noise": config.named("noise", "sinh_normal_tight"), "shape": "solo", "draw": 0}
+    return told | {"log2_k": 16, "n": 24, "rho": 0.5, "omega": 2.83} | changed
+
+
+def built(**changed):
+    described = json.loads(json.dumps(InteriorPoint.law(point(**changed), OPTIONS, None)))
+    return InteriorPoint.build(described, None)
+
+
+@pytest.mark.parametrize("method", methods.METHODS)
+def test_every_method_simulates_what_it_says(method):
+    mechanism = built(method=method, n=None, n_share=0.6)
+    found = mechanism.simulate(np.random.default_rng(1), 500)
+    assert all(values.shape == (500,) for values in found.values())
+    assert set(found) <= {*mechanism.observables, *mechanism.events}
+    if "fails_at_node" in found:
+        fails = sum(found[f"fails_at_{step}"].astype(int) for step in ("level", "node", "end"))
+        assert (fails + found["success"] == 1).all()
+        assert ((found["depth"] > 0) == found["success"]).all()
+
+
+def test_success_is_the_exact_one():
+    mechanism, trials = built(), 40000
+    exact = law.success_probability(mechanism.profile, mechanism.recipes[0])
+    found = mechanism.simulate(np.random.default_rng(1), trials)["success"].mean()
+    assert abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / trials)  # false alarm below 6e-7
+
+
+@pytest.mark.parametrize(
+    ("method", "noise", "promise"),
+    [
+        ("one_level", "sinh_normal", TCDP(0.5, 2.83)),
+        ("recursion_2", "sinh_normal_tight", TCDP(0.5, 2.83)),
+        ("one_level", "gaussian", ZCDP(0.5)),
+        ("exponential", None, ZCDP(0.5)),
+        ("binary_search", None, ZCDP(0.5)),
+    ],
+)
+def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promise):
+    spec = noise and config.named("noise", noise)
+    mechanism = built(method=method, noise=spec)
+    assert mechanism.guarantee == promise
+    if spec:
+        omega = None if isinstance(promise, ZCDP) else promise.omega
+        spent = total(methods.ledger(method, methods.Budget(0.5, omega, spec["family"], spec["calibration"]), 16))
+        assert type(spent) is type(promise)
+        assert spent.rho == pytest.approx(promise.rho, rel=1e-9)
+
+
+def test_a_law_holds_what_matters_and_nothing_else():
+    assert "noise" not in InteriorPoint.uses(point(method="exponential"))
+    assert "omega" not in InteriorPoint.uses(point(noise=config.named("noise", "gaussian")))
+    assert "draw" not in InteriorPoint.uses(point(shape="pair"))
+    assert {"noise", "omega", "draw"} <= set(InteriorPoint.uses(point()))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"n": None}, "one of n and n_share"),
+        ({"n_share": 0.5}, "one of n and n_share"),
+        ({"n": 0}, "n = 0"),
+        ({"n": 2.5}, "n = 2.5"),
+        ({"log2_k": 2.5}, "log2_k = 2.5"),
+        ({"log2_k": 0}, "log2_k = 0"),
+        ({"method": "guess"}, "method = .guess"),
+        ({"shape": "easy"}, "shape = .easy"),
+        ({"omega": None}, "needs omega"),
+        ({"noise": None}, "needs noise"),
+        ({"rho": -1.0}, "rho = -1"),
+        ({"draw": -1}, "draw = -1"),
+    ],
+)
+def test_mistakes_are_one_line(changed, said):
+    with pytest.raises(ValueError, match=said):
+        InteriorPoint.law(point(**changed), OPTIONS, None)
+
+
+def test_time_does_not_grow_with_the_domain():
+    """The numbers drawn are counted, not the seconds: the generator is used up equally at 2^16 and at 2^65536."""
+
+    class Counting(np.random.Generator):
+        drawn = 0
+
+        def standard_normal(self, size=None, **rest):
+            Counting.drawn += np.prod(size if size is not None else rest["out"].shape)
+            return super().standard_normal(size, **rest)
+
+    used = []
+    for log2_k in (16, 65536):
+        Counting.drawn = 0
+        built(log2_k=log2_k, n=60).simulate(Counting(np.random.SFC64(1)), 2000)
+        used.append(Counting.drawn)
+    assert used[1] < 4 * max(used[0], 2000)
