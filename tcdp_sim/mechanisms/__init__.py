@@ -2,11 +2,15 @@
 
 from tcdp_sim.errors import choice
 from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
+from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 
-MECHANISMS: dict[str, type[Mechanism]] = {mechanism.name: mechanism for mechanism in (Histogram, InteriorPoint, PrivacyLoss)}
+MECHANISMS: dict[str, type[Mechanism]] = {
+    mechanism.name: mechanism for mechanism in (GapMax, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss)
+}
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
@@ -14,4 +18,14 @@ def mechanism_class(name: str) -> type[Mechanism]:
     return MECHANISMS[choice("mechanism.name", name, MECHANISMS)]
 
 
-__all__ = ["MECHANISMS", "Histogram", "InteriorPoint", "Mechanism", "Observable", "PrivacyLoss", "mechanism_class"]
+__all__ = [
+    "MECHANISMS",
+    "GapMax",
+    "Histogram",
+    "InteriorPoint",
+    "Mechanism",
+    "NoiseDraw",
+    "Observable",
+    "PrivacyLoss",
+    "mechanism_class",
+]

@@ -1,18 +1,19 @@
 """The privacy loss of additive noise: what an output says about which of two neighbours it came from."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
-from tcdp_sim.errors import choice, real
+from tcdp_sim.errors import real
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import Importance, hockey_stick_draws, loss_tail_draws, renyi_excess_draws
+from tcdp_sim.samplers.importance import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,8 @@ class PrivacyLoss(Mechanism):
     """L(y) = log(P(y) / Q(y)), y ~ P: P is the law of one query's noise, Q of the same noise moved by `shift`.
 
     The noise is calibrated to the promise for a query of sensitivity 1 (neighbours: any relation under which it has
-    that); shift: how far two data sets are apart, in counts, > 0 (2: a group of two).
+    that), or its parameters are given and there is no promise; shift: how far two data sets are apart, in counts, > 0
+    (2: a group of two).
     Without epsilon and order a trial is one draw of the loss itself (+inf where Q cannot give y: counted as not
     finite). With epsilon (nats, of any sign) it yields two numbers with means P[L > epsilon] and
     delta(epsilon) = E[(1 - e^(epsilon - L))_+]; with order > 1 one with mean E[e^((order - 1) L)] - 1. Those are
@@ -29,15 +31,16 @@ class PrivacyLoss(Mechanism):
     """
 
     noise: Noise
-    promise: Guarantee
+    promise: Guarantee | None
     shift: float = 1.0
     epsilon: float | None = None
     order: float | None = None
 
     name = "privacy_loss"
     version = 1
-    axes = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "shift", "epsilon", "order")
-    required = ("noise", "rho", "shift")
+    largest = LARGEST  # above it a mean is drawn as inf
+    axes = (*NOISE_AXES, "shift", "epsilon", "order")
+    required = ("noise", "shift")
     options = ()
     observables = MappingProxyType(
         {
@@ -51,30 +54,13 @@ class PrivacyLoss(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        target = _target(point["noise"])
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        delta = ("delta",) if "delta" in target else ()
         asked = tuple(name for name in ("epsilon", "order") if point.get(name) is not None)
-        return ("noise", "rho", "shift", *omega, *delta, *asked)
+        return (*noise_uses(point), "shift", *asked)
 
     @classmethod
     def law(cls, point, options, counts):
-        noise = point["noise"]
-        for name in _target(noise):
-            if point.get(name) is None:
-                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        target = {name: point[name] for name in _target(noise)}
-        promise = equal_privacy(noise["family"], **target)
-        given = {"objective": LargestError(**noise["objective"])} if "objective" in noise else {}
-        calibrated = calibrate(noise["family"], promise, 1.0, noise["calibration"], **given)
-        law = {
-            "mechanism": cls.name,
-            "version": cls.version,
-            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(calibrated),
-            "target": target,
-            "shift": real("shift", point["shift"], 0),
-        }
+        law = {"mechanism": cls.name, "version": cls.version} | noise_law(point)
+        law["shift"] = real("shift", point["shift"], 0)
         if point.get("epsilon") is not None:
             law["epsilon"] = real("epsilon", point["epsilon"], -np.inf)
         if point.get("order") is not None:
@@ -83,9 +69,7 @@ class PrivacyLoss(Mechanism):
 
     @classmethod
     def build(cls, law, counts):
-        family = law["noise"]["family"]
-        noise, promise = FAMILIES[family](**law["parameters"]), equal_privacy(family, **law["target"])
-        return cls(noise, promise, law["shift"], law.get("epsilon"), law.get("order"))
+        return cls(*built_noise(law), law["shift"], law.get("epsilon"), law.get("order"))
 
     @property
     def guarantee(self):
@@ -113,8 +97,3 @@ class PrivacyLoss(Mechanism):
         if self._integrals:
             return {name: integral.sample(rng, trials) for name, integral in self._integrals.items()}
         return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(rng, trials), self.shift)}
-
-
-def _target(noise) -> tuple[str, ...]:
-    """The parameters of the target that the noise depends on."""
-    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
