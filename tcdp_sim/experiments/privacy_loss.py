@@ -73,10 +73,10 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
 
 
 def _divergence(order, cell):
-    """The divergence of an order from the mean of e^((order - 1) L) - 1; infinite if no trial is finite."""
+    """The divergence of an order from the mean of e^((order - 1) L) - 1, which is inf if infinite or above 1e150."""
     mean, mcse = cell["renyi_excess_mean"], cell["renyi_excess_mean_mcse"]
     if cell["renyi_excess_nonfinite"] == cell["trials"] > 0:
-        return np.array([[np.inf], [0.0], [np.inf], [np.inf]])
+        return np.array([[np.inf], [0.0], [np.log(PrivacyLoss.largest) / (order - 1)], [np.inf]])
     ends = np.maximum([mean - NORMAL * mcse, mean, mean + NORMAL * mcse], 0)
     low, middle, high = np.log1p(ends) / (order - 1)
     return np.array([[middle], [mcse / (1 + mean) / (order - 1)], [low], [high]])
@@ -104,6 +104,8 @@ def _promised(mechanism: PrivacyLoss, quantity, at):
 
 def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
     """The promise at the mechanism's shift: its own up to 1, that for groups beyond; None where nothing is promised."""
+    if mechanism.promise is None:
+        return None
     try:
         return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
     except ValueError:
@@ -138,15 +140,14 @@ def _terminal_table(quantity, rows):
 
 
 def _agreement(drawn) -> str:
-    random = drawn[drawn["mcse"] > 0]
-    fixed = drawn[~(drawn["mcse"] > 0)]  # all trials alike: nothing beyond epsilon, or an infinite divergence
-    outside = int((~random["exact"].between(random["lower"], random["upper"])).sum())
-    distance = ((random["simulated"] - random["exact"]) / random["mcse"]).abs().max()
+    within = drawn["exact"].between(drawn["lower"], drawn["upper"])
+    random = drawn["mcse"] > 0
+    distance = ((drawn["simulated"] - drawn["exact"]) / drawn["mcse"])[random].abs().max()
     return (
-        f"The exact value is outside the simulated 95% interval in {outside} of {len(random)}; by chance about "
-        f"{0.05 * len(random):.0f} are expected. Largest distance: {distance:.1f} standard errors. "
-        f"Where all trials are alike (0 or infinite) {int((fixed['simulated'] == fixed['exact']).sum())} of "
-        f"{len(fixed)} are the exact value."
+        f"The exact value is outside the simulated 95% interval in {int((random & ~within).sum())} of "
+        f"{int(random.sum())}; by chance about {0.05 * random.sum():.0f} are expected. Largest distance: "
+        f"{distance:.1f} standard errors. Of {int((~random).sum())} whose trials are all 0 or all infinite, "
+        f"{int((~random & within).sum())} agree."
     )
 
 
@@ -156,7 +157,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     table = table[table["rho"] == rho[len(rho) // 2]]
     table = table.assign(series=_named(table))
     styles = {
-        name: {"label": name, "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        name: {"label": name, "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // 8) % len(MARKERS)]}
         for i, name in enumerate(table["series"].unique())
     }
     for quantity, name, draw in (
@@ -204,29 +205,30 @@ def _on_log_axis(part):
 def _tail(part, styles):
     """One panel for each guarantee, with its envelope; those of zCDP and Renyi DP beside that of tCDP."""
     part = _on_log_axis(part)
-    guarantees = list(dict.fromkeys(part["guarantee"]))
-    columns = min(2, len(guarantees))
-    rows = -(-len(guarantees) // columns)
+    shifts = "" if part["shift"].nunique() == 1 else part["shift"].map(lambda shift: f", shift {shift:g}")
+    panels = list(part.groupby(part["guarantee"] + shifts, sort=False))
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.0), 3.0 * rows + 1.2, sharex=True, sharey=True)
-    for axes, guarantee in zip(grid.flat, guarantees):
-        panel = part[part["guarantee"] == guarantee]
+    for axes, (title, panel) in zip(grid.flat, panels):
         for style, drawn, curve in _series(panel, styles):
             _shown(axes, style, drawn, curve)
             axes.plot(curve["at"], curve["promised"], color=GREY, linestyle="--")
         for style, bound in _neighbouring_notions(panel):
             axes.plot(curve["at"], [bound(t) for t in curve["at"]], color=GREY, linewidth=0.9, **style)
-        axes.set(yscale="log", ylim=(1e-12, 2), title=guarantee)
-    for axes in grid.flat[len(guarantees) :]:
+        axes.set(yscale="log", ylim=(1e-12, 2), title=title)
+    for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes in grid[:, 0]:
         axes.set_ylabel("P[L > t]")
-    for axes in grid[-1]:
+    for axes in grid.flat[max(len(panels) - columns, 0) : len(panels)]:  # the lowest of every column
         axes.set_xlabel("privacy loss t (nats)")
+        axes.tick_params(labelbottom=True)
     keys = {"the most that the guarantee allows": line_key(GREY, linestyle="--")}
-    if any(text.endswith("tCDP") for text in guarantees):
+    if any(_neighbouring_notions(panel) for _, panel in panels):
         keys["ρ-zCDP allows"] = line_key(GREY, linestyle=":", linewidth=0.9)
         keys["(ω, ρω)-Rényi DP allows"] = line_key(GREY, linestyle="-.", linewidth=0.9)
-    _legend(figure, grid.flat[: len(guarantees)], keys)
+    _legend(figure, grid.flat[: len(panels)], keys)
     figure.suptitle("Tails of the privacy loss: what each notion allows, and what its noise does", fontsize=11)
     return figure
 
@@ -258,17 +260,20 @@ def _profile(part, styles):
 def _renyi(part, styles):
     figure, grid = new_figure(1, 1, 6.8, 5.0)
     axes = grid[0, 0]
-    scale = part["rho"] * part["at"]
+    scale = part["rho"] * part["at"] * part["shift"] ** 2
     ratios = {name: part[name] / scale for name in ("simulated", "lower", "upper")}
     part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # infinite: straight up
     for style, drawn, curve in _series(part, styles):
-        _shown(axes, style, drawn[np.isfinite(drawn["simulated"])], curve)
+        drawn = drawn[np.isfinite(drawn["simulated"])]
+        if len(drawn):  # truncated Laplace noise has no finite divergence
+            _shown(axes, style, drawn, curve)
     axes.axhline(1, color=GREY, linestyle="--", linewidth=0.9)
-    for omega in part["omega"].dropna().unique():
+    for omega in (part["omega"] / part["shift"].clip(lower=1)).dropna().unique():
         axes.axvline(omega, color=GREY, linestyle=":", linewidth=0.9)
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
-    axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=r"$D_\alpha\,/\,(\rho\,\alpha)$")
-    axes.set_title("Rényi divergences, over the ρ α that (ρ, ω)-tCDP allows up to order ω")
+    grown = "" if (part["shift"] == 1).all() else " · shift²"
+    axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / (ρ α{grown})")
+    axes.set_title("Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω" + (grown and " / shift"))
     _legend(figure, [axes], {"the most that tCDP allows for α < ω": line_key(GREY, linestyle="--", linewidth=0.9)})
     return figure
 

@@ -12,7 +12,7 @@ from tcdp_sim import plots, results
 from tcdp_sim.experiments import privacy_loss
 
 WORDS = ("experiment=privacy_loss", "cluster=serial", "trials=2000", "chunk=1000")
-EPSILON = "also.tail.epsilon={from:-0.5,to:9,num:20}"  # steps of 1/2
+EPSILON = "also.tail.epsilon={from:-0.5,to:3,num:8}"  # steps of 1/2
 SMALL = (*WORDS, EPSILON, "also.renyi.order={from:1.2,to:30,num:3}")  # 1.2, 6, 30
 
 
@@ -49,7 +49,7 @@ def test_simulated_and_exact_stand_side_by_side(table):
     random = rows["mcse"] > 0
     close = (rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"]
     assert (close | ~random).all(), rows[~close & random]
-    np.testing.assert_allclose(rows["simulated"][~random], rows["exact"][~random], rtol=1e-12, atol=1e-200)
+    assert rows["exact"].between(rows["lower"], rows["upper"])[~random].all()
     assert (rows["lower"] <= rows["upper"]).all()
     assert random.mean() > 0.8
 
@@ -87,8 +87,8 @@ def test_quantities_have_the_axes_they_depend_on(study):
     common = ("noise", "rho", "omega_sqrt_rho", "delta", "shift")
     assert ds["privacy_loss_mean"].dims == common
     assert ds["hockey_stick_mean"].dims == (*common, "epsilon") == ds["loss_tail_mean"].dims
-    assert set(ds["renyi_excess_mean"].dims) <= {*common, "order"}
-    assert (ds.sizes["epsilon"], ds.sizes["order"]) == (20, 3)
+    assert ds["renyi_excess_mean"].dims == (*common, "order")
+    assert (ds.sizes["epsilon"], ds.sizes["order"]) == (8, 3)
     found = ds["hockey_stick_mean"].sel(noise="gaussian", epsilon=0.5).values.item()
     rows = drawn(table, "gaussian", "profile")
     assert found == rows.loc[rows["at"] == 0.5, "simulated"].item()
@@ -96,14 +96,19 @@ def test_quantities_have_the_axes_they_depend_on(study):
 
 
 def test_groups_are_promised_what_group_privacy_gives(command, folder):
-    code, _, err = command(*SMALL, "sweep.noise=[laplace,gaussian,sinh_normal_tight]", "sweep.shift=[0.5,2,9]")
+    words = ("sweep.noise=[laplace,gaussian,sinh_normal_tight]", "sweep.shift=[0.5,2,9]", "also.tail.epsilon.num=3")
+    code, _, err = command(*SMALL, *words)
     assert code == 0, err
     table = privacy_loss.reference(results.open_cells(folder).load())
     told = table[table["promised"].notna()]
     assert (told["exact"] <= told["promised"] * (1 + 1e-9)).all()
     gaussian = table[(table["noise"] == "gaussian") & (table["quantity"] == "renyi") & (table["at"] == 6)]
     np.testing.assert_allclose(gaussian.sort_values("shift")["promised"], [0.6, 4 * 0.6, 81 * 0.6])
-    assert len(list(drawn_figures(table))) == 4
+    vast = table[(table["noise"] == "gaussian") & (table["shift"] == 9) & (table["at"] == 30) & (table["trials"] > 0)]
+    assert vast["exact"].item() == pytest.approx(243)
+    assert vast["lower"].item() < 243 < vast["simulated"].item() == np.inf  # a moment above 1e150
+    panels = drawn_figures(table)["loss_tail"].axes
+    assert [axes.get_title() for axes in panels][::8] == ["0.447214-DP, shift 0.5", "(0.1, 6.32456)-tCDP, shift 9"]
 
 
 def test_epsilon_or_order_given_make_the_study_about_that(command, folder):

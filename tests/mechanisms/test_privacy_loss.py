@@ -18,7 +18,10 @@ from tcdp_sim.summary import from_bytes, mean
 
 TRIALS = 20_000
 POINT = {"rho": 0.1, "omega": 6.0, "delta": 1e-3, "shift": 1.0}
-every = pytest.mark.parametrize("noise", config.options("noise"))
+NOISES = [
+    name for name in config.options("noise") if config.named("noise", name).get("objective", {}).get("count") != "k"
+]
+every = pytest.mark.parametrize("noise", NOISES)  # what is tuned to the bins of a histogram has no place here
 
 
 def rng(seed=11):
