@@ -5,11 +5,15 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, framework
+from benchmarks import drawing, framework, privacy
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
     "dense": drawing.dense,
+    "profiles": privacy.profiles,
+    "conversions": privacy.conversions,
+    "calibration": privacy.calibration,
+    "planning": framework.planning,
     "overhead": framework.overhead,
     "memory": framework.memory,
     "workers": framework.workers,

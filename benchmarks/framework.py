@@ -31,6 +31,20 @@ def empty_folder():
             os.chdir(before)
 
 
+def planning():
+    """Seconds a cell from a composed config to a checked plan, by the slope in the cells."""
+    few, many = (median(_plan_seconds(cells) for _ in range(3)) for cells in (1000, 6000))
+    yield "planning a cell", f"{1e3 * (many - few) / 5000:.3f} ms", "< 0.1 ms"
+
+
+def _plan_seconds(cells):
+    axis = f"sweep.k={{from: 10, to: 1e12, num: {cells // 2}, scale: log}}"
+    raw = composed("also=null", "sweep.noise=[gaussian,sinh_normal]", "sweep.omega_sqrt_rho=1", "sweep.rho=0.1", axis)
+    started = time.perf_counter()
+    study.prepare(raw)
+    return time.perf_counter() - started
+
+
 def overhead():
     """Seconds a cell with next to no trials: planning, batching, journal, snapshot; by the slope in the cells."""
     few, many = (median(_run_seconds(cells) for _ in range(3)) for cells in (200, 1200))
