@@ -70,24 +70,24 @@ class _Pair:
         self.shifts = np.unique(p.shifts + q.shifts)
         of_p, of_q = (dict(zip(mixture.shifts, mixture.weights)) for mixture in (p, q))
         self.of_p, self.of_q = (np.array([w.get(m, 0.0) for m in self.shifts.tolist()]) for w in (of_p, of_q))
-        self.base = int(np.argmax(self.of_p + self.of_q))
-        self.differs = np.where(np.arange(len(self.shifts)) == self.base, 0.0, self.of_p - self.of_q)
+        base = int(np.argmax(self.of_p + self.of_q))
+        self.differs = self.of_p - self.of_q
+        self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # to the last digit of these
 
     def loss(self, x):
         """log(p / q) at x; +inf and -inf where only one has density, NaN where neither has."""
         with np.errstate(all="ignore"):
-            y = np.ravel(x) - self.shifts[:, None]
-            logs = self.noise.privacy_loss(y, (self.shifts[self.base] - self.shifts)[:, None])  # of f_m / f_base
-            logs[self.base] = 0.0
-            lost = ~(logs < np.inf).all(axis=0)
-            lost |= ~np.isfinite(self.noise.logpdf(y[self.base]))
-            logs[:, lost] = self.noise.logpdf(y[:, lost])
+            y, shifts = np.ravel(x) - self.shifts[:, None], self.shifts[:, None]
+            density = self.noise.logpdf(y)
+            nearest = self.shifts[density.argmax(axis=0)]  # ratios to the largest keep their digits
+            logs = np.where(shifts == nearest, 0.0, self.noise.privacy_loss(y, nearest - shifts))
             far = _log_mean(self.of_p, logs) - _log_mean(self.of_q, logs)
             top = np.maximum(logs.max(axis=0), 0.0)
             scaled = np.exp(logs - top)
             rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
             near = np.log1p((self.differs @ rise) / (self.of_q @ scaled))
-            return np.where(~lost & (np.abs(far) < 0.5), near, far).reshape(np.shape(x))
+            found = np.where(np.abs(far) < 0.5, near, far)
+            return np.where(density.max(axis=0) > -np.inf, found, np.nan).reshape(np.shape(x))
 
     def sets(self) -> LevelSets:
         """The sets in which the loss exceeds a level."""
@@ -153,8 +153,9 @@ def _reach(pair, order):
 
     def height(x):
         with np.errstate(all="ignore"):
-            loss, log_q = pair.loss(x), pair.q.logpdf(x)
-            value = log_q + np.maximum(order * loss, np.maximum(loss, 0.0))
+            log_p, log_q = pair.p.logpdf(x), pair.q.logpdf(x)
+            at_p = log_p if order == 1 else np.fmax(order * log_p + (1 - order) * log_q, log_p)
+            value = np.fmax(at_p, log_q)
         return np.where(np.isnan(value) | (log_q == -np.inf), -np.inf, value)
 
     x = panels(pair.noise, pair.shifts, far=_BEYOND)
@@ -176,7 +177,7 @@ def _excess(pair, order, x, top):
     with np.errstate(all="ignore"):
         loss = pair.loss(x)
         log_q = pair.q.logpdf(x) - top
-        value = _kullback_leibler(loss, log_q) if order == 1 else _power(order, loss, log_q)
+        value = _kullback_leibler(loss, log_q, pair.p.pdf(x)) if order == 1 else _power(order, loss, log_q)
     return np.where(np.isfinite(value), value, 0.0)  # neither has density
 
 
@@ -192,8 +193,7 @@ def _power(order, loss, log_q):
     return np.where(small, np.exp(log_q) * total, found)
 
 
-def _kullback_leibler(loss, log_q):
-    at_p = np.exp(log_q + loss)
+def _kullback_leibler(loss, log_q, at_p):
     found = np.where(at_p > 0, at_p * loss, 0.0) - np.exp(log_q) * np.where(loss < 30, np.expm1(loss), 0.0)
     found = found - np.where(loss < 30, 0.0, at_p)
     term, total = np.ones_like(loss), 0.0
