@@ -54,7 +54,10 @@ MAY_IMPORT = {
     "store": ("journal", "summary"),
     "results": ("mechanisms", "summary", "sweep"),
     "provenance": (PACKAGE, "simulate"),
-    "experiments": ("calibration", "privacy", "config", "bounds", "exact", "mechanisms", "noise", "plots", "results"),
+    "experiments": (
+        *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
+        "results",
+    ),
     "study": (
         *(PACKAGE, "axes", "clusters", "config", "data", "engine", "mechanisms", "plots", "progress", "provenance"),
         *("results", "simulate", "store", "sweep", "experiments"),

@@ -133,15 +133,17 @@ def _permute_and_flip(epsilon, gap, k, success):
 
 
 def _noisy_max(noise, gap, k, m, success):
-    """The integral below, and what the rounding of z + gap can do to it: it is monotone in the gap."""
+    """The integral below; for bounded noise with what the rounding of z + gap near the end of its support can do."""
     if gap == 0:
         value = np.exp(np.sum(np.log(np.arange(1, m + 1)) - np.log(k - np.arange(m))))
         return _probability(value if success else 1 - value, 1e-13)
-    shift = 1e-15 * (noise.isf(1 / k) + gap)
+    found = _leaders_win(noise, gap, k, m, success)
+    if np.isinf(noise.isf(0.0)):
+        return found
+    shift = 1e-15 * (noise.isf(0.0) + gap)
     ends = [_leaders_win(noise, max(g, 0.0), k, m, success) for g in (gap - shift, gap + shift)]
-    low, high = ends if success else reversed(ends)
-    middle = _leaders_win(noise, gap, k, m, success).estimate
-    return Bounds(min(low.lower, middle), middle, max(high.upper, middle))
+    low, high = ends if success else reversed(ends)  # it is monotone in the gap
+    return Bounds(min(low.lower, found.lower), found.estimate, max(high.upper, found.upper))
 
 
 def _leaders_win(noise, gap, k, m, success):

@@ -34,16 +34,17 @@ def selection_distribution(algorithm: str, noise, scores, *, delta: float | None
 
 
 def divergence_of_outputs(p: Bounds, q: Bounds, order: float, times=1.0) -> Bounds:
-    """D_order(P || Q) in nats of two distributions on the same outcomes; order > 1 or inf, by outcomes' Bounds.
+    """D_order(P || Q) in nats of two distributions on the same outcomes; order > 1 or inf.
 
-    times: how many outcomes share each probability (broadcasts). Bounds follow from those of the probabilities, so
-    they are about their relative error times order / (order - 1) apart. Infinite if Q misses an outcome of P.
+    p, q: Bounds of arrays of probabilities, outcomes along the last axis, which is summed over; times: how many
+    outcomes share each probability (broadcasts). The result's bounds follow from those of the probabilities, so they
+    are about their relative error times order / (order - 1) apart. Infinite if Q misses an outcome of P.
     """
     order = real("order", order, 1, finite=False)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low, middle, high = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
-    return Bounds(max(low, 0.0), max(middle, 0.0), max(high, 0.0))
+        found = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
+        return Bounds(*(np.maximum(value, 0.0) for value in found))
 
 
 def delta_of_outputs(p: Bounds, q: Bounds, epsilon: float, times=1.0) -> Bounds:
@@ -51,16 +52,16 @@ def delta_of_outputs(p: Bounds, q: Bounds, epsilon: float, times=1.0) -> Bounds:
     epsilon = real("epsilon", epsilon, -np.inf)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = (np.sum(np.maximum(a - np.exp(epsilon) * b, 0.0) * times) for a, b in ends)
-        return Bounds(*(min(float(term), 1.0) for term in terms))
+        terms = (np.sum(np.maximum(a - np.exp(epsilon) * b, 0.0) * times, axis=-1) for a, b in ends)
+        return Bounds(*(np.minimum(term, 1.0) for term in terms))
 
 
 def _renyi(log_p, log_q, order, log_times):
-    some = log_p > -np.inf  # the others weigh nothing
+    ratio = np.where(log_p > -np.inf, log_p - log_q, -np.inf)  # outcomes without probability weigh nothing
     if np.isinf(order):
-        return float(np.max((log_p - log_q)[some]))
-    terms = (np.broadcast_to(log_times, log_p.shape) + order * log_p - (order - 1) * log_q)[some]
-    return float(np.logaddexp.reduce(terms)) / (order - 1)
+        return np.max(np.where(log_times > -np.inf, ratio, -np.inf), axis=-1)
+    terms = np.where(log_p > -np.inf, log_times + log_p + (order - 1) * ratio, -np.inf)
+    return np.logaddexp.reduce(terms, axis=-1) / (order - 1)
 
 
 def _from_the_gap(algorithm, noise, scores, delta):

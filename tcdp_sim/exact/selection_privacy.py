@@ -21,7 +21,8 @@ from tcdp_sim.numerics import Bounds
 class OutputPair(NamedTuple):
     """Output distributions on two neighbours, by groups of outcomes that have equal probabilities.
 
-    p, q: Bounds of arrays, one entry a group (that of one outcome); times: how many outcomes the group has.
+    p, q: Bounds of arrays, groups along the last axis, with the probability of one outcome; times: how many outcomes a
+    group has. Further axes are further pairs of neighbours.
     """
 
     p: Bounds
@@ -60,8 +61,8 @@ def output_pair(
     return _pair(*laws, k, algorithm == "stability", same_leader)
 
 
-def worst_pairs(algorithm: str, noise, k: float, *, gaps: Sequence[float] | None = None, delta=None):
-    """A list of OutputPair that covers all neighbours on a grid of gaps: both directions, same and another leader.
+def worst_pairs(algorithm: str, noise, k: float, *, gaps: Sequence[float] | None = None, delta=None) -> OutputPair:
+    """Pairs that cover all neighbours on a grid of gaps, stacked: both directions, the same and another leader.
 
     gaps: the smaller gap of pairs that differ by two; default: 120 from zero to where failures have probability 1e-12.
     The largest divergence among them is below the true supremum, to second order in the steps of the grid.
@@ -69,42 +70,46 @@ def worst_pairs(algorithm: str, noise, k: float, *, gaps: Sequence[float] | None
     if gaps is None:
         far = required_gap(algorithm, noise, k, 1e-12, delta=delta).estimate
         gaps = np.concatenate([np.linspace(0, 4, 9), np.linspace(4, max(far, 8.0), 112)[1:]])
-    silent, pairs = algorithm == "stability", []
-    for gap in gaps:
-        lower, higher = (_law(algorithm, noise, g, k, delta) for g in (gap, gap + 2))
-        pairs.append(_pair(lower, higher, k, silent, True))
-    for gap in np.linspace(0, 2, 5):  # both gaps at the edge of what lets the leader change
-        first, second = (_law(algorithm, noise, g, k, delta) for g in (gap, 2 - gap))
-        pairs.append(_pair(first, second, k, silent, False))
-    return pairs + [pair.reversed for pair in pairs]
+    ends = [(gap, gap + 2, True) for gap in gaps]
+    ends += [(gap, 2 - gap, False) for gap in np.linspace(0, 2, 5)]  # both at the edge of what lets the leader change
+    found = []
+    for first, second, same_leader in ends:
+        laws = (_law(algorithm, noise, gap, k, delta) for gap in (first, second))
+        pair = _pair(*laws, k, algorithm == "stability", same_leader)
+        found += [pair, pair.reversed]
+    sides = (Bounds(*(np.array(part) for part in zip(*side))) for side in zip(*((pair.p, pair.q) for pair in found)))
+    return OutputPair(*sides, np.array([pair.times for pair in found]))
 
 
-def spent_renyi(pairs: Sequence[OutputPair], order: float) -> Bounds:
+def spent_renyi(pairs: OutputPair, order: float) -> Bounds:
     """The largest D_order among the pairs, nats."""
-    return _largest([pair.renyi(order) for pair in pairs])
+    return Bounds(*(float(np.max(part)) for part in pairs.renyi(order)))
 
 
-def spent_delta(pairs: Sequence[OutputPair], epsilon: float) -> Bounds:
+def spent_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     """The largest delta(epsilon) among the pairs."""
-    return _largest([pair.hockey_stick(epsilon) for pair in pairs])
+    return Bounds(*(float(np.max(part)) for part in pairs.hockey_stick(epsilon)))
 
 
 def _law(algorithm, noise, gap, k, delta):
     return tuple(law(algorithm, noise, gap, k, delta=delta) for law in (selection_probability, selection_failure))
 
 
-def _pair(first, second, k, silent, same_leader):
-    """From (success, failure) of each input; the failures of all but `silent` methods spread over k - 1 candidates."""
+def _pair(first, second, k, silent, same_leader) -> OutputPair:
+    """From (success, failure) of each input: the leader of the first, that of the second if it is another, the rest.
+
+    Failures of all methods but `silent` ones, which then do not answer, spread over the other candidates.
+    """
     (right_p, wrong_p), (right_q, wrong_q) = first, second
     others = 1.0 if silent else k - 1
-    if same_leader:
-        p, q = _group(right_p, _each(wrong_p, others)), _group(right_q, _each(wrong_q, others))
-        return OutputPair(p, q, np.array([1.0, others]))
-    if silent:  # the one leader, the other, no answer
-        nothing = Bounds(0.0, 0.0, 0.0)
-        return OutputPair(_group(right_p, nothing, wrong_p), _group(nothing, right_q, wrong_q), np.ones(3))
     p, q = _each(wrong_p, others), _each(wrong_q, others)
-    return OutputPair(_group(right_p, p, p), _group(q, right_q, q), np.array([1.0, 1.0, k - 2]))
+    if same_leader:
+        return OutputPair(_group(right_p, p, p), _group(right_q, q, q), np.array([1.0, others, 0.0]))
+    nothing = Bounds(0.0, 0.0, 0.0)
+    other_p, other_q = (nothing, nothing) if silent else (p, q)
+    return OutputPair(
+        _group(right_p, other_p, p), _group(other_q, right_q, q), np.array([1.0, 1.0, 1.0 if silent else k - 2])
+    )
 
 
 def _each(bounds, among):
@@ -113,7 +118,3 @@ def _each(bounds, among):
 
 def _group(*members) -> Bounds:
     return Bounds(*(np.array(part, dtype=float) for part in zip(*members)))
-
-
-def _largest(found) -> Bounds:
-    return Bounds(*(max(part) for part in zip(*found)))

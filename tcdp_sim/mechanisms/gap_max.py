@@ -56,7 +56,9 @@ class GapMax(Mechanism):
 
     @classmethod
     def check_options(cls, options):
-        scalar("beta", options["beta"], 0, 1)
+        beta = options["beta"]
+        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
+            raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
 
     @classmethod
     def uses(cls, point):

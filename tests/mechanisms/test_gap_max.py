@@ -1,0 +1,200 @@
+"""Gap-Max as a mechanism of a sweep: its law, its identity, its simulation against the exact laws, its bad input.
+
+Statistical tests have fixed seeds and a p-value of 1e-6 each; there are about 60 of them.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tcdp_sim import config, exact
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import MECHANISMS, GapMax
+from tcdp_sim.mechanisms.selection_calibration import METHODS, WITH_ACCOUNTING, WITH_NOISE, WITH_TOP_M
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
+
+SURE = 1e-6
+OPTIONS = {"beta": 0.05}
+methods = pytest.mark.parametrize("method", METHODS)
+
+
+def point(method="obvious_answer", noise="gaussian", **changed):
+    base = {"method": method, "noise": config.named("noise", noise) if noise else None, "accounting": "tight", "m": 1.0}
+    return base | {"k": 1000.0, "gap": 80.0, "rho": 0.01, "omega": 20.0, "delta": 1e-6} | changed
+
+
+def law(*arguments, **changed):
+    return GapMax.law(point(*arguments, **changed), OPTIONS, None)
+
+
+def built(*arguments, **changed):
+    return GapMax.build(law(*arguments, **changed), None)
+
+
+@methods
+def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(method):
+    plain = json.loads(json.dumps(law(method)))
+    assert plain == law(method)
+    first, second = (GapMax.build(found, None).simulate(np.random.default_rng(1), 50) for found in (plain, law(method)))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert set(first) == {*GapMax.observables, *GapMax.events}
+    assert {name: x.dtype for name, x in first.items()} == {"needed_gap": np.float64, "top_selected": bool}
+
+
+@methods
+@pytest.mark.parametrize(
+    ("changed", "concerns"),
+    [
+        ({"rho": 0.02}, set(METHODS)),
+        ({"k": 2000.0}, set(METHODS)),
+        ({"gap": 81.0}, set(METHODS)),
+        ({"accounting": "paper"}, set(WITH_ACCOUNTING)),
+        ({"delta": 1e-7}, {"noisy_max_gaussian", "stability"}),
+        ({"omega": 30.0}, set()),
+    ],
+    ids=str,
+)
+def test_a_law_holds_only_what_the_method_depends_on_and_says_so(method, changed, concerns):
+    differs = law(method, **changed) != law(method)
+    assert differs == (method in concerns)
+    (axis,) = changed
+    assert (axis in GapMax.uses(point(method))) == differs
+
+
+@pytest.mark.parametrize("noise", config.options("noise"))
+@methods
+def test_methods_without_free_noise_ignore_it(method, noise):
+    free = method in WITH_NOISE
+    assert (law(method, noise) == law(method)) == (noise == "gaussian" or not free)
+    assert ("noise" in GapMax.uses(point(method, noise))) == free
+    if not free:
+        assert law(method, None) == law(method, noise)
+
+
+def test_the_guarantees():
+    assert built("generalized_histogram").guarantee == ZCDP(0.01) == built("exponential_mechanism").guarantee
+    assert built("obvious_answer", "sinh_normal").guarantee == TCDP(0.01, 20)
+    epsilon = np.sqrt(0.02)
+    assert built("exponential_mechanism", accounting="paper").guarantee == PureDP(epsilon)
+    for method in ("permute_and_flip", "noisy_max_laplace", "sparse_vector"):
+        assert built(method).guarantee == PureDP(epsilon)
+    for method in ("noisy_max_gaussian", "stability"):
+        assert built(method).guarantee == ApproxDP(epsilon, 1e-6)
+    assert built("obvious_answer", "truncated_laplace").guarantee == ApproxDP(epsilon, 1e-6)
+
+
+def algorithm_of(mechanism):
+    method, parameters = mechanism.method, law(mechanism.method)["parameters"]
+    if method in ("exponential_mechanism", "permute_and_flip", "sparse_vector"):
+        return method, parameters["epsilon"], None
+    return "noisy_max" if method.startswith("noisy") else method, mechanism.noise, parameters.get("delta")
+
+
+@methods
+@pytest.mark.parametrize("k", [1000.0, 1e12])
+def test_simulation_agrees_with_the_exact_law(method, k):
+    algorithm, noise, delta = algorithm_of(built(method, k=k))
+    if method == "noisy_max_gaussian":
+        noise = built(method, k=k).noise
+    gap = exact.required_gap(algorithm, noise, k, 0.4, delta=delta).estimate
+    values = built(method, k=k, gap=gap).simulate(np.random.default_rng(4), 20_000)
+    right = exact.selection_probability(algorithm, noise, gap, k, delta=delta).estimate
+    assert stats.binomtest(int(values["top_selected"].sum()), 20_000, right).pvalue > SURE
+    assert np.array_equal(values["top_selected"], (values["needed_gap"] < gap) | (values["needed_gap"] == 0))
+
+
+@methods
+@pytest.mark.parametrize("k", [10.0, 1e6])
+def test_sufficient_gaps_suffice(method, k):
+    mechanism = built(method, k=k)
+    algorithm, noise, delta = algorithm_of(mechanism)
+    bounds = mechanism.thresholds["needed_gap"]
+    assert ("theorem_20" in bounds) == (method in WITH_NOISE)
+    if "proved" in bounds:
+        fails = exact.selection_failure(algorithm, noise, bounds["proved"], k, delta=delta)
+        claimed = 1 / k if method == "obvious_answer" else 0.05
+        assert fails.lower <= claimed * (1 + 1e-9)
+
+
+def test_erratum_e6_by_simulation():
+    """Noise of scale 10 at the gap where P[|Z| >= gap / 2] = 0.01 / k: success 0.810 at k = 1e6, not nearly one."""
+    mechanism = built("obvious_answer", rho=0.005, k=1e6)
+    assert mechanism.noise == Gaussian(10.0)
+    gap = mechanism.thresholds["needed_gap"]["theorem_20"]
+    assert gap == pytest.approx(20 * stats.norm.isf(0.005e-6), rel=1e-12)
+    needed = mechanism.simulate(np.random.default_rng(2), 100_000)["needed_gap"]
+    assert abs((needed < gap).mean() - 0.810) < 4.9 * np.sqrt(0.81 * 0.19 / 1e5) + 5e-4
+    histogram = built("generalized_histogram", rho=0.005, k=1e6)
+    gap = histogram.thresholds["needed_gap"]["theorem_20"]
+    assert (histogram.simulate(np.random.default_rng(2), 20_000)["needed_gap"] > gap).mean() < 0.01
+
+
+@pytest.mark.parametrize("method", WITH_TOP_M)
+def test_more_winners_need_more_noise(method):
+    one, four = built(method), built(method, m=4.0)
+    assert four.m == 4
+    assert four.noise.scale == pytest.approx(2 * one.noise.scale)
+    assert four.simulate(np.random.default_rng(1), 10)["needed_gap"].shape == (10,)
+    assert one.work < four.work
+
+
+def test_noise_tuned_to_the_number_of_candidates():
+    few, many = (built("obvious_answer", "sinh_normal_tuned", k=k).noise for k in (10.0, 1e12))
+    assert many.knee < few.knee
+
+
+def test_cost_does_not_depend_on_k():
+    assert built(k=10.0).work == built(k=1e300).work
+    assert built(k=1e300).simulate(np.random.default_rng(1), 5)["needed_gap"].shape == (5,)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"gap": -1.0}, "gap = -1 is not valid; valid: 0 <= gap"),
+        ({"gap": np.nan}, "gap = nan is not valid"),
+        ({"k": 1.0}, "k = 1 is not valid; valid: 2 <= k"),
+        ({"k": 2.5}, "k = 2.5 is not valid; valid: a whole number"),
+        ({"m": 1000.0}, "m = 1000 is not valid; valid: 1 <= m < k = 1000"),
+        ({"m": 1.5}, "m = 1.5 is not valid; valid: a whole number"),
+        ({"m": 0.0}, "m = 0 is not valid"),
+        ({"m": 2.0}, "m = 2 is not valid for obvious_answer; valid: m = 1, or one of generalized_histogram"),
+        ({"rho": -1.0}, "rho = -1 is not valid"),
+    ],
+)
+def test_points_that_are_not_valid_are_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        built(**changed)
+
+
+@pytest.mark.parametrize(
+    ("method", "noise", "changed", "said"),
+    [
+        ("stability", "gaussian", {"delta": None}, "stability needs delta here, which the sweep does not give"),
+        ("stability", "gaussian", {"delta": 2.0}, "delta = 2 is not valid"),
+        ("obvious_answer", "sinh_normal", {"omega": None}, "obvious_answer needs omega here"),
+        ("obvious_answer", "sinh_normal", {"omega": 2.0}, "sinh_normal by Theorem 17"),
+        ("generalized_histogram", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
+        ("exponential_mechanism", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
+    ],
+)
+def test_what_a_method_lacks_is_said(method, noise, changed, said):
+    with pytest.raises(ValueError, match=said):
+        built(method, noise, **changed)
+
+
+def test_mistakes_in_the_sweep_itself():
+    with pytest.raises(UserError, match=r"sweep.method = best is not known; valid: generalized_histogram"):
+        GapMax.uses(point("best"))
+    with pytest.raises(UserError, match=r"sweep.noise is missing; obvious_answer needs one"):
+        GapMax.uses(point("obvious_answer", None))
+    for beta in (2, True, "0.05", float("nan")):
+        with pytest.raises(UserError, match=r"mechanism.beta = .* is not valid; valid: one number, 0 < beta < 1"):
+            GapMax.check_options({"beta": beta})
+
+
+def test_it_is_found_by_its_name():
+    assert MECHANISMS["gap_max"] is GapMax
