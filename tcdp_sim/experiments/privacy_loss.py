@@ -118,16 +118,21 @@ def report(table: pd.DataFrame, console) -> None:
     for quantity, part in drawn.groupby("quantity", sort=False):
         levels = np.sort(part["at"].unique())
         part = part[part["at"].isin(levels[np.unique([len(levels) // 4, (3 * len(levels)) // 4])])]
-        rho = np.sort(part["rho"].unique())
-        console.print(_terminal_table(quantity, part[part["rho"] == rho[len(rho) // 2]]), soft_wrap=False)
+        console.print(_terminal_table(quantity, _middle_rho(part)), soft_wrap=False)
     console.print(f"{len(drawn)} simulated numbers in all: see the CSV files beside the figures.")
     console.print(_agreement(drawn))
 
 
+def _middle_rho(table):
+    """The rows at the middle rho, and those of noises that have none because their parameters are given."""
+    rho = np.sort(table["rho"].dropna().unique())
+    return table[table["rho"].isna() | (table["rho"] == rho[len(rho) // 2])] if len(rho) else table
+
+
 def _terminal_table(quantity, rows):
     argument, title = QUANTITIES[quantity]
-    title = escape(f"{title}, ρ = {rows['rho'].iloc[0]:.3g}")
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
+    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     out.add_column("noise", no_wrap=True)
     for heading in (argument, "simulated", "± MCSE", "exact", "promised"):
         out.add_column(heading, justify="right", no_wrap=True)
@@ -153,9 +158,8 @@ def _agreement(drawn) -> str:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) the tail under each notion, (b) delta(epsilon), (c) the Renyi curve, (d) the law; at the middle rho."""
-    rho = np.sort(table["rho"].unique())
-    table = table[table["rho"] == rho[len(rho) // 2]]
-    table = table.assign(series=_named(table))
+    table = _middle_rho(table)
+    table = table.assign(series=_named(table), guarantee=table["guarantee"].replace("None", "no promise"))
     styles = {
         name: {"label": name, "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // 8) % len(MARKERS)]}
         for i, name in enumerate(table["series"].unique())
@@ -260,7 +264,7 @@ def _profile(part, styles):
 def _renyi(part, styles):
     figure, grid = new_figure(1, 1, 6.8, 5.0)
     axes = grid[0, 0]
-    scale = part["rho"] * part["at"] * part["shift"] ** 2
+    scale = part["rho"].fillna(1) * part["at"] * part["shift"] ** 2
     ratios = {name: part[name] / scale for name in ("simulated", "lower", "upper")}
     part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # infinite: straight up
     for style, drawn, curve in _series(part, styles):
@@ -271,8 +275,8 @@ def _renyi(part, styles):
     for omega in (part["omega"] / part["shift"].clip(lower=1)).dropna().unique():
         axes.axvline(omega, color=GREY, linestyle=":", linewidth=0.9)
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
-    grown = "" if (part["shift"] == 1).all() else " · shift²"
-    axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / (ρ α{grown})")
+    rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
+    axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
     axes.set_title("Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω" + (grown and " / shift"))
     _legend(figure, [axes], {"the most that tCDP allows for α < ω": line_key(GREY, linestyle="--", linewidth=0.9)})
     return figure

@@ -119,6 +119,16 @@ def test_epsilon_or_order_given_make_the_study_about_that(command, folder):
     assert set(drawn_figures(table)) == {"loss_tail", "delta_epsilon"}
 
 
+def test_a_noise_whose_parameters_are_given_promises_nothing(command, folder):
+    words = ("sweep.noise=laplace", "+sweep.scale=2", "also.tail.epsilon.num=3", "also.renyi.order.num=3")
+    code, _, err = command(*SMALL, *words)
+    assert code == 0, err
+    table = privacy_loss.reference(results.open_cells(folder).load())
+    assert table["promised"].isna().all()
+    assert table.loc[table["quantity"] == "renyi", "exact"].max() <= 0.5
+    assert drawn_figures(table)["loss_tail"].axes[0].get_title() == "no promise"
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
