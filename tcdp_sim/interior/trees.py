@@ -1,0 +1,76 @@
+"""The zCDP baselines: noisy counts of the nodes of a b-ary tree for CDFs, a noisy binary search for one quantile."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.ledger import Step
+from tcdp_sim.privacy import ZCDP
+
+MOST_DOMAIN = 2**62
+
+
+@dataclass(frozen=True)
+class NoisyTree:
+    """Counts of all nodes of the `branching`-ary tree over k elements, plus N(0, levels / rho) each: rho-zCDP.
+
+    Substituting a record moves two nodes of each level by one. F(j) is the sum over the nodes that make up {0, ..., j}.
+    """
+
+    k: int
+    rho: float
+    branching: int = 2
+
+    def __post_init__(self):
+        if not (2 <= self.k <= MOST_DOMAIN and 2 <= self.branching <= 2**10):
+            raise UserError(f"a tree of k = {self.k}, branching {self.branching} is not valid; valid: 2 <= k <= 2^62")
+
+    @cached_property
+    def levels(self) -> int:
+        """How many levels have noise: all but the root, whose count n is public."""
+        count, reach = 0, 1
+        while reach < self.k:
+            count, reach = count + 1, reach * self.branching
+        return count
+
+    @property
+    def scale(self) -> float:
+        """Standard deviation of a node's noise."""
+        return sqrt(self.levels / self.rho)
+
+    @property
+    def ledger(self) -> tuple[Step, ...]:
+        """One line a level."""
+        return tuple(Step(f"level {i}", ZCDP(1 / self.scale**2), "two shifts of 1") for i in range(self.levels))
+
+    def errors(self, places: Sequence[int], rng: np.random.Generator) -> np.ndarray:
+        """One draw of the errors of F at these elements (int64), in records: they do not depend on the data."""
+        ends = np.asarray(places, dtype=np.int64) + 1  # F(j) = the nodes left of j + 1
+        error = np.zeros(len(ends))
+        for level in range(self.levels):
+            parent, digit = np.divmod(ends // self.branching**level, self.branching)
+            known, index = np.unique(parent, return_inverse=True)
+            noise = np.zeros((len(known), self.branching))
+            np.cumsum(rng.standard_normal((len(known), self.branching - 1)), axis=1, out=noise[:, 1:])
+            error += noise[index, digit]
+        return np.where(ends >= self.k, 0.0, self.scale * error)  # all records are known to lie below k
+
+
+def search_rank(values, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+    """Elements found by noisy binary search for the order statistic of that rank: rho-zCDP, int64, one a trial.
+
+    values: the records, ascending, int64; each of the ceil(log2 k) comparisons sees F(middle) + N(0, levels/(2 rho)).
+    """
+    if not 2 <= k <= MOST_DOMAIN:
+        raise UserError(f"k = {k} is not valid; valid: 2 to 2^62")
+    levels = (k - 1).bit_length()
+    scale, found = sqrt(levels / (2 * rho)), np.zeros(trials, dtype=np.int64)
+    for level in range(levels - 1, -1, -1):
+        middle = found + (1 << level) - 1
+        blurred = np.searchsorted(values, middle, side="right") + scale * rng.standard_normal(trials)
+        found += np.where(blurred >= rank - 0.5, 0, 1 << level)
+    return np.minimum(found, k - 1)

@@ -1,0 +1,117 @@
+"""T1: a whole CDF from interior points of windows that begin at noisy ranks, after Bun-Nissim-Stemmer-Vadhan 2015."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, expm1, floor, inf, log, sqrt
+
+import numpy as np
+from scipy.special import ndtr
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.cdf import StepCdf, window
+from tcdp_sim.interior.finder import Finder
+from tcdp_sim.interior.ledger import Step
+from tcdp_sim.interior.records import Records
+from tcdp_sim.interior.requirement import BETA
+from tcdp_sim.privacy import TCDP, ZCDP
+
+GAP_SHARE = 0.1  # of rho, for where the windows begin
+GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap
+MOST_WINDOWS = 31
+
+
+@dataclass(frozen=True)
+class Windows:
+    """`count` windows of m records each, separated by gaps of `gap` + round(scale N(0, 1)) records, not below 0.
+
+    Substituting a record moves the ranks between its old and its new place by one. A coupling that follows the past
+    keeps all windows equal but two: the gap after the first changed window is moved by one, and moved back after the
+    second. Where a gap is clamped at 0 the move fails and is tried again, at the cost of one more changed window.
+    """
+
+    n: int
+    count: int
+    gap: int
+    scale: float
+    finder: Finder
+
+    @property
+    def ledger(self) -> tuple[Step, ...]:
+        """Two changed windows, two moved gaps, and what failed moves may cost."""
+        point = self.finder.guarantee
+        move = 1 / (2 * self.scale**2)
+        return (
+            *(Step(f"changed window {i}", point, "one substitution in it") for i in (1, 2)),
+            *(Step(f"moved gap {i}", ZCDP(move), "Gaussian moved by one, rounded") for i in (1, 2)),
+            Step(
+                "failed moves",
+                TCDP(max(self._failed(point.rho, self.finder.omega), 1e-300), self.finder.omega),
+                "gaps clamped at zero",
+            ),
+        )
+
+    def _failed(self, rho: float, omega: float) -> float:
+        """The rho of failed moves: 2 log((1 - q) / (1 - q e^y)) / a at order omega, where it is largest.
+
+        a = order (order - 1), y = a (rho + that of a move); q: probability that a gap, tilted by the order, is clamped.
+        """
+        each = rho + 1 / (2 * self.scale**2)
+        q = float(ndtr(-(self.gap - 0.5 - (omega - 1)) / self.scale))
+        top = omega * (omega - 1) * each
+        if q and log(q) + top > -1e-3:
+            raise UserError(f"a gap of {self.gap} records is too short for omega = {omega:g}; valid: a longer gap")
+        return 2 * q * each * expm1(top) / top / (1 - q * (1 + expm1(top))) if top > 0 else 0.0
+
+    @property
+    def starts(self) -> list[float]:
+        """The ranks before which the windows are meant to begin."""
+        return [i * self.gap + (i - 1) * self.finder.m for i in range(1, self.count + 1)]
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error over all j, in records, with probability at least 1 - beta - beta_of_the_finder."""
+        drift = self.scale * sqrt(2 * self.count * log(2 * self.count / BETA)) + 0.5 * self.count
+        return (2 * self.finder.m + self.gap) / 2 + drift
+
+    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+        """One release."""
+        m, reached, found = self.finder.m, 0, []
+        for step in np.rint(self.scale * rng.standard_normal(self.count)).astype(np.int64).tolist():
+            start = reached + max(0, self.gap + step)
+            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            reached = start + m
+        starts = self.starts
+        between = [(a + b + m) / 2 for a, b in pairwise(starts)]
+        estimates = ((starts[0] + m) / 2, *between, (starts[-1] + self.n) / 2)
+        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), estimates, self.n)
+
+
+def plan_windows(
+    n: int,
+    k: int,
+    rho: float,
+    omega: float,
+    beta: float = BETA,
+    family: str = "sinh_normal",
+    calibration: str = "tight",
+    most: int = MOST_WINDOWS,
+) -> Windows:
+    """As many windows as n records hold, at most `most`, at (rho, omega)-tCDP together (nearly: see the ledger).
+
+    Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta.
+    UserError if n does not hold one window.
+    """
+    move = GAP_SHARE * rho / 2
+    scale = 1 / sqrt(2 * move)
+    if not (1 < omega < inf):
+        raise UserError(f"omega = {omega:g} is not valid; valid: 1 < omega < inf, beyond it failed moves cost too much")
+    count = most
+    while count:
+        # A ten-thousandth is kept back for the failed moves.
+        finder = Finder(k, (rho * (1 - 1e-4) - 2 * move) / 2, omega, beta / count, None, family, calibration)
+        least = ceil(GAP_SCALES * scale + omega)
+        held = floor(n / (finder.needed + least))
+        if held >= count:
+            return Windows(n, count, max(least, floor(n / count) - finder.needed), scale, finder)
+        count = min(held, count - 1)
+    raise UserError(f"n = {n} records hold no window; valid: n >= {finder.needed + least} at this budget and domain")
