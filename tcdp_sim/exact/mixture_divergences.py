@@ -11,6 +11,7 @@ from tcdp_sim.errors import real
 from tcdp_sim.exact.divergence import max_order
 from tcdp_sim.exact.level_sets import TINY, LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
@@ -96,7 +97,8 @@ class _Pair:
     def max_order(self) -> float:
         """The order from which on the Renyi divergence is infinite: that of how far p reaches beyond q."""
         overhang = max(self.q.shifts[0] - self.p.shifts[0], self.p.shifts[-1] - self.q.shifts[-1])
-        first = max_order(self.noise, overhang) if overhang > 0 else np.inf
+        with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
+            first = max_order(self.noise, overhang) if overhang > 0 else np.inf
         end = self.noise.isf(0.0)
         if np.isfinite(end):  # p may also have mass in a gap between the supports of q
             ends = np.unique(np.concatenate([self.shifts - end, self.shifts + end]))
@@ -105,7 +107,8 @@ class _Pair:
         return first
 
     def _floor(self, x):
-        size = np.abs(self.q.logpdf(x))
+        """What rounding adds to the loss: nothing beyond its own digits if the noise gives its loss in closed form."""
+        size = np.abs(self.q.logpdf(x)) if type(self.noise).privacy_loss is Noise.privacy_loss else np.zeros_like(x)
         return 1e-15 * np.where(np.isfinite(size), size, 0.0)
 
 

@@ -99,7 +99,7 @@ def test_one_component_is_the_shifted_noise(noise):
 
 
 @every
-@pytest.mark.parametrize("s", [1e-9, 0.01, 0.4])
+@pytest.mark.parametrize("s", [1e-30, 1e-9, 0.01, 0.4])
 def test_two_point_formulas(noise, s):
     """H_eps(sP + (1-s)Q || Q) = s H_e0(P || Q), and the reverse (Balle-Barthe-Gaboardi 2018)."""
     forward, base = subsampled(noise, 0.75, s)
