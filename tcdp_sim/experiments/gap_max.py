@@ -35,11 +35,24 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 def _row(mechanism, ds) -> dict:
     law = json.loads(ds["law"])
-    labels = ("method", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee", "noise_law")
+    labels = (
+        "data",
+        "method",
+        "noise",
+        "k",
+        "gap",
+        "m",
+        "rho",
+        "omega_sqrt_rho",
+        "omega",
+        "delta",
+        "guarantee",
+        "noise_law",
+    )
     row = {name: ds[name] for name in (*labels, "trials") if name in ds}
     noise_name = ds.get("noise")
     row |= {"noise": noise_name if isinstance(noise_name, str) else ""}  # NaN where no cell has one
-    row |= {"accounting": law.get("accounting", ""), "m": mechanism.m}
+    row |= {"accounting": law.get("accounting", ""), "gap": mechanism.gap, "m": mechanism.m}
     algorithm, noise, delta = exact_arguments(mechanism)
     k, m = mechanism.k, mechanism.m
     row |= {f"required_gap{end}": ds[f"needed_gap_quantile{end}"] for end in INTERVAL}
@@ -61,7 +74,7 @@ def report(table: pd.DataFrame, console) -> None:
         part = shown[shown["k"] == k].drop_duplicates("series")
         console.print(_terminal_table(f"gap needed for 95% success, k = {k:.3g}, ρ = {rho:.3g}", part), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
-    console.print(_agreement(table))
+    console.print(agreement(table))
 
 
 def _three(column):
@@ -82,7 +95,8 @@ def _terminal_table(title, rows):
     return out
 
 
-def _agreement(table) -> str:
+def agreement(table: pd.DataFrame) -> str:
+    """In how many cells simulation and exact values disagree, in words."""
     said = []
     for name, text in (("required_gap", "required gap"), ("top_selected", "probability of success")):
         outside = ~table[f"{name}_exact"].between(table[f"{name}_lower"] - 1e-12, table[f"{name}_upper"] + 1e-12)

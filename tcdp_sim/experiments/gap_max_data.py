@@ -1,0 +1,53 @@
+"""The most frequent value of a data set, selected privately: who finds it, and from which rho on."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from tcdp_sim.experiments import gap_max
+from tcdp_sim.experiments.selection import series
+from tcdp_sim.plots import GREY, new_figure, points
+
+reference = gap_max.reference
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """Each data set's gap, and the least rho of the sweep at which each method finds the top with probability 95%."""
+    for (data, k, gap, m), part in table.groupby(["data", "k", "gap", "m"], sort=False):
+        console.print(f"{data}: the top {m:g} of {k:,.6g} candidates lead by {gap:,.6g}", markup=False)
+        for label, rows in part.groupby("series", sort=False):
+            enough = rows.loc[rows["top_selected_exact"] >= 1 - gap_max.BETA, "rho"]
+            said = f"95% success from ρ = {enough.min():.3g} on" if len(enough) else "95% success at no ρ of the sweep"
+            console.print(f"  {label}: {said}", markup=False)
+    console.print(gap_max.agreement(table))
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """For each data set the probability of success and the gap that is needed, against rho."""
+    looks = series.styles(table)
+    for (data, m), part in table.groupby(["data", "m"], sort=False):
+        name = f"selection_{data}" + ("" if m == 1 else f"_top_{m:g}")
+        yield name, _figure(part, looks), part.drop(columns="law")
+
+
+def _figure(part, looks):
+    figure, grid = new_figure(1, 2, 9.6, 3.8)
+    for label, rows in part.groupby("series", sort=False):
+        rows = rows.sort_values("rho")
+        for axes, name in zip(grid[0], ("top_selected", "required_gap")):
+            ends = (rows[f"{name}{end}"] for end in ("", "_lower", "_upper"))
+            points(axes, rows["rho"], *ends, **series.dots(looks[label]))
+            axes.plot(rows["rho"], rows[f"{name}_exact"], **series.line(looks[label]))
+    gap, k, m = (part[name].iloc[0] for name in ("gap", "k", "m"))
+    grid[0, 1].axhline(gap, color=GREY, linewidth=1.6, alpha=0.6)
+    grid[0, 0].set(xscale="log", xlabel="privacy ρ", ylabel="P[the true top is selected]", ylim=(-0.03, 1.03))
+    grid[0, 1].set(xscale="log", yscale="log", xlabel="privacy ρ", ylabel="gap for 95% success (counts)")
+    keys = {
+        "lines join exact values": {"color": GREY},
+        "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
+        f"the gap of these data: {gap:,.6g}": {"color": GREY, "linewidth": 1.6, "alpha": 0.6},
+    }
+    series.legend(figure, part, looks, 2, keys)
+    what = "most frequent value" if m == 1 else f"{m:g} most frequent values"
+    figure.suptitle(f"{part['data'].iloc[0]}: the {what} of {k:,.6g} candidates", fontsize=11)
+    return figure

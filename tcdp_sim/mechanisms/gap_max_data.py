@@ -1,0 +1,30 @@
+"""Private selection of the most frequent value of a data set."""
+
+from tcdp_sim.mechanisms.gap_max import GapMax
+from tcdp_sim.mechanisms.scores import Scores
+
+
+class GapMaxData(GapMax):
+    """Gap-Max whose scores are the counts of a data set: which m bins hold most records?
+
+    k is the declared number of bins, the gap that between the m-th and the (m+1)-th largest count. The law of
+    generalized_histogram, obvious_answer and stability depends on nothing else. For the other methods all bins below
+    the top m are taken to be as full as the fullest of them, so what they yield is a lower bound on their success.
+    Substitution of one record changes two counts by one; no method here makes use of the others standing still.
+    """
+
+    name = "gap_max_data"
+    axes = ("method", "noise", "accounting", "data", "k", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    required = ("method", "data", "k", "rho")
+
+    @classmethod
+    def uses(cls, point):
+        return ("data", *(axis for axis in super().uses(point) if axis != "gap"))
+
+    @classmethod
+    def law(cls, point, options, counts):
+        others = counts.bins - len(counts.counts)
+        scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
+        m = 1 if point.get("m") is None else point["m"]
+        gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # what is no number of winners is refused below
+        return super().law(point | {"k": counts.bins, "gap": gap}, options, None)

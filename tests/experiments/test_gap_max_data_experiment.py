@@ -1,0 +1,53 @@
+"""The study of selection on data, from a small run on a user's table."""
+
+import pytest
+
+from tcdp_sim import plots, results
+from tcdp_sim.experiments import gap_max_data
+
+WORDS = ("experiment=gap_max_data", "cluster=serial", "trials=1000", "chunk=500", "sweep.rho=[0.01,1]")
+OWN = ("data=csv", "data.path=t.csv", "data.column=item", "data.domain=100", "sweep.omega_sqrt_rho=4")
+
+
+@pytest.fixture
+def own(tmp_path, command):
+    """A study of a table in which b leads by 37 of 100 candidates."""
+    (tmp_path / "t.csv").write_text("item\n" + "a\n" * 3 + "b\n" * 40)
+
+    def ran(*words):
+        return command(*WORDS, *OWN, *words)
+
+    return ran
+
+
+def test_a_table_of_ones_own(own, tmp_path):
+    code, out, err = own()
+    assert (code, err) == (0, "")
+    assert "csv: the top 1 of 100 candidates lead by 37" in out
+    table = gap_max_data.reference(results.open_cells(tmp_path / "results" / "gap_max_data").load())
+    assert set(table["gap"]) == {37}
+    assert set(table["k"]) == {100}
+    loud = table[table["rho"] == 1]
+    assert (loud["top_selected_exact"] > 0.9).all()
+    assert (table[table["rho"] == 0.01]["top_selected_exact"] < 0.9).all()
+    with plots.style():
+        found = {name: figure for name, figure, _ in gap_max_data.figures(table)}
+    assert set(found) == {"selection_csv"}
+    said = [text.get_text() for text in found["selection_csv"].legends[0].get_texts()]
+    assert "the gap of these data: 37" in said
+
+
+def test_several_winners(own, tmp_path):
+    code, out, err = own(
+        "sweep.m=2", "sweep.method=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian"
+    )
+    assert (code, err) == (0, "")
+    assert "csv: the top 2 of 100 candidates lead by 3" in out
+    assert (tmp_path / "results" / "gap_max_data" / "figures" / "selection_csv_top_2.csv").exists()
+
+
+def test_a_mistake_is_one_line(own):
+    code, _, err = own("sweep.m=3", "sweep.method=exponential_mechanism")
+    assert code == 2
+    assert "m = 3 is not valid; valid: a whole number from 1 to 2" in err
+    assert len(err.strip().splitlines()) == 1
