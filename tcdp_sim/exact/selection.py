@@ -17,7 +17,8 @@ from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 MOST = 1e300
 TINY = 1e-310
-_TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+# Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
+TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
 WITH_NOISE = ("generalized_histogram", "noisy_max", "obvious_answer", "stability")
 WITH_EPSILON = ("exponential_mechanism", "permute_and_flip", "sparse_vector")
@@ -154,10 +155,10 @@ def _leaders_win(noise, gap, k, m, success):
         below = (k - m) * noise.logcdf(z + gap)
         return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
 
-    levels = noise.isf(_TAILS)
-    top = noise.isf(np.clip(_AROUND / k, _TAILS[0], 0.5))
+    levels = noise.isf(TAILS)
+    top = noise.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
     edges = np.concatenate([-levels, [0.0], levels, -top, top])
-    return _integral(integrand, edges, edges - gap, 2 * m * _TAILS[0])
+    return _integral(integrand, edges, edges - gap, 2 * m * TAILS[0])
 
 
 def _sparse_vector(epsilon, gap, k, success):
@@ -171,10 +172,10 @@ def _sparse_vector(epsilon, gap, k, success):
         right = (k - 1) * score.logcdf(at + z) + score.logcdf(gap - at - z)
         return np.exp(threshold.logpdf(z) + right) if success else np.exp(threshold.logpdf(z)) * -np.expm1(right)
 
-    levels, top = threshold.isf(_TAILS), score.isf(np.clip(_AROUND / k, _TAILS[0], 0.5))
-    best = score.isf(_TAILS)
+    levels, top = threshold.isf(TAILS), score.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
+    best = score.isf(TAILS)
     inside = np.concatenate([top - at, -top - at, best - at, -best - at, gap - at + best, gap - at - best, [gap - at]])
-    return _integral(integrand, np.concatenate([-levels, [0.0], levels]), inside, 2 * _TAILS[0])
+    return _integral(integrand, np.concatenate([-levels, [0.0], levels]), inside, 2 * TAILS[0])
 
 
 def _probability(value, relative) -> Bounds:

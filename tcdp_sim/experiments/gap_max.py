@@ -12,8 +12,14 @@ from rich.table import Table
 from tcdp_sim.experiments.selection.laws import BETA, exact_arguments, failure, gap_scale, required
 from tcdp_sim.experiments.selection.privacy import privacy_figure, spent
 from tcdp_sim.experiments.selection.problems import problems, problems_figure, with_problem
-from tcdp_sim.experiments.selection.required import required_figure, success_figure, theorem_20_figure, top_m_figure
-from tcdp_sim.experiments.selection.series import styles, with_series
+from tcdp_sim.experiments.selection.required import (
+    required_figure,
+    rho_figure,
+    success_figure,
+    theorem_20_figure,
+    top_m_figure,
+)
+from tcdp_sim.experiments.selection.series import size, styles, with_series
 from tcdp_sim.results import cell_mechanism
 
 INTERVAL = ("", "_mcse", "_lower", "_upper")
@@ -117,8 +123,12 @@ def _figures(table):
     plain = made[(made["rho"] == rho) & (made["m"] == 1)]
     if len(crossed := _with_most(plain, "gap", 4)):
         yield "success_vs_gap", success_figure(crossed, looks), crossed
-    if len(plain):
+    if len(plain) and (plain["k"].nunique() > 1 or made["rho"].nunique() == 1):
         yield "required_gap", *required_figure(plain.drop_duplicates(["series", "k"]), looks)
+    for (k, m, gap), part in made.groupby(["k", "m", "gap"]):
+        if made["k"].nunique() == 1 and part["rho"].nunique() > 1:
+            title = f"The {m:g} best of k = {size(k)} candidates, gap {gap:g}"
+            yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, title), part
     if len(several := _with_most(made[made["rho"] == rho], "m", 2)):
         yield "top_m", top_m_figure(several, looks), several
     if "theorem_20" in table and len(claimed := _claimed(made)):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.selection import series
-from tcdp_sim.plots import GREY, new_figure, points
+from tcdp_sim.experiments.selection.required import rho_figure
 
 reference = gap_max.reference
 
@@ -31,23 +31,6 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _figure(part, looks):
-    figure, grid = new_figure(1, 2, 9.6, 3.8)
-    for label, rows in part.groupby("series", sort=False):
-        rows = rows.sort_values("rho")
-        for axes, name in zip(grid[0], ("top_selected", "required_gap")):
-            ends = (rows[f"{name}{end}"] for end in ("", "_lower", "_upper"))
-            points(axes, rows["rho"], *ends, **series.dots(looks[label]))
-            axes.plot(rows["rho"], rows[f"{name}_exact"], **series.line(looks[label]))
-    gap, k, m = (part[name].iloc[0] for name in ("gap", "k", "m"))
-    grid[0, 1].axhline(gap, color=GREY, linewidth=1.6, alpha=0.6)
-    grid[0, 0].set(xscale="log", xlabel="privacy ρ", ylabel="P[the true top is selected]", ylim=(-0.03, 1.03))
-    grid[0, 1].set(xscale="log", yscale="log", xlabel="privacy ρ", ylabel="gap for 95% success (counts)")
-    keys = {
-        "lines join exact values": {"color": GREY},
-        "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
-        f"the gap of these data: {gap:,.6g}": {"color": GREY, "linewidth": 1.6, "alpha": 0.6},
-    }
-    series.legend(figure, part, looks, 2, keys)
+    k, m = part["k"].iloc[0], part["m"].iloc[0]
     what = "most frequent value" if m == 1 else f"{m:g} most frequent values"
-    figure.suptitle(f"{part['data'].iloc[0]}: the {what} of {k:,.6g} candidates", fontsize=11)
-    return figure
+    return rho_figure(part, looks, f"{part['data'].iloc[0]}: the {what} of {k:,.6g} candidates")

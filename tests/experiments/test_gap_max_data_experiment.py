@@ -34,7 +34,7 @@ def test_a_table_of_ones_own(own, tmp_path):
         found = {name: figure for name, figure, _ in gap_max_data.figures(table)}
     assert set(found) == {"selection_csv"}
     said = [text.get_text() for text in found["selection_csv"].legends[0].get_texts()]
-    assert "the gap of these data: 37" in said
+    assert "the gap there is: 37" in said
 
 
 def test_several_winners(own, tmp_path):

@@ -104,6 +104,17 @@ def test_one_cell_is_drawn_too(study):
     assert set(drawn(table)) == {"required_gap"}
 
 
+def test_figures_against_rho(study):
+    table = study(
+        *("sweep.method=[obvious_answer,exponential_mechanism]", "sweep.noise=gaussian", "sweep.k=1e6"),
+        *("sweep.rho=[1e-3,1e-2,1e-1]", "sweep.accounting=tight", "also=null"),
+    )
+    found = drawn(table)
+    assert "required_gap" not in found
+    figure, _ = found["against_rho_m1_gap100"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["privacy ρ"] * 2
+
+
 def test_figures_of_the_top_m(study):
     table = study(
         *("sweep.method=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian", "sweep.m=[1,4]"),

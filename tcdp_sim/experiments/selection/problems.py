@@ -6,7 +6,8 @@ import pandas as pd
 from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments.selection import series
 from tcdp_sim.experiments.selection.laws import exact_arguments, failure, rebuilt
-from tcdp_sim.plots import GREY, new_figure, points
+from tcdp_sim.experiments.selection.required import JOINED
+from tcdp_sim.plots import new_figure, points
 
 SIZES = (1e3, 1e4, 1e5)
 SIMULATED_AT = 1e4
@@ -60,11 +61,7 @@ def problems_figure(real: pd.DataFrame, looks):
         axes.set(xscale="log", ylim=(-0.03, 1.03))
     for axes in grid[:, 0]:
         axes.set_ylabel("P[the true top name is selected]")
-    keys = {
-        "lines join exact values": {"color": GREY},
-        "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
-    }
-    series.legend(figure, real, looks, 2, keys)
+    series.legend(figure, real, looks, 2, JOINED)
     figure.suptitle("The most frequent first name of every year and sex in the US, 1880 to 2017", fontsize=11)
     return figure
 

@@ -8,10 +8,9 @@ from tcdp_sim.experiments.selection.laws import BETA, exact_arguments, failure, 
 from tcdp_sim.mechanisms.selection_calibration import WITH_NOISE
 from tcdp_sim.plots import GREY, WRONG, new_figure, plain_log_axis, points
 
-SIMULATED = {
-    "lines: exact": {"color": GREY},
-    "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
-}
+MARKS = {"markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"}}
+SIMULATED = {"lines: exact": {"color": GREY}} | MARKS
+JOINED = {"lines join exact values": {"color": GREY}} | MARKS
 SCALE = {"color": GREY, "linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.8}
 FINE = 61  # points of an exact curve
 HUGE = 10.0 ** np.geomspace(1, 100, 40)  # candidates: so many that log log k shows
@@ -73,6 +72,24 @@ def _far(axes, part, looks):
     axes.minorticks_off()
     plain_log_axis(axes)
     return pd.DataFrame(rows)
+
+
+def rho_figure(part: pd.DataFrame, looks, title: str):
+    """P[success] and required gap against rho, at one k, m and gap."""
+    figure, grid = new_figure(1, 2, 9.6, 3.8)
+    gap = part["gap"].iloc[0]
+    for label, cells in part.groupby("series", sort=False):
+        cells = cells.drop_duplicates("rho").sort_values("rho")
+        for axes, name in zip(grid[0], ("top_selected", "required_gap")):
+            _markers(axes, cells, "rho", name, looks[label])
+            axes.plot(cells["rho"], cells[f"{name}_exact"], **series.line(looks[label]))
+    of_data = {"color": GREY, "linewidth": 3, "alpha": 0.5}
+    grid[0, 1].axhline(gap, **of_data)
+    grid[0, 0].set(xscale="log", xlabel="privacy ρ", ylabel="P[the true top is selected]", ylim=(-0.03, 1.03))
+    grid[0, 1].set(xscale="log", yscale="log", xlabel="privacy ρ", ylabel="gap for 95% success (counts)")
+    series.legend(figure, part, looks, 2, JOINED | {f"the gap there is: {gap:,.6g}": of_data})
+    figure.suptitle(title, fontsize=11)
+    return figure
 
 
 def top_m_figure(part: pd.DataFrame, looks):
