@@ -3,13 +3,16 @@
 from tcdp_sim.errors import choice
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
+from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.thresholds import Thresholds
 
 MECHANISMS: dict[str, type[Mechanism]] = {
-    mechanism.name: mechanism for mechanism in (GapMax, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss)
+    mechanism.name: mechanism
+    for mechanism in (GapMax, GapMaxData, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss, Thresholds)
 }
 
 
@@ -21,11 +24,13 @@ def mechanism_class(name: str) -> type[Mechanism]:
 __all__ = [
     "MECHANISMS",
     "GapMax",
+    "GapMaxData",
     "Histogram",
     "InteriorPoint",
     "Mechanism",
     "NoiseDraw",
     "Observable",
     "PrivacyLoss",
+    "Thresholds",
     "mechanism_class",
 ]

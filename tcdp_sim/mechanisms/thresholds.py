@@ -1,0 +1,184 @@
+"""Threshold queries on ordered records: a CDF, quantiles, a median, by interior points or the zCDP baselines."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.calibration import DEPENDS_ON
+from tcdp_sim.data.ordered import ordered_records
+from tcdp_sim.errors import choice, real
+from tcdp_sim.interior.cdf import StepCdf
+from tcdp_sim.interior.medians import plan_medians
+from tcdp_sim.interior.quantiles import plan_quantiles
+from tcdp_sim.interior.records import Records
+from tcdp_sim.interior.trees import NoisyTree, search_rank
+from tcdp_sim.interior.windows import plan_windows
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+
+DECILES = tuple(i / 10 for i in range(1, 10))
+LEVELS = tuple(i / 20 for i in range(1, 20))  # where the private CDF is watched
+METHODS = {  # name -> whether it is made of interior points
+    "windows": True,
+    **{f"medians_{i}": True for i in range(1, 7)},
+    "deciles": True,
+    "median": True,
+    "tree_2": False,
+    "tree_16": False,
+    "binary_search": False,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Mechanism):
+    """One of METHODS on the records; neighbours substitute one, n and the domain are public.
+
+    windows, medians_h, deciles, median: T1, T2 with h rounds, T3; tree_b: noisy b-ary tree; binary_search: for the
+    median. most_windows: how many windows at most. family, calibration: of the noise on nodes, where there are any.
+    """
+
+    method: str
+    promise: Guarantee
+    records: Records
+    beta: float = 0.05
+    family: str = "sinh_normal"
+    calibration: str = "tight"
+    most_windows: int = 100
+
+    name = "thresholds"
+    version = 1
+    axes = ("method", "noise", "records", "rho", "omega", "omega_sqrt_rho")
+    required = ("method", "records", "rho")
+    options = ("records", "beta", "most_windows")
+    observables = MappingProxyType(
+        {
+            "sup_error": Observable("records", "largest error of the private CDF, over all j"),
+            "sup_error_share": Observable("1", "largest error of the private CDF, over all j, as a share of n"),
+            "median_rank_error": Observable("records", "by how many records the private median misses the middle rank"),
+            "median_value_error": Observable("1", "distance of the private median from the true one, as a share of k"),
+            **{
+                f"cdf_at_q{round(100 * p):02d}": Observable("1", f"private CDF at the true {p:g}-quantile, share of n")
+                for p in LEVELS
+            },
+        }
+    )
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point):
+        pointed = METHODS.get(point["method"], True)
+        family = (point.get("noise") or {}).get("family")
+        omega = pointed and ("omega" in DEPENDS_ON.get(family, ()) or point["method"] == "windows")
+        return (
+            *("method", "records", "rho"),
+            *(("noise",) if pointed else ()),
+            *(("omega", "omega_sqrt_rho") if omega else ()),
+        )
+
+    @classmethod
+    def law(cls, point, options, counts):
+        method, noise = choice("method", point["method"], METHODS), point.get("noise")
+        target = {"rho": real("rho", point["rho"], 0)}
+        law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "target": target}
+        if METHODS[method]:
+            if noise is None:
+                raise ValueError(f"method {method} needs noise, which the sweep does not give")
+            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+            if "omega" in cls.uses(point):
+                if point.get("omega") is None:
+                    raise ValueError(f"method {method} with this noise needs omega, which the sweep does not give")
+                target["omega"] = real("omega", point["omega"], 1)
+        known = options["records"]
+        name = choice("records", point["records"], known)
+        values, found, log2_k = ordered_records(name, known[name])
+        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, found))}  # every digit is identity
+        if method == "windows":
+            law["most_windows"] = int(
+                real("most_windows", options["most_windows"], 1, 10**4, closed=True, finite=False)
+            )
+        return law | {"log2_k": log2_k, "beta": real("beta", options["beta"], 0, 1)} | texts
+
+    @classmethod
+    def build(cls, law, counts):
+        target = law["target"]
+        promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        values, found = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
+        records = Records(values, found, 2 ** law["log2_k"])
+        more = {name: law[name] for name in ("most_windows",) if name in law}
+        built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
+        _ = built.plan  # a budget that cannot be had is refused now, not on a worker
+        return built
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def thresholds(self):
+        bound = getattr(self.plan, "error_bound", None)
+        return {"sup_error": {"bound": bound}} if bound is not None else {}
+
+    @property
+    def work(self):
+        return 3e4 if METHODS[self.method] else 1e4
+
+    @cached_property
+    def plan(self):
+        """What the method is worked out to: public parameters and the ledger; None for the binary search."""
+        rho, omega = self.promise.rho, self.promise.omega if isinstance(self.promise, TCDP) else inf
+        n, k = self.records.n, self.records.k
+        rest = {"beta": self.beta, "family": self.family, "calibration": self.calibration}
+        if self.method == "windows":
+            return plan_windows(n, k, rho, omega, **rest, most=self.most_windows)
+        if self.method.startswith("medians_"):
+            return plan_medians(int(self.method.removeprefix("medians_")), n, k, rho, omega, **rest)
+        if self.method in ("deciles", "median"):
+            return plan_quantiles(DECILES if self.method == "deciles" else (0.5,), n, k, rho, omega, **rest)
+        if self.method.startswith("tree_"):
+            return NoisyTree(k, rho, int(self.method.removeprefix("tree_")))
+        return None
+
+    def simulate(self, rng, trials):
+        rank = (self.records.n + 1) // 2
+        if self.method == "binary_search":
+            found = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, rng, trials)
+            return self._median_errors(found, rank)
+        if self.method.startswith("tree_"):
+            return self._trees(rng, trials, rank)
+        runs = [self.plan.run(self.records, rng) for _ in range(trials)]
+        out = self._median_errors([run.quantile(0.5) for run in runs], rank)
+        return out if self.method == "median" else out | self._cdf_errors(runs)
+
+    def _median_errors(self, found, rank):
+        true = self.records.quantile(0.5)
+        off = [abs(int(j) - true) / self.records.k for j in found]
+        return {"median_rank_error": self.records.rank_error(found, rank), "median_value_error": np.array(off, float)}
+
+    def _cdf_errors(self, runs: list[StepCdf]):
+        watched = [self.records.quantile(p) for p in LEVELS]
+        return self._named(
+            np.array([self.records.sup_error(run) for run in runs]),
+            np.array([[run(j) for j in watched] for run in runs]),
+        )
+
+    def _trees(self, rng, trials, rank):
+        places = np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
+        truth = self.records.ranks(places)
+        watched = np.searchsorted(places, [self.records.quantile(p) for p in LEVELS])
+        sup, at, medians = np.empty(trials), np.empty((trials, len(LEVELS))), []
+        for i in range(trials):
+            error = self.plan.errors(places, rng)
+            told = truth + error
+            sup[i], at[i] = np.abs(error).max(), told[watched]
+            first = np.searchsorted(np.maximum.accumulate(told), rank - 0.5)
+            medians.append(places[min(first, len(places) - 1)])
+        return self._median_errors(medians, rank) | self._named(sup, at)
+
+    def _named(self, sup, at):
+        n = self.records.n
+        out = {"sup_error": sup, "sup_error_share": sup / n}
+        return out | {f"cdf_at_q{round(100 * p):02d}": at[:, i] / n for i, p in enumerate(LEVELS)}

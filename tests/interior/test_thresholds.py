@@ -1,0 +1,264 @@
+"""Threshold queries: windows, errors, ledgers, and privacy by exact laws and by the proof's coupling."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interior_dense import neighbours, output_pmf, renyi
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior import Recipe
+from tcdp_sim.interior.cdf import StepCdf, window
+from tcdp_sim.interior.cost import noise_rho
+from tcdp_sim.interior.ledger import total
+from tcdp_sim.interior.medians import plan_medians
+from tcdp_sim.interior.quantiles import plan_quantiles
+from tcdp_sim.interior.records import Records
+from tcdp_sim.interior.trees import NoisyTree, search_rank
+from tcdp_sim.interior.windows import plan_windows
+from tcdp_sim.noise import SinhNormal
+
+OMEGA = 2 / np.sqrt(0.5)
+lists = st.lists(st.integers(0, 30), min_size=1, max_size=15).map(sorted)
+
+
+def substitutions(a, b):
+    """How many records of the sorted list a have to be substituted to get b."""
+    left = list(b)
+    return sum(1 for x in a if not (x in left and not left.remove(x)))
+
+
+# Windows, ranks and errors
+
+
+@settings(max_examples=300, deadline=None)
+@given(lists, st.integers(0, 14), st.integers(0, 30), st.integers(-5, 18), st.integers(1, 8))
+def test_a_window_changes_by_at_most_one_substitution(xs, which, value, start, size):
+    other = sorted([*xs[: which % len(xs)], *xs[which % len(xs) + 1 :], value])
+    one, two = window(xs, start, size, 0, 30), window(other, start, size, 0, 30)
+    assert len(one) == len(two) == size
+    assert one == sorted(one)
+    assert substitutions(one, two) <= 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(lists, st.integers(0, 14), st.integers(1, 8))
+def test_a_local_window_changes_by_at_most_one_substitution_when_a_record_goes(xs, which, size):
+    def local(records):
+        return window(records, len(records) // 2 - size // 2, size, 0, 30)
+
+    assert substitutions(local(xs), local([*xs[: which % len(xs)], *xs[which % len(xs) + 1 :]])) <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(lists, st.lists(st.integers(0, 30), min_size=1, max_size=4).map(sorted), st.integers(1, 15))
+def test_errors_by_brute_force(xs, cuts, rank):
+    data, k = Records.of(xs, 31), 31
+    found = StepCdf(tuple(cuts), tuple(3.0 * i for i in range(len(cuts) + 1)), len(xs))
+    f = [sum(x <= j for x in xs) for j in range(k)]
+    assert data.sup_error(found) == max(abs(3.0 * sum(c <= j for c in cuts) - f[j]) for j in range(k))
+    rank = min(rank, len(xs))
+    assert data.rank_error(range(k), rank)[sorted(xs)[rank - 1]] == 0
+    misses = [max(rank - f[j], (f[j - 1] if j else 0) - rank + 1, 0) for j in range(k)]
+    assert data.rank_error(range(k), rank).tolist() == misses
+
+
+def test_quantiles_of_a_step_function():
+    found = StepCdf((3, 8, 9), (1.0, 4.0, 6.0, 9.0), 10)
+    assert [found(j) for j in (0, 3, 7, 8, 100)] == [1.0, 4.0, 4.0, 6.0, 9.0]
+    assert [found.quantile(p) for p in (0.3, 0.5, 0.95)] == [3, 8, 9]
+
+
+# Ledgers and errors of whole releases
+
+
+def even(n, k):
+    return Records.of([i * k // n + k // (2 * n) for i in range(n)], k)
+
+
+@pytest.mark.parametrize("log2_k", [16, 64, 300])
+def test_every_release_keeps_budget_and_bound(log2_k):
+    """The bounds hold with probability 95% at least; three releases are all required to keep them."""
+    k = 2**log2_k
+    data, rng = even(4000, k), np.random.default_rng(3)
+    plans = [
+        plan_windows(4000, k, 0.5, OMEGA),
+        plan_medians(3, 4000, k, 0.5, OMEGA),
+        plan_quantiles((0.25, 0.5, 0.75), 4000, k, 0.5, OMEGA),
+    ]
+    for plan in plans:
+        spent = total(plan.ledger)
+        assert 0.49 < spent.rho <= 0.5 * (1 + 1e-12)
+        assert spent.omega == pytest.approx(OMEGA)
+        found = [plan.run(data, rng) for _ in range(3)]
+        assert all(run.breakpoints == tuple(sorted(run.breakpoints)) for run in found)
+        if hasattr(plan, "error_bound"):
+            assert max(data.sup_error(run) for run in found) <= plan.error_bound
+        else:
+            for p in (0.25, 0.5, 0.75):
+                missed = data.rank_error([run.quantile(p) for run in found], plan.rank(p))
+                assert missed.max() <= plan.finder.m / 2 + 1
+
+
+def test_errors_of_the_specification():
+    """n = 4000 uniform records at 2^64: mean largest errors 131 (T1), 167 (T2, four rounds); within 15%."""
+    k, rng = 2**64, np.random.default_rng(1)
+    data = Records.of([int.from_bytes(rng.bytes(8), "little") for _ in range(4000)], k)
+    for plan, expected in ((plan_windows(4000, k, 0.5, OMEGA), 131), (plan_medians(4, 4000, k, 0.5, OMEGA), 167)):
+        found = np.mean([data.sup_error(plan.run(data, rng)) for _ in range(15)])
+        assert found == pytest.approx(expected, rel=0.15)
+
+
+def test_ties_do_not_trouble_medians_of_medians():
+    data = Records([5, 900], [2000, 2000], 2**10)
+    found = plan_medians(3, 4000, 2**10, 0.5, OMEGA).run(data, np.random.default_rng(0))
+    assert set(found.breakpoints) <= {5, 900} | set(range(6, 900))
+    assert data.sup_error(found) < 600
+
+
+# Privacy
+
+
+def test_two_rounds_of_medians_on_all_neighbours():
+    """Exact joint laws of three cuts: k = 3, n = 4, windows of two records; the ledger of 3 changed windows."""
+    k, n = 3, 4
+    recipe = Recipe(1.0, SinhNormal(1.0, 5.0), 1.0, 0.5, 1.5)
+    omega, orders = 2.5, (1.1, 1.7, 2.5)
+
+    @cache
+    def cut(local, low, high):
+        """The law of the cut of a node, over {0, ..., k - 1}."""
+        out = np.zeros(k)
+        if low >= high:
+            out[high] = 1
+            return out
+        law = output_pmf(window(list(local), len(local) // 2 - 1, 2, low + 1, high), k, recipe)
+        for j, p in enumerate(law):
+            out[min(max(j, low + 1), high)] += p
+        return out
+
+    @cache
+    def joint(xs):
+        root, out = cut(xs, -1, k - 1), []
+        for v in range(k):
+            left = cut(tuple(x for x in xs if x <= v), -1, v)
+            right = cut(tuple(x for x in xs if x > v), v, k - 1)
+            out += [root[v] * a * b for a, b in itertools.product(left, right)]
+        return np.array(out)
+
+    each = 1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8
+    worst = 0.0
+    for one, two in neighbours(k, n):
+        p, q = joint(one), joint(two)
+        assert ((p > 0) == (q > 0)).all()
+        p, q = p[p > 0], q[q > 0]
+        worst = max(worst, *(renyi(p, q, order) / (3 * each * order) for order in orders))
+    assert 0.02 < worst < 1
+
+
+def test_the_coupling_of_noisy_windows():
+    """On random neighbours at most 2 + failures windows change, each by one substitution, and as many gaps move.
+
+    The rule looks at the past alone, as the proof needs: the move of a gap is decided before it is drawn.
+    """
+    rng = np.random.default_rng(4)
+    failures = 0
+    for _ in range(4000):
+        n, m, gap = int(rng.integers(5, 30)), int(rng.integers(1, 5)), int(rng.integers(0, 4))
+        xs = sorted(rng.integers(0, 40, n).tolist())
+        other = sorted([*xs[:-1], int(rng.integers(0, 40))]) if rng.random() < 0.3 else _moved(xs, rng)
+        steps = np.rint(2 * rng.standard_normal(8)).astype(int).tolist()
+        changed, moved, failed = _coupled(xs, other, m, gap, steps)
+        assert max(changed, default=0) <= 1
+        assert sum(changed) <= 2 + failed
+        assert moved <= 2 + failed
+        failures += failed
+    assert failures > 50
+
+
+def _moved(xs, rng):
+    i = int(rng.integers(0, len(xs)))
+    return sorted([*xs[:i], *xs[i + 1 :], int(rng.integers(0, 40))])
+
+
+def _coupled(xs, other, m, gap, steps):
+    """(substitutions in each window, gaps moved, moves that failed) under the coupling."""
+    differ = [i + 1 for i, (a, b) in enumerate(zip(xs, other)) if a != b]
+    if not differ:
+        return [], 0, 0
+    lo, hi = differ[0], differ[-1]  # ranks between which the sorted lists differ
+    shift = 1 if other[lo - 1] < xs[lo - 1] else -1  # a record moved down: the ranks in between move up
+    reached = reached_other = moved = failed = 0
+    state, changed = "before", []
+    for step in steps:
+        want = {"leaving": shift, "returning": -shift}.get(state, 0)
+        length, length_other = max(0, gap + step), max(0, gap + step + want)
+        moved, failed = moved + (want != 0), failed + (length_other - length != want)
+        start, start_other = reached + length, reached_other + length_other
+        changed.append(substitutions(window(xs, start, m, -1, 99), window(other, start_other, m, -1, 99)))
+        reached, reached_other = start + m, start_other + m
+        state = _state(state, reached, reached_other, lo, hi)
+    return changed, moved, failed
+
+
+def _state(state, reached, reached_other, lo, hi):
+    """What the next gap should do, from what is behind: leave after the first changed window, return after the last."""
+    if reached == reached_other:
+        if state in ("returning", "done") or reached >= hi:
+            return "done"
+        return "leaving" if reached >= lo else "before"
+    return "returning" if max(reached, reached_other) > hi else "away"
+
+
+# Baselines
+
+
+def test_tree_errors_have_the_variance_of_their_nodes():
+    """Var of F at j is scale^2 times the digits' sum of j + 1; four standard errors in 12 numbers."""
+    tree, rng, trials = NoisyTree(1000, 0.5, 4), np.random.default_rng(2), 10000
+    places = np.array([0, 2, 3, 62, 63, 998, 999])
+    found = np.array([tree.errors(places, rng) for _ in range(trials)]).var(axis=0)
+
+    def digits(x):
+        return x % 4 + digits(x // 4) if x else 0
+
+    expected = np.array([tree.scale**2 * digits(j + 1) for j in (0, 2, 3, 62, 63, 998)])
+    assert found[:-1] == pytest.approx(expected, rel=5 * np.sqrt(2 / trials))
+    assert found[-1] == 0  # n is public
+    assert total(tree.ledger).rho == pytest.approx(0.5)
+
+
+def test_neighbouring_tree_errors_share_their_nodes():
+    tree, rng = NoisyTree(2**10, 1.0, 2), np.random.default_rng(2)
+    found = np.array([tree.errors(np.array([510, 511, 512]), rng) for _ in range(10000)])
+    step = (found[:, 2] - found[:, 1]).var()  # one leaf more
+    assert step == pytest.approx(tree.scale**2, rel=5 * np.sqrt(2 / 10000))
+
+
+def test_search_by_brute_force():
+    xs, rng = np.array([3, 3, 7, 9, 12]), np.random.default_rng(6)
+    found = search_rank(xs, 3, 16, 1e9, rng, 50)
+    assert (found == 7).all()
+    assert search_rank(xs, 3, 16, 0.05, rng, 500).std() > 2
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: plan_windows(50, 2**20, 0.5, 3.0), "hold no window; valid: n >="),
+        (lambda: plan_windows(500, 2**20, 0.5, np.inf), "omega = inf"),
+        (lambda: plan_medians(0, 50, 2**20, 0.5, 3.0), "levels = 0"),
+        (lambda: plan_quantiles((0.5, 0.2), 50, 2**20, 0.5, 3.0), "quantiles"),
+        (lambda: plan_quantiles((0.5,), 0, 2**20, 0.5, 3.0), "n = 0"),
+        (lambda: Records.of([], 5), "empty"),
+        (lambda: Records.of([7], 5), "valid: 0 to 4"),
+        (lambda: NoisyTree(1, 0.5), "k = 1"),
+        (lambda: search_rank(np.array([1]), 1, 2**63, 0.5, None, 1), "valid: 2 to 2\\^62"),
+    ],
+)
+def test_mistakes_are_one_line(call, said):
+    with pytest.raises(UserError, match=said):
+        call()

@@ -1,0 +1,63 @@
+"""Threshold queries as a mechanism of a sweep."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tcdp_sim import config
+from tcdp_sim.mechanisms import Thresholds
+from tcdp_sim.mechanisms.thresholds import METHODS
+from tcdp_sim.privacy import TCDP, ZCDP
+
+OPTIONS = {key: value for key, value in config.named("mechanism", "thresholds").items() if key != "name"}
+
+
+def point(**changed):
+    told = {"method": "median", "noise": config.named("noise", "sinh_normal_tight"), "records": "departures_AS"}
+    return told | {"rho": 0.5, "omega": 2.83} | changed
+
+
+def built(**changed):
+    return Thresholds.build(json.loads(json.dumps(Thresholds.law(point(**changed), OPTIONS, None))), None)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_simulates_what_it_says(method):
+    mechanism = built(method=method, **({"records": "delays"} if method == "windows" else {}))
+    found = mechanism.simulate(np.random.default_rng(1), 3)
+    assert all(values.shape == (3,) and np.isfinite(values).all() for values in found.values())
+    assert set(found) <= set(mechanism.observables)
+    assert "median_rank_error" in found
+    assert ("sup_error" in found) == (method not in ("median", "binary_search"))
+    assert mechanism.guarantee == (TCDP(0.5, 2.83) if METHODS[method] else ZCDP(0.5))
+
+
+def test_errors_are_those_of_the_records():
+    mechanism = built(method="tree_16", rho=1e9)
+    found = mechanism.simulate(np.random.default_rng(1), 3)
+    assert found["sup_error"].max() < 0.01
+    assert found["median_rank_error"].max() == 0
+    watched = [mechanism.records.ranks([mechanism.records.quantile(p)])[0] / 712 for p in (0.05, 0.95)]
+    assert [found["cdf_at_q05"][0], found["cdf_at_q95"][0]] == pytest.approx(watched, abs=1e-4)
+
+
+def test_large_numbers_keep_their_identity():
+    law = Thresholds.law(point(records="departures_AS_fine"), OPTIONS, None)
+    assert all(int(text) % 2**40 == 0 for text in law["values"].split())
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"method": "guess"}, "method = .guess"),
+        ({"records": "none"}, "records = .none"),
+        ({"noise": None}, "needs noise"),
+        ({"omega": None}, "needs omega"),
+        ({"method": "windows", "records": "departures_OO"}, "hold no window"),
+        ({"rho": 0}, "rho = 0"),
+    ],
+)
+def test_mistakes_are_one_line(changed, said):
+    with pytest.raises(ValueError, match=said):
+        built(**changed)
