@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "bounds": ("noise",),
     "audit": (),
     "interior": ("calibration", "exact", "noise", "numerics", "privacy", "samplers"),
-    "mechanisms": ("noise", "privacy", "samplers", "calibration", "bounds", "interior"),
+    "mechanisms": ("noise", "privacy", "data", "samplers", "calibration", "bounds", "interior"),
     "simulate": ("mechanisms", "summary"),
     "sweep": ("axes", "mechanisms"),
     "engine": ("simulate", "sweep"),
