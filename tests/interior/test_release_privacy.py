@@ -17,7 +17,9 @@ from interior_dense import (
 from scipy.special import betaincinv
 
 from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample
+from tcdp_sim.interior.budget import CHARGES
 from tcdp_sim.interior.cost import noise_rho
+from tcdp_sim.interior.law import output_log_pmf
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP, to_approx_dp
 
@@ -134,3 +136,14 @@ def test_an_audit_finds_the_promise_kept_and_noise_a_tenth_as_wide_out():
     promise = to_approx_dp(TCDP(claimed(recipe), OMEGA), delta).epsilon
     broken = replace(recipe, noise=SinhNormal(0.12, 0.4))  # noise meant for tenths of counts
     assert audited_epsilon(recipe, delta) < promise < audited_epsilon(broken, delta)
+
+
+@pytest.mark.parametrize("selection", ["surrogate", "algorithm_21", "algorithm_22"])
+def test_other_selections_on_all_neighbours(selection):
+    """Charged as in budget.CHARGES; their law is tested against simulation in test_release."""
+    k, n = 5, 4
+    recipe = Recipe(1.0, SinhNormal(2.0, 9.0), 1.0, 2.2, 3.0, selection)
+    queries, shift = CHARGES[selection]
+    rho = (recipe.epsilon_level**2 + recipe.epsilon_end**2) / 8 + queries * noise_rho(recipe.noise, shift, OMEGA)
+    law = cache(lambda xs: np.exp(output_log_pmf(LevelProfile.of(xs, k), recipe)))
+    assert 0.01 < worst_ratio(neighbours(k, n), law, rho) < 1
