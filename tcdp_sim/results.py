@@ -11,7 +11,7 @@ import xarray as xr
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, mean, proportion, quantiles
+from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, bin_edges, mean, proportion, quantiles
 from tcdp_sim.sweep import Cell
 
 QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
@@ -49,6 +49,17 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
     law = json.loads(flat["law"].values[i])
     start, size = (int(flat[f"data_{name}"].values[i]) for name in ("start", "size"))
     return mechanism_class(law["mechanism"]).build(law, flat["data_counts"].values[start : start + size])
+
+
+def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The trials of row i of `open_cells`, binned: lower and upper edges, ascending, and counts of occupied bins.
+
+    Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
+    """
+    bins = flat[f"{observable}_histogram_bins"].values
+    mine = slice(bins[:i].sum(), bins[: i + 1].sum())
+    lower, upper = bin_edges(flat[f"{observable}_histogram_key"].values[mine])
+    return lower, upper, flat[f"{observable}_histogram_count"].values[mine]
 
 
 def open_results(path) -> xr.Dataset:

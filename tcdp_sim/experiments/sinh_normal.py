@@ -1,0 +1,215 @@
+"""Sinh-normal noise beside Gaussian noise: density and its logarithm (Figure 2 of the paper), moments, tails."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from tcdp_sim.noise import Noise
+from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, points, series_styles
+from tcdp_sim.results import cell_histogram, cell_mechanism
+from tcdp_sim.summary import proportion
+
+NORMAL = 1.959963984540054  # 97.5% point
+FINE = 400  # points of the exact curves
+MOST_BINS = 1000  # on each side: up to there multiples of the width are edges of the stored bins
+INTERVAL = ("", "_mcse", "_lower", "_upper")
+COLUMNS = 4  # noises in one figure
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form: the rows of a cell by `quantity`, then its exact curves (trials = 0).
+
+    "variance", in counts squared; "quantile" of the level `at`; "density" between `at` and `to`, both in counts (on the
+    exact curve at `at`), per count; "exceedance", P[|Z| > at]. `value...`: simulated, with MCSE and 95% interval, which
+    but for the variance is exact (binomial); `value_exact`. `shape`: "bimodal", "log-concave" or, for other families,
+    "".
+    """
+    rows = []
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    for i, cell in enumerate(cells):
+        noise = cell_mechanism(flat, i).noise
+        labels = _labels(cell, noise)
+        found = [_variance(cell, noise), *_quantiles(flat.isel(cell=i), noise)]
+        if cell["trials"]:
+            found += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
+        rows += [labels | {"trials": cell["trials"]} | row for row in found]
+        rows += [labels | {"trials": 0} | row for row in _curves(noise)]
+    return pd.DataFrame(rows)
+
+
+def _labels(cell, noise) -> dict:
+    law = json.loads(cell["law"])
+    scale, knee = (getattr(noise, name, np.nan) for name in ("scale", "knee"))
+    shape = "" if np.isnan(knee) else "log-concave" if knee >= scale else "bimodal"
+    told = {name: cell[name] for name in ("noise", "noise_law", "guarantee")}
+    told |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
+    return told | {"scale": scale, "knee": knee, "shape": shape}
+
+
+def _variance(cell, noise):
+    estimate, mcse = cell["squared_noise_mean"], cell["squared_noise_mean_mcse"]
+    ends = estimate - NORMAL * mcse, estimate + NORMAL * mcse
+    return _row("variance", np.nan, (estimate, mcse, *ends), float(noise.var()))
+
+
+def _quantiles(ds, noise):
+    found = [ds[f"noise_quantile{end}"].values for end in INTERVAL]
+    for level, *simulated in zip(ds["quantile"].values, *found):
+        yield _row("quantile", level, simulated, float(noise.ppf(level)))
+
+
+def _binned(histogram, trials, noise: Noise):
+    """Density and exceedance, from the stored bins put together between multiples of a power of two."""
+    lower, upper, counts = histogram
+    width = 2.0 ** np.round(np.log2(np.sqrt(noise.var()) / 5))
+    reach = min(np.ceil(max(-lower[0], upper[-1]) / width), MOST_BINS)
+    edges = width * np.arange(-reach, reach + 1)
+    inside = np.searchsorted(edges, 0.5 * (lower + upper)) - 1
+    kept = (inside >= 0) & (inside < len(edges) - 1)
+    totals = np.bincount(inside[kept], counts[kept], len(edges) - 1).astype(int)
+    tails = noise.sf(np.abs(edges))
+    densities = np.abs(np.diff(tails)) / width  # of tails, whose difference keeps its digits far out
+    for low, high, total, density in zip(edges, edges[1:], totals.tolist(), densities.tolist()):
+        yield _row("density", low, np.array(proportion(total, trials)) / width, density) | {"to": high}
+    beyond = np.minimum(np.abs(lower), np.abs(upper))
+    for x, tail in zip(edges[edges > 0][:-1], tails[edges > 0].tolist()):
+        yield _row("exceedance", x, proportion(int(counts[beyond >= x].sum()), trials), 2 * tail)
+
+
+def _curves(noise: Noise):
+    far = noise.isf(1e-12)
+    around, beyond = np.linspace(-far, far, FINE), np.linspace(0, noise.isf(1e-300), FINE)
+    for quantity, x, exact in (("density", around, noise.pdf(around)), ("exceedance", beyond, 2 * noise.sf(beyond))):
+        for at, value in zip(x.tolist(), exact.tolist()):
+            yield {"quantity": quantity, "at": at, "value_exact": value}
+
+
+def _row(quantity, at, simulated, exact) -> dict:
+    numbers = {f"value{end}": float(x) for end, x in zip(INTERVAL, simulated)}
+    return {"quantity": quantity, "at": float(at)} | numbers | {"value_exact": exact}
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """Variances and quantiles on the terminal, and how well simulation and exact values agree."""
+    drawn = table[table["trials"] > 0]
+    title = "Noise (counts): variance and quantiles"
+    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    out.add_column("noise", no_wrap=True)
+    for heading in ("", "simulated", "± MCSE", "exact"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for _, rows in drawn.groupby("noise_law", sort=False):
+        names = iter(_said(rows.iloc[0]))
+        for row in rows[_shown(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
+            said = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
+            numbers = f"{row['value']:.4f}", f"{row['value_mcse']:.2g}", f"{row['value_exact']:.4f}"
+            out.add_row(escape(next(names, "")), said, *numbers)
+    console.print(out, soft_wrap=False)
+    bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
+    outside = int((~bins["value_exact"].between(bins["value_lower"], bins["value_upper"])).sum())
+    distance = ((others["value"] - others["value_exact"]) / others["value_mcse"]).abs().max()
+    console.print(
+        f"The exact probability is outside the 95% interval of {outside} of {len(bins)} bins of the histograms; by "
+        f"chance at most about {0.05 * len(bins):.0f} are expected. Largest distance of a variance or quantile: "
+        f"{distance:.1f} standard errors."
+    )
+    if (drawn["shape"] == "bimodal").any():
+        console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
+
+
+def _shown(rows):
+    return (rows["quantity"] == "variance") | ((rows["quantity"] == "quantile") & rows["at"].isin([0.75, 0.99, 0.999]))
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) density and log density, up to four noises a figure, (b) the tails of all of them."""
+    table = table.drop_duplicates(["noise_law", "quantity", "at", "trials"])
+    order = table.drop_duplicates("noise_law").assign(ratio=lambda t: (t["knee"] / t["scale"]).fillna(-1))
+    laws = order.sort_values(["ratio", "scale"], kind="stable")["noise_law"].tolist()  # other families, then by shape
+    styles = dict(zip(laws, series_styles([(law, "") for law in laws]).values()))
+    for start in range(0, len(laws), COLUMNS):
+        part = table[table["noise_law"].isin(laws[start : start + COLUMNS]) & (table["quantity"] == "density")]
+        page = f"_{start // COLUMNS + 1}" * (len(laws) > COLUMNS)
+        yield f"density{page}", _densities(part, laws[start : start + COLUMNS], styles), part
+    part = table[table["quantity"] == "exceedance"]
+    yield "tail", _tails(part, laws, styles), part
+
+
+def _densities(part, laws, styles):
+    figure, grid = new_figure(2, len(laws), max(2.9 * len(laws), 5.0) + 0.6, 5.6, sharex=True, sharey="row")
+    for (plain, logarithm), law in zip(grid.T, laws):
+        rows = part[part["noise_law"] == law]
+        bins, curve = rows[rows["trials"] > 0].sort_values("at"), rows[rows["trials"] == 0].sort_values("at")
+        colour, first = styles[law]["color"], rows.iloc[0]
+        plain.stairs(bins["value"], [*bins["at"], bins["to"].iloc[-1]], fill=True, color=colour, alpha=0.25)
+        for axes in (plain, logarithm):
+            middle, seen = 0.5 * (bins["at"] + bins["to"]), bins[bins["value"] > 0]
+            interval, marks = (seen["value_lower"], seen["value_upper"]), {"color": colour, "marker": "."}
+            points(axes, middle[seen.index], seen["value"], *interval, **marks)
+            axes.plot(curve["at"], curve["value_exact"], color=colour)
+        plain.set_title("\n".join(_said(first)), color=WRONG if first["shape"] == "bimodal" else "black")
+        logarithm.set(yscale="log", ylim=(1e-8, 2), xlabel="noise z (counts)")
+    top = part["value_exact"].max()
+    grid[0, 0].set(ylim=(0, 1.12 * top), ylabel="density")
+    grid[1, 0].set(ylabel="density, log axis")
+    reach = part.loc[part["value_exact"] > 1e-8, "at"].abs().max()
+    grid[0, 0].set_xlim(-reach, reach)
+    keys = {"exact": line_key(GREY), "simulated, 95% interval": line_key(GREY, linestyle="none", marker=".")}
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _name(row) -> str:
+    variance = f"{row['scale'] ** 2:.3g}"
+    if row["family"] == "gaussian":
+        return f"N(0, {variance})"
+    if row["family"] == "sinh_normal":
+        knee = f"{row['knee']:.3g}"
+        return f"arsinh N(0, {variance})" if knee == "1" else f"{knee} arsinh(N(0, {variance}) / {knee})"
+    return row["noise_law"]
+
+
+def _said(row) -> list[str]:
+    """Its name, its shape, and what it promises or where its modes are."""
+    promise = "" if row["accounting"] == "given" else row["guarantee"]
+    if not row["shape"]:
+        return [_name(row), row["family"].replace("_", " ").capitalize(), promise]
+    sign = "<" if row["shape"] == "bimodal" else "≥"
+    shape = f"{row['shape']}: knee {row['knee']:.3g} {sign} scale {row['scale']:.3g}"
+    if row["shape"] == "bimodal" and not promise:
+        promise = f"modes at ±{row['knee'] * np.arccosh(row['scale'] / row['knee']):.3f}"
+    return [_name(row), shape, promise]
+
+
+def _tails(part, laws, styles):
+    figure, (panels,) = new_figure(1, 2, 9.6, 4.6)
+    falling, rising = panels
+    for law in laws:
+        rows, style = part[part["noise_law"] == law], styles[law]
+        seen, curve = rows[(rows["trials"] > 0) & (rows["value"] > 0)], rows[rows["trials"] == 0].sort_values("at")
+        seen, marks = seen.iloc[1::2], {"color": style["color"], "marker": style["marker"]}
+        points(falling, seen["at"], seen["value"], seen["value_lower"], seen["value_upper"], **marks)
+        falling.plot(curve["at"], curve["value_exact"], color=style["color"])
+        seen, curve = seen[seen["value_upper"] < 1], curve[(curve["value_exact"] > 0) & (curve["value_exact"] < 1)]
+        logs = [-np.log(seen[name]) for name in ("value", "value_upper", "value_lower")]
+        points(rising, seen["at"], *logs, **marks)
+        rising.plot(curve["at"], -np.log(curve["value_exact"]), color=style["color"])
+    reach = part.loc[part["value_exact"] > 1e-16, "at"].max()
+    falling.set(yscale="log", ylim=(1e-16, 2), xlim=(0, reach), xlabel="x (counts)", ylabel="P[|Z| > x]")
+    falling.set_title("The tail of each noise")
+    rising.set(yscale="log", ylim=(0.05, 100), xlim=(0, reach), xlabel="x (counts)", ylabel="−ln P[|Z| > x]")
+    rising.set_title("Where doubly exponential tails are straight")
+    keys = {}
+    for law in laws:
+        first = part[part["noise_law"] == law].iloc[0]
+        name, shape, last = _said(first)
+        label = ", ".join(word for word in (name, shape.split(":")[0], last) if word)
+        keys[label] = line_key(color=styles[law]["color"], marker=styles[law]["marker"])
+    keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    return figure
