@@ -5,11 +5,12 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, framework, privacy
+from benchmarks import drawing, framework, interior, privacy
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
     "dense": drawing.dense,
+    "interior": interior.interior,
     "profiles": privacy.profiles,
     "conversions": privacy.conversions,
     "calibration": privacy.calibration,

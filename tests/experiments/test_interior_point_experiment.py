@@ -10,8 +10,7 @@ from tcdp_sim.experiments import interior_point
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
 
-@pytest.fixture
-def table(command, tmp_path):
+def test_a_small_study(command, tmp_path, capsys):
     words = (
         "sweep.shape=[point,solo]",
         "sweep.method=[one_level,binary_search]",
@@ -19,10 +18,18 @@ def table(command, tmp_path):
     )
     code, _, err = command(*WORDS, *words)
     assert code == 0, err
-    return interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    agrees_with_the_exact_laws(table)
+    finds_the_n_for_95_percent(table)
+    interior_point.report(table, Console(width=100))
+    assert "outside the simulated 95% interval" in capsys.readouterr().out
+    with plots.style():
+        saved = plots.save_all(interior_point.figures(table), tmp_path)
+    assert {path.stem for path in saved} == {"success_vs_n_rho_0.5", "n95_vs_k_rho_0.5", "budget_rho_0.5"}
+    assert all(path.with_suffix(".csv").stat().st_size > 100 for path in saved)
 
 
-def test_simulated_and_exact_agree(table):
+def agrees_with_the_exact_laws(table):
     known = table[table["success_exact"].notna()]
     assert len(known) == len(table)
     # 5 standard errors in 40 cells: false alarm below 3e-5
@@ -30,7 +37,7 @@ def test_simulated_and_exact_agree(table):
     assert ((known["success"] - known["success_exact"]).abs() <= 5 * error + 1e-9).all()
 
 
-def test_the_n_for_95_percent_lies_where_success_crosses(table):
+def finds_the_n_for_95_percent(table):
     found = interior_point.least_n(table).set_index(["method", "log2_k"])
     assert found.loc[("binary_search", 8), "n95"] == pytest.approx(14, abs=1.5)
     assert 10 < found.loc[("one_level", 8), "n95"] < found.loc[("one_level", 8), "required_n"]
@@ -47,14 +54,3 @@ def test_crossing():
     assert interior_point._crossing(n, np.array([0.1, 0.96, 0.94, 0.98]), 0.95) == pytest.approx(3.25)
     assert np.isnan(interior_point._crossing(n, np.array([0.1, 0.2, 0.3, 0.4]), 0.95))
     assert np.isnan(interior_point._crossing(n, np.ones(4), 0.95))
-
-
-def test_report_and_figures(table, tmp_path, capsys):
-    interior_point.report(table, Console(width=100))
-    said = capsys.readouterr().out
-    assert "binary_search" in said
-    assert "outside the simulated 95% interval" in said
-    with plots.style():
-        saved = plots.save_all(interior_point.figures(table), tmp_path)
-    assert {path.stem for path in saved} == {"success_vs_n_rho_0.5", "n95_vs_k_rho_0.5", "budget_rho_0.5"}
-    assert all(path.with_suffix(".csv").stat().st_size > 100 for path in saved)

@@ -2,12 +2,14 @@
 
 import itertools
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interior_dense import neighbours, output_pmf, renyi
+from scipy.stats import norm
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import Recipe
@@ -18,8 +20,9 @@ from tcdp_sim.interior.medians import plan_medians
 from tcdp_sim.interior.quantiles import plan_quantiles
 from tcdp_sim.interior.records import Records
 from tcdp_sim.interior.trees import NoisyTree, search_rank
-from tcdp_sim.interior.windows import plan_windows
+from tcdp_sim.interior.windows import Windows, plan_windows
 from tcdp_sim.noise import SinhNormal
+from tcdp_sim.privacy import TCDP
 
 OMEGA = 2 / np.sqrt(0.5)
 lists = st.lists(st.integers(0, 30), min_size=1, max_size=15).map(sorted)
@@ -157,6 +160,35 @@ def test_two_rounds_of_medians_on_all_neighbours():
         p, q = p[p > 0], q[q > 0]
         worst = max(worst, *(renyi(p, q, order) / (3 * each * order) for order in orders))
     assert 0.02 < worst < 1
+
+
+def test_two_noisy_windows_on_all_neighbours():
+    """Exact joint laws of two windows' points, k = 3, n = 9, against the ledger of `Windows` itself."""
+    k, n, m, gap, scale, omega = 3, 9, 2, 4, 1.0, 2.0
+    recipe = Recipe(1.0, SinhNormal(1.5, 5.0), 1.0, 0.5, 1.5)
+    point = TCDP(1 / 8 + 2 * noise_rho(recipe.noise, 1.0, omega) + 1 / 8, omega)
+    claimed = total(Windows(n, 2, gap, scale, SimpleNamespace(guarantee=point, omega=omega, m=m)).ledger)
+    steps = np.arange(-9, 10)
+    weights = norm.cdf((steps + 0.5) / scale) - norm.cdf((steps - 0.5) / scale)
+
+    @cache
+    def law(shown):
+        return output_pmf(list(shown), k, recipe)
+
+    @cache
+    def joint(xs):
+        out = np.zeros((k, k))
+        for (p, a), (q, b) in itertools.product(zip(weights, steps), repeat=2):
+            first = max(0, gap + int(a))
+            second = first + m + max(0, gap + int(b))
+            windows = (tuple(window(list(xs), start, m, 0, k - 1)) for start in (first, second))
+            out += p * q * np.outer(*map(law, windows))
+        return out.ravel()
+
+    pairs = list(neighbours(k, n))
+    p, q = (np.array([joint(pair[i]) for pair in pairs]) for i in (0, 1))
+    worst = max((renyi(p, q, order) / (claimed.rho * order)).max() for order in (1.1, 1.5, omega))
+    assert 0.01 < worst < 1
 
 
 def test_the_coupling_of_noisy_windows():

@@ -1,0 +1,24 @@
+"""Whether interior points cost the same on every domain."""
+
+from benchmarks.drawing import TRIALS, seconds
+from tcdp_sim.interior import LevelProfile, hard_data, parts, recipe, required_n, sample
+from tcdp_sim.simulate import generator
+
+DOMAINS = (16, 64, 1024, 65536)
+
+
+def interior():
+    """Microseconds a trial for k = 2^16 to 2^65536 at 80% of the proven n, and the level profile of 10,000 records."""
+    rng = generator(1, "0" * 64, 0)
+    prepared = []
+    for log2_k in DOMAINS:
+        bought, k = parts(0.5, 2.83, log2_k), 2**log2_k
+        n = int(0.8 * required_n(bought, log2_k))
+        prepared.append((LevelProfile.of(hard_data("solo", n, k), k), recipe(bought, log2_k, n)))
+    spent = seconds(*(lambda case=case: sample(*case, rng, TRIALS) for case in prepared))
+    values = hard_data("cluster", 10_000, 2**64)
+    (built,) = seconds(lambda: LevelProfile.of(values, 2**64), rounds=5)
+    each = [1e6 * time / TRIALS for time in spent]
+    yield "interior point, slowest domain of 2^16 .. 2^65536", f"{max(each):.2f} us a trial", "<= 20"
+    yield "  slowest over fastest domain", f"{max(each) / min(each):.2f}", "<= 2"
+    yield "  level profile of 10,000 records at 2^64", f"{built:.3f} s", "<= 0.3"
