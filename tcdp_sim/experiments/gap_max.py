@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tcdp_sim.experiments.selection.laws import BETA, exact_arguments, failure, gap_scale, required
 from tcdp_sim.experiments.selection.privacy import privacy_figure, spent
-from tcdp_sim.experiments.selection.problems import problems, problems_figure, with_problem
+from tcdp_sim.experiments.selection.problems import with_problem
 from tcdp_sim.experiments.selection.required import (
     required_figure,
     rho_figure,
@@ -43,7 +43,7 @@ def _row(mechanism, ds) -> dict:
     law = json.loads(ds["law"])
     labels = (
         "data",
-        "method",
+        "algorithm",
         "noise",
         "k",
         "gap",
@@ -68,7 +68,7 @@ def _row(mechanism, ds) -> dict:
     for label, gap in mechanism.thresholds["needed_gap"].items():
         row |= {label: gap, f"fails_at_{label}_exact": failure(algorithm, noise, delta, k, gap, m)}
         row |= {f"fails_at_{label}{end}": ds[f"needed_gap_exceeds_{label}{end}"] for end in INTERVAL}
-        row["claimed_at_proved"] = 1 / k if mechanism.method == "obvious_answer" else mechanism.beta
+        row["claimed_at_proved"] = 1 / k if mechanism.algorithm == "obvious_answer" else mechanism.beta
     return row | {"gap_scale": gap_scale(mechanism.promise, k), "law": ds["law"]}
 
 
@@ -90,7 +90,7 @@ def _three(column):
 
 def _terminal_table(title, rows):
     out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("method", overflow="fold")
+    out.add_column("algorithm", overflow="fold")
     for heading in ("simulated", "± MCSE", "exact", "proved"):
         out.add_column(heading, justify="right", no_wrap=True)
     for row in rows.sort_values("required_gap_exact").to_dict("records"):
@@ -112,31 +112,29 @@ def agreement(table: pd.DataFrame) -> str:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy, real data."""
+    """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy."""
     for name, figure, shown in _figures(table):
         yield name, figure, shown.drop(columns="law", errors="ignore")
 
 
 def _figures(table):
-    looks, made = styles(table), table[table["problem"] == ""]
+    looks = styles(table)
     rho = table["rho"].mode()[0]
-    plain = made[(made["rho"] == rho) & (made["m"] == 1)]
+    plain = table[(table["rho"] == rho) & (table["m"] == 1)]
     if len(crossed := _with_most(plain, "gap", 4)):
         yield "success_vs_gap", success_figure(crossed, looks), crossed
-    if len(plain) and (plain["k"].nunique() > 1 or made["rho"].nunique() == 1):
+    if len(plain) and (plain["k"].nunique() > 1 or table["rho"].nunique() == 1):
         yield "required_gap", *required_figure(plain.drop_duplicates(["series", "k"]), looks)
-    for (k, m, gap), part in made.groupby(["k", "m", "gap"]):
-        if made["k"].nunique() == 1 and part["rho"].nunique() > 1:
+    for (k, m, gap), part in table.groupby(["k", "m", "gap"]):
+        if table["k"].nunique() == 1 and part["rho"].nunique() > 1:
             title = f"The {m:g} best of k = {size(k)} candidates, gap {gap:g}"
             yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, title), part
-    if len(several := _with_most(made[made["rho"] == rho], "m", 2)):
+    if len(several := _with_most(table[table["rho"] == rho], "m", 2)):
         yield "top_m", top_m_figure(several, looks), several
-    if "theorem_20" in table and len(claimed := _claimed(made)):
+    if "theorem_20" in table and len(claimed := _claimed(table)):
         yield "theorem_20", theorem_20_figure(claimed), claimed
     if len(told := spent(plain)):
         yield "privacy_spent", privacy_figure(told, looks), told
-    if len(real := problems(table)):
-        yield "real_problems", problems_figure(real, looks), real
 
 
 def _claimed(table):

@@ -1,4 +1,4 @@
-"""Private selection under a gap assumption, by every method, as a mechanism of a sweep."""
+"""Private selection under a gap assumption, by every algorithm, as a mechanism of a sweep."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from tcdp_sim.mechanisms.scores import MOST
 from tcdp_sim.mechanisms.selection import GeneralizedHistogram, ObviousAnswer, Selection
 from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability
 from tcdp_sim.mechanisms.selection_calibration import (
-    METHODS,
+    ALGORITHMS,
     WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
+    selection_algorithm,
     selection_guarantee,
-    selection_method,
     selection_parameters,
 )
 from tcdp_sim.privacy import Guarantee
@@ -29,15 +29,15 @@ SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k: this many hundredt
 class GapMax(Mechanism):
     """m candidates tie at the top and lead the k - m others, which tie as well, by `gap`: are they selected?
 
-    Neighbours substitute one record, upon which every score may change by up to one. method: see
-    `selection_calibration.METHODS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
+    Neighbours substitute one record, upon which every score may change by up to one. algorithm: see
+    `selection_calibration.ALGORITHMS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
     1 <= m < k. beta: failure probability at which the sufficient conditions of the papers are put to the test.
     A trial is a draw of all noise of a run, which does not depend on the gap, so it yields the smallest gap at which
     the run succeeds; at a cost that does not depend on k. Methods without free noise ignore the axis `noise`,
-    methods with one derivation of their guarantee the axis `accounting`.
+    those with one derivation of their guarantee the axis `accounting`.
     """
 
-    method: str
+    algorithm: str
     calibrated: Selection
     promise: Guarantee
     gap: float
@@ -48,8 +48,8 @@ class GapMax(Mechanism):
 
     name = "gap_max"
     version = 1
-    axes = ("method", "noise", "accounting", "k", "gap", "m", "rho", "omega", "omega_sqrt_rho", "delta")
-    required = ("method", "k", "gap", "rho")
+    axes = ("algorithm", "noise", "accounting", "k", "gap", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    required = ("algorithm", "k", "gap", "rho")
     options = ("beta",)
     observables = MappingProxyType({"needed_gap": Observable("counts", "smallest gap at which the run succeeds")})
     events = MappingProxyType({"top_selected": "the true top m are selected"})
@@ -62,20 +62,20 @@ class GapMax(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        target = depends_on(point["method"], _family(point))
+        target = depends_on(point["algorithm"], _family(point))
         omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
         delta = ("delta",) if "delta" in target else ()
-        noise = ("noise",) if point["method"] in WITH_NOISE else ()
-        accounting = ("accounting",) if point["method"] in WITH_ACCOUNTING else ()
-        return ("method", *noise, *accounting, "k", "gap", "m", "rho", *omega, *delta)
+        noise = ("noise",) if point["algorithm"] in WITH_NOISE else ()
+        accounting = ("accounting",) if point["algorithm"] in WITH_ACCOUNTING else ()
+        return ("algorithm", *noise, *accounting, "k", "gap", "m", "rho", *omega, *delta)
 
     @classmethod
     def law(cls, point, options, counts):
-        method, noise, accounting = point["method"], point.get("noise"), point.get("accounting") or "tight"
-        names = depends_on(method, _family(point))
+        algorithm, noise, accounting = point["algorithm"], point.get("noise"), point.get("accounting") or "tight"
+        names = depends_on(algorithm, _family(point))
         for name in names:
             if point.get(name) is None:
-                raise ValueError(f"{method} needs {name} here, which the sweep does not give")
+                raise ValueError(f"{algorithm} needs {name} here, which the sweep does not give")
         target = {name: point[name] for name in names}
         k, m = _whole("k", point["k"], 2, MOST), _whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
         if m >= k:
@@ -83,25 +83,26 @@ class GapMax(Mechanism):
         law = {
             "mechanism": cls.name,
             "version": cls.version,
-            "method": method,
-            "parameters": selection_parameters(method, noise, accounting, target, k, int(m)),
+            "algorithm": algorithm,
+            "parameters": selection_parameters(algorithm, noise, accounting, target, k, int(m)),
             "target": target,
             "k": k,
             "m": int(m),
             "gap": scalar("gap", point["gap"], 0, closed=True),
             "beta": scalar("beta", options["beta"], 0, 1),
         }
-        if method in WITH_NOISE:
+        if algorithm in WITH_NOISE:
             law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
-        return law | ({"accounting": accounting} if method in WITH_ACCOUNTING else {})
+        return law | ({"accounting": accounting} if algorithm in WITH_ACCOUNTING else {})
 
     @classmethod
     def build(cls, law, counts):
-        method, k, m, beta = law["method"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
+        algorithm, k, m, beta = law["algorithm"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
         family = law["noise"]["family"] if "noise" in law else None
-        calibrated = selection_method(method, family, law["parameters"])
-        promise = selection_guarantee(method, family, law.get("accounting", "tight"), law["target"])
-        return cls(method, calibrated, promise, law["gap"], k, m, beta, _sufficient(method, calibrated, k, m, beta))
+        calibrated = selection_algorithm(algorithm, family, law["parameters"])
+        promise = selection_guarantee(algorithm, family, law.get("accounting", "tight"), law["target"])
+        sufficient = _sufficient(algorithm, calibrated, k, m, beta)
+        return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient)
 
     @property
     def noise(self):
@@ -125,7 +126,7 @@ class GapMax(Mechanism):
         return {"needed_gap": needed, "top_selected": (needed < self.gap) | (needed == 0)}
 
 
-def _sufficient(method, calibrated, k, m, beta) -> dict[str, float]:
+def _sufficient(algorithm, calibrated, k, m, beta) -> dict[str, float]:
     """Gaps that are claimed to be enough, in counts.
 
     proved: for a failure probability of at most beta (for Algorithm 22 of at most 1/k, whatever beta).
@@ -138,7 +139,7 @@ def _sufficient(method, calibrated, k, m, beta) -> dict[str, float]:
         found = {"proved": 4 * calibrated.threshold(k) + 2}
     elif isinstance(calibrated, GeneralizedHistogram):
         found = {"proved": 2 * float(calibrated.noise.isf(beta / (2 * k)))}
-    elif method in ("exponential_mechanism", "permute_and_flip"):
+    elif algorithm in ("exponential_mechanism", "permute_and_flip"):
         # Lemma 34 of Bun-Steinke 2016: a candidate further below than this is selected with probability beta at most;
         # m selections, each among what is left, share beta.
         return {"proved": calibrated.noise.scale * np.log(m * k / beta)}
@@ -148,12 +149,12 @@ def _sufficient(method, calibrated, k, m, beta) -> dict[str, float]:
 
 
 def _family(point) -> str | None:
-    """The family of the point's noise; UserError for an unknown method, or one that lacks its noise."""
-    method = point["method"]
-    if method not in METHODS:
-        raise UserError(f"sweep.method = {method} is not known; valid: {', '.join(METHODS)}")
-    if method in WITH_NOISE and point.get("noise") is None:
-        raise UserError(f"sweep.noise is missing; {method} needs one, such as gaussian")
+    """The family of the point's noise; UserError for an unknown algorithm, or one that lacks its noise."""
+    algorithm = point["algorithm"]
+    if algorithm not in ALGORITHMS:
+        raise UserError(f"sweep.algorithm = {algorithm} is not known; valid: {', '.join(ALGORITHMS)}")
+    if algorithm in WITH_NOISE and point.get("noise") is None:
+        raise UserError(f"sweep.noise is missing; {algorithm} needs one, such as gaussian")
     return point["noise"]["family"] if point.get("noise") else None
 
 

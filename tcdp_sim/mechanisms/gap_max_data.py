@@ -8,14 +8,14 @@ class GapMaxData(GapMax):
     """Gap-Max whose scores are the counts of a data set: which m bins hold most records?
 
     k is the declared number of bins, the gap that between the m-th and the (m+1)-th largest count. The law of
-    generalized_histogram, obvious_answer and stability depends on nothing else. For the other methods all bins below
+    generalized_histogram, obvious_answer and stability depends on nothing else. For the other algorithms all bins below
     the top m are taken to be as full as the fullest of them, so what they yield is a lower bound on their success.
-    Substitution of one record changes two counts by one; no method here makes use of the others standing still.
+    Substitution of one record changes two counts by one; no algorithm here makes use of the others standing still.
     """
 
     name = "gap_max_data"
-    axes = ("method", "noise", "accounting", "data", "k", "m", "rho", "omega", "omega_sqrt_rho", "delta")
-    required = ("method", "data", "k", "rho")
+    axes = ("algorithm", "noise", "accounting", "data", "k", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    required = ("algorithm", "data", "k", "rho")
 
     @classmethod
     def uses(cls, point):

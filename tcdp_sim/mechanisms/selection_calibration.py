@@ -1,10 +1,10 @@
-"""Methods of selection by name, and each with the least noise that provably meets a common privacy target.
+"""Algorithms of selection by name, and each with the least noise that provably meets a common privacy target.
 
 The target is rho, with omega or delta where a notion needs it. What stands for it is what `calibration.equal_privacy`
 says for a family of noise; pure and (epsilon, delta)-DP methods get epsilon = sqrt(2 rho). Neighbours: every score may
 change by up to one.
 
-accounting says how two methods' guarantees are derived; the others have one derivation:
+accounting says how the guarantees of two of them are derived; the others have one derivation:
 generalized_histogram: "paper" is 2m queries of sensitivity 2, "tight" m of them (proof at `GeneralizedHistogram`).
 exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" epsilon^2/8-zCDP by bounded range.
 """
@@ -29,55 +29,55 @@ WITH_NOISE = ("generalized_histogram", "obvious_answer")  # methods that take an
 WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
 WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
 WITH_DELTA = ("stability", "noisy_max_gaussian")
-METHODS = (
+ALGORITHMS = (
     *("generalized_histogram", "obvious_answer", "exponential_mechanism", "permute_and_flip"),
     *("noisy_max_laplace", "noisy_max_gaussian", "stability", "sparse_vector"),
 )
 
 
-def depends_on(method: str, family: str | None) -> tuple[str, ...]:
-    """The parameters of the target that a method depends on, with noise of that family if it takes any."""
-    if choice("method", method, METHODS) in WITH_NOISE:
+def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
+    """The parameters of the target that an algorithm depends on, with noise of that family if it takes any."""
+    if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
         return DEPENDS_ON[choice("noise.family", family, DEPENDS_ON)]
-    return ("rho", "delta") if method in WITH_DELTA else ("rho",)
+    return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
 
 
-def selection_guarantee(method: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
-    """What a calibrated method promises; target: its parameters by name."""
-    if method in WITH_NOISE:
+def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
+    """What a calibrated algorithm promises; target: its parameters by name."""
+    if algorithm in WITH_NOISE:
         return equal_privacy(family, **target)
     rho = real("rho", target["rho"], 0)
-    if method == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
+    if algorithm == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
         return ZCDP(rho)
-    if method in WITH_DELTA:
+    if algorithm in WITH_DELTA:
         return ApproxDP(np.sqrt(2 * rho), real("delta", target["delta"], 0, 1))
     return PureDP(np.sqrt(2 * rho))
 
 
 def selection_parameters(
-    method: str, noise: Mapping[str, Any] | None, accounting: str, target: Mapping[str, float], k: float, m: int
+    algorithm: str, noise: Mapping[str, Any] | None, accounting: str, target: Mapping[str, float], k: float, m: int
 ) -> dict[str, float]:
-    """The noise parameters, by name, of a method that keeps its guarantee; plain data for `selection_method`.
+    """The noise parameters, by name, of an algorithm that keeps its guarantee; plain data for `selection_algorithm`.
 
     noise: a spec of conf/noise (family, calibration, objective), for methods that take any noise; others ignore it.
-    Raises ValueError for unknown names, for m > 1 where a method selects one, and where no theorem covers the target.
+    Raises ValueError for unknown names, for m > 1 where one is selected, and where no theorem covers the target.
     """
-    if m > 1 and method not in WITH_TOP_M:
-        raise ValueError(f"m = {m} is not valid for {method}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
-    promise = selection_guarantee(method, noise["family"] if noise else None, accounting, target)
-    if method in WITH_NOISE:
-        return asdict(_noise(method, noise, accounting, promise, k, m))
-    if method == "exponential_mechanism":
+    if m > 1 and algorithm not in WITH_TOP_M:
+        raise ValueError(f"m = {m} is not valid for {algorithm}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
+    promise = selection_guarantee(algorithm, noise["family"] if noise else None, accounting, target)
+    if algorithm in WITH_NOISE:
+        return asdict(_noise(algorithm, noise, accounting, promise, k, m))
+    if algorithm == "exponential_mechanism":
         return {"epsilon": np.sqrt(8 * promise.rho / m) if isinstance(promise, ZCDP) else promise.epsilon / m}
-    if method == "noisy_max_gaussian":
+    if algorithm == "noisy_max_gaussian":
         return {"scale": noisy_max_gaussian_scale(promise.epsilon, promise.delta, k)}
-    more = {"delta": promise.delta} if method == "stability" else {}
+    more = {"delta": promise.delta} if algorithm == "stability" else {}
     return {"epsilon": promise.epsilon, **more}
 
 
-def selection_method(method: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
-    """The method that a name, a family of noise (where it takes any) and its parameters stand for."""
-    match choice("method", method, METHODS):
+def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
+    """The algorithm that a name, a family of noise (where it takes any) and its parameters stand for."""
+    match choice("algorithm", algorithm, ALGORITHMS):
         case "generalized_histogram":
             return GeneralizedHistogram(FAMILIES[family](**parameters))
         case "obvious_answer":
@@ -117,9 +117,9 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
     return float(np.exp(brentq(excess, low, high, xtol=1e-12)) * (1 + 1e-9))
 
 
-def _noise(method, spec, accounting, promise, k, m) -> Noise:
+def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
     given = {"objective": LargestError(**_with_k(spec["objective"], k))} if "objective" in spec else {}
-    if method == "obvious_answer":
+    if algorithm == "obvious_answer":
         return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
     tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
     noise = calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=m if tight else 2 * m, **given)

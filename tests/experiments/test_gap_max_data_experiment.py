@@ -39,7 +39,7 @@ def test_a_table_of_ones_own(own, tmp_path):
 
 def test_several_winners(own, tmp_path):
     code, out, err = own(
-        "sweep.m=2", "sweep.method=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian"
+        "sweep.m=2", "sweep.algorithm=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian"
     )
     assert (code, err) == (0, "")
     assert "csv: the top 2 of 100 candidates lead by 3" in out
@@ -47,7 +47,7 @@ def test_several_winners(own, tmp_path):
 
 
 def test_a_mistake_is_one_line(own):
-    code, _, err = own("sweep.m=3", "sweep.method=exponential_mechanism")
+    code, _, err = own("sweep.m=3", "sweep.algorithm=exponential_mechanism")
     assert code == 2
     assert "m = 3 is not valid; valid: a whole number from 1 to 2" in err
     assert len(err.strip().splitlines()) == 1

@@ -1,14 +1,12 @@
 """The study of private selection: its table and its figures, from small runs."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from omegaconf import OmegaConf
 from rich.console import Console
 
 from tcdp_sim import config, exact, plots, results, sweep
 from tcdp_sim.axes import points
-from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.selection.laws import gap_scale
 from tcdp_sim.experiments.selection.privacy import spent
@@ -65,16 +63,16 @@ def test_simulated_and_exact_stand_side_by_side(table):
 
 def test_rows_say_what_they_are(table):
     assert table["series"].nunique() == 5 * 3 + 2 + 4  # noises x reductions, the exponential mechanism twice, others
-    assert set(table.loc[table["method"] == "generalized_histogram", "accounting"]) == {"paper", "tight"}
-    assert set(table.loc[table["method"] == "obvious_answer", "accounting"]) == {""}
+    assert set(table.loc[table["algorithm"] == "generalized_histogram", "accounting"]) == {"paper", "tight"}
+    assert set(table.loc[table["algorithm"] == "obvious_answer", "accounting"]) == {""}
     assert (table["guarantee"] != "").all()
-    row = table[(table["method"] == "obvious_answer") & (table["noise"] == "gaussian") & (table["k"] == 1e6)].iloc[0]
+    row = table[(table["algorithm"] == "obvious_answer") & (table["noise"] == "gaussian") & (table["k"] == 1e6)].iloc[0]
     noise = Gaussian((2 * 0.01) ** -0.5)
     assert row["required_gap_exact"] == pytest.approx(exact.required_gap("obvious_answer", noise, 1e6, 0.05).estimate)
 
 
 def test_algorithm_21_by_one_query_needs_less_than_by_two(table):
-    part = table[table["method"] == "generalized_histogram"].drop_duplicates(["noise", "accounting", "k"])
+    part = table[table["algorithm"] == "generalized_histogram"].drop_duplicates(["noise", "accounting", "k"])
     gaps = part.pivot_table(index=["noise", "k"], columns="accounting", values="required_gap_exact")
     assert (gaps["tight"] < gaps["paper"]).all()
 
@@ -100,13 +98,13 @@ def test_figures_of_a_sweep_over_gaps_and_candidates(table):
 
 
 def test_one_cell_is_drawn_too(study):
-    table = study("sweep.method=exponential_mechanism", "sweep.accounting=tight", "sweep.k=50", "also=null")
+    table = study("sweep.algorithm=exponential_mechanism", "sweep.accounting=tight", "sweep.k=50", "also=null")
     assert set(drawn(table)) == {"required_gap"}
 
 
 def test_figures_against_rho(study):
     table = study(
-        *("sweep.method=[obvious_answer,exponential_mechanism]", "sweep.noise=gaussian", "sweep.k=1e6"),
+        *("sweep.algorithm=[obvious_answer,exponential_mechanism]", "sweep.noise=gaussian", "sweep.k=1e6"),
         *("sweep.rho=[1e-3,1e-2,1e-1]", "sweep.accounting=tight", "also=null"),
     )
     found = drawn(table)
@@ -117,29 +115,13 @@ def test_figures_against_rho(study):
 
 def test_figures_of_the_top_m(study):
     table = study(
-        *("sweep.method=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian", "sweep.m=[1,4]"),
+        *("sweep.algorithm=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian", "sweep.m=[1,4]"),
         *("sweep.k=1e6", "also=null"),
     )
     figure, shown = drawn(table)["top_m"]
     assert set(shown["m"]) == {1, 4}
     assert figure.axes[0].get_xlabel() == "number of winners m"
     assert (table["fails_at_proved_exact"] <= 0.05 * (1 + 1e-9)).all()
-
-
-def test_figures_of_real_problems(study, tmp_path):
-    one = selection_problems()[0].at(1e4)
-    table = study(
-        *("sweep.method=[obvious_answer,stability]", "sweep.noise=gaussian", f"sweep.k={one.k:.0f}"),
-        *(f"sweep.gap={one.gap:.12g}", "sweep.rho=[1e-4,1e-2]", "also=null"),
-    )
-    assert set(table["problem"]) == {"1880 F: Mary, Anna"}
-    figure, shown = drawn(table)["real_problems"]
-    assert "n = 1,000" in figure.axes[0].get_title()
-    means = shown[shown["kind"] == "all"].pivot_table(index=["series", "rho"], columns="n", values="mean")
-    assert means.notna().all(axis=None)
-    assert (means[1e3] <= means[1e5]).all()
-    written = pd.read_csv(tmp_path / "results" / "gap_max" / "figures" / "real_problems.csv")
-    assert len(written) == len(shown)
 
 
 def test_nothing_spends_more_than_it_promises(table):
@@ -155,17 +137,10 @@ def test_scales_of_the_gap():
     assert gap_scale(TCDP(0.01, 10), 1e6) == pytest.approx(10 * np.log(1 + 3.7169), abs=1e-3)
 
 
-def test_the_names_of_the_default_study_are_real_problems():
-    block = OmegaConf.to_container(OmegaConf.load(str(config.GROUPS / "experiment" / "gap_max.yaml")))["also"]["names"]
-    rows = pd.DataFrame({"k": block["k"], "gap": block["gap"]})
-    found = gap_max.with_problem(rows)["problem"].tolist()
-    assert found == ["1880 F: Mary, Anna", "1886 M: John, William", "1990 F: Jessica, Ashley"]
-
-
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("sweep.method=best", "sweep.method = best is not known; valid: generalized_histogram"),
+        ("sweep.algorithm=best", "sweep.algorithm = best is not known; valid: generalized_histogram"),
         ("sweep.gap=-1", "gap = -1 is not valid"),
         ("sweep.k=1", "k = 1 is not valid"),
         ("sweep.m=2000", "m = 2000 is not valid"),
@@ -174,7 +149,7 @@ def test_the_names_of_the_default_study_are_real_problems():
     ],
 )
 def test_mistakes_are_one_line(command, word, said):
-    more = ("sweep.method=exponential_mechanism", "sweep.k=10") if "m=" in word else ()
+    more = ("sweep.algorithm=exponential_mechanism", "sweep.k=10") if "m=" in word else ()
     code, _, err = command(*SMALL, "also=null", word, *(w for w in more if w.split("=")[0] != word.split("=")[0]))
     assert code == 2
     assert said in err

@@ -12,17 +12,22 @@ from scipy import stats
 from tcdp_sim import config, exact
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import MECHANISMS, GapMax
-from tcdp_sim.mechanisms.selection_calibration import METHODS, WITH_ACCOUNTING, WITH_NOISE, WITH_TOP_M
+from tcdp_sim.mechanisms.selection_calibration import ALGORITHMS, WITH_ACCOUNTING, WITH_NOISE, WITH_TOP_M
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
 SURE = 1e-6
 OPTIONS = {"beta": 0.05}
-methods = pytest.mark.parametrize("method", METHODS)
+methods = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
 
-def point(method="obvious_answer", noise="gaussian", **changed):
-    base = {"method": method, "noise": config.named("noise", noise) if noise else None, "accounting": "tight", "m": 1.0}
+def point(algorithm="obvious_answer", noise="gaussian", **changed):
+    base = {
+        "algorithm": algorithm,
+        "noise": config.named("noise", noise) if noise else None,
+        "accounting": "tight",
+        "m": 1.0,
+    }
     return base | {"k": 1000.0, "gap": 80.0, "rho": 0.01, "omega": 20.0, "delta": 1e-6} | changed
 
 
@@ -35,10 +40,12 @@ def built(*arguments, **changed):
 
 
 @methods
-def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(method):
-    plain = json.loads(json.dumps(law(method)))
-    assert plain == law(method)
-    first, second = (GapMax.build(found, None).simulate(np.random.default_rng(1), 50) for found in (plain, law(method)))
+def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(algorithm):
+    plain = json.loads(json.dumps(law(algorithm)))
+    assert plain == law(algorithm)
+    first, second = (
+        GapMax.build(found, None).simulate(np.random.default_rng(1), 50) for found in (plain, law(algorithm))
+    )
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert set(first) == {*GapMax.observables, *GapMax.events}
     assert {name: x.dtype for name, x in first.items()} == {"needed_gap": np.float64, "top_selected": bool}
@@ -48,30 +55,30 @@ def test_a_law_is_plain_data_from_which_the_mechanism_is_built_again(method):
 @pytest.mark.parametrize(
     ("changed", "concerns"),
     [
-        ({"rho": 0.02}, set(METHODS)),
-        ({"k": 2000.0}, set(METHODS)),
-        ({"gap": 81.0}, set(METHODS)),
+        ({"rho": 0.02}, set(ALGORITHMS)),
+        ({"k": 2000.0}, set(ALGORITHMS)),
+        ({"gap": 81.0}, set(ALGORITHMS)),
         ({"accounting": "paper"}, set(WITH_ACCOUNTING)),
         ({"delta": 1e-7}, {"noisy_max_gaussian", "stability"}),
         ({"omega": 30.0}, set()),
     ],
     ids=str,
 )
-def test_a_law_holds_only_what_the_method_depends_on_and_says_so(method, changed, concerns):
-    differs = law(method, **changed) != law(method)
-    assert differs == (method in concerns)
+def test_a_law_holds_only_what_the_method_depends_on_and_says_so(algorithm, changed, concerns):
+    differs = law(algorithm, **changed) != law(algorithm)
+    assert differs == (algorithm in concerns)
     (axis,) = changed
-    assert (axis in GapMax.uses(point(method))) == differs
+    assert (axis in GapMax.uses(point(algorithm))) == differs
 
 
 @pytest.mark.parametrize("noise", config.options("noise"))
 @methods
-def test_methods_without_free_noise_ignore_it(method, noise):
-    free = method in WITH_NOISE
-    assert (law(method, noise) == law(method)) == (noise == "gaussian" or not free)
-    assert ("noise" in GapMax.uses(point(method, noise))) == free
+def test_methods_without_free_noise_ignore_it(algorithm, noise):
+    free = algorithm in WITH_NOISE
+    assert (law(algorithm, noise) == law(algorithm)) == (noise == "gaussian" or not free)
+    assert ("noise" in GapMax.uses(point(algorithm, noise))) == free
     if not free:
-        assert law(method, None) == law(method, noise)
+        assert law(algorithm, None) == law(algorithm, noise)
 
 
 def test_the_guarantees():
@@ -79,43 +86,42 @@ def test_the_guarantees():
     assert built("obvious_answer", "sinh_normal").guarantee == TCDP(0.01, 20)
     epsilon = np.sqrt(0.02)
     assert built("exponential_mechanism", accounting="paper").guarantee == PureDP(epsilon)
-    for method in ("permute_and_flip", "noisy_max_laplace", "sparse_vector"):
-        assert built(method).guarantee == PureDP(epsilon)
-    for method in ("noisy_max_gaussian", "stability"):
-        assert built(method).guarantee == ApproxDP(epsilon, 1e-6)
+    for algorithm in ("permute_and_flip", "noisy_max_laplace", "sparse_vector"):
+        assert built(algorithm).guarantee == PureDP(epsilon)
+    for algorithm in ("noisy_max_gaussian", "stability"):
+        assert built(algorithm).guarantee == ApproxDP(epsilon, 1e-6)
     assert built("obvious_answer", "truncated_laplace").guarantee == ApproxDP(epsilon, 1e-6)
 
 
-def algorithm_of(mechanism):
-    method, parameters = mechanism.method, law(mechanism.method)["parameters"]
-    if method in ("exponential_mechanism", "permute_and_flip", "sparse_vector"):
-        return method, parameters["epsilon"], None
-    return "noisy_max" if method.startswith("noisy") else method, mechanism.noise, parameters.get("delta")
+def exact_arguments(mechanism):
+    """(algorithm, its noise or epsilon, delta) of the exact laws."""
+    algorithm, parameters = mechanism.algorithm, law(mechanism.algorithm)["parameters"]
+    if algorithm in ("exponential_mechanism", "permute_and_flip", "sparse_vector"):
+        return algorithm, parameters["epsilon"], None
+    return "noisy_max" if algorithm.startswith("noisy") else algorithm, mechanism.noise, parameters.get("delta")
 
 
 @methods
 @pytest.mark.parametrize("k", [1000.0, 1e12])
-def test_simulation_agrees_with_the_exact_law(method, k):
-    algorithm, noise, delta = algorithm_of(built(method, k=k))
-    if method == "noisy_max_gaussian":
-        noise = built(method, k=k).noise
-    gap = exact.required_gap(algorithm, noise, k, 0.4, delta=delta).estimate
-    values = built(method, k=k, gap=gap).simulate(np.random.default_rng(4), 20_000)
-    right = exact.selection_probability(algorithm, noise, gap, k, delta=delta).estimate
+def test_simulation_agrees_with_the_exact_law(algorithm, k):
+    known, noise, delta = exact_arguments(built(algorithm, k=k))
+    gap = exact.required_gap(known, noise, k, 0.4, delta=delta).estimate
+    values = built(algorithm, k=k, gap=gap).simulate(np.random.default_rng(4), 20_000)
+    right = exact.selection_probability(known, noise, gap, k, delta=delta).estimate
     assert stats.binomtest(int(values["top_selected"].sum()), 20_000, right).pvalue > SURE
     assert np.array_equal(values["top_selected"], (values["needed_gap"] < gap) | (values["needed_gap"] == 0))
 
 
 @methods
 @pytest.mark.parametrize("k", [10.0, 1e6])
-def test_sufficient_gaps_suffice(method, k):
-    mechanism = built(method, k=k)
-    algorithm, noise, delta = algorithm_of(mechanism)
+def test_sufficient_gaps_suffice(algorithm, k):
+    mechanism = built(algorithm, k=k)
+    known, noise, delta = exact_arguments(mechanism)
     bounds = mechanism.thresholds["needed_gap"]
-    assert ("theorem_20" in bounds) == (method in WITH_NOISE)
+    assert ("theorem_20" in bounds) == (algorithm in WITH_NOISE)
     if "proved" in bounds:
-        fails = exact.selection_failure(algorithm, noise, bounds["proved"], k, delta=delta)
-        claimed = 1 / k if method == "obvious_answer" else 0.05
+        fails = exact.selection_failure(known, noise, bounds["proved"], k, delta=delta)
+        claimed = 1 / k if algorithm == "obvious_answer" else 0.05
         assert fails.lower <= claimed * (1 + 1e-9)
 
 
@@ -132,9 +138,9 @@ def test_erratum_e6_by_simulation():
     assert (histogram.simulate(np.random.default_rng(2), 20_000)["needed_gap"] > gap).mean() < 0.01
 
 
-@pytest.mark.parametrize("method", WITH_TOP_M)
-def test_more_winners_need_more_noise(method):
-    one, four = built(method), built(method, m=4.0)
+@pytest.mark.parametrize("algorithm", WITH_TOP_M)
+def test_more_winners_need_more_noise(algorithm):
+    one, four = built(algorithm), built(algorithm, m=4.0)
     assert four.m == 4
     assert four.noise.scale == pytest.approx(2 * one.noise.scale)
     assert four.simulate(np.random.default_rng(1), 10)["needed_gap"].shape == (10,)
@@ -171,7 +177,7 @@ def test_points_that_are_not_valid_are_refused(changed, said):
 
 
 @pytest.mark.parametrize(
-    ("method", "noise", "changed", "said"),
+    ("algorithm", "noise", "changed", "said"),
     [
         ("stability", "gaussian", {"delta": None}, "stability needs delta here, which the sweep does not give"),
         ("stability", "gaussian", {"delta": 2.0}, "delta = 2 is not valid"),
@@ -181,13 +187,13 @@ def test_points_that_are_not_valid_are_refused(changed, said):
         ("exponential_mechanism", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
     ],
 )
-def test_what_a_method_lacks_is_said(method, noise, changed, said):
+def test_what_a_method_lacks_is_said(algorithm, noise, changed, said):
     with pytest.raises(ValueError, match=said):
-        built(method, noise, **changed)
+        built(algorithm, noise, **changed)
 
 
 def test_mistakes_in_the_sweep_itself():
-    with pytest.raises(UserError, match=r"sweep.method = best is not known; valid: generalized_histogram"):
+    with pytest.raises(UserError, match=r"sweep.algorithm = best is not known; valid: generalized_histogram"):
         GapMax.uses(point("best"))
     with pytest.raises(UserError, match=r"sweep.noise is missing; obvious_answer needs one"):
         GapMax.uses(point("obvious_answer", None))

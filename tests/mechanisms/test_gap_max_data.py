@@ -8,7 +8,7 @@ from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import MECHANISMS, GapMax, GapMaxData
 
 COUNTS = Counts("votes", np.array([7, 30, 12, 30 - 4]), 1000, "made up")
-POINT = {"method": "obvious_answer", "noise": config.named("noise", "gaussian"), "rho": 0.1, "m": 1.0}
+POINT = {"algorithm": "obvious_answer", "noise": config.named("noise", "gaussian"), "rho": 0.1, "m": 1.0}
 
 
 def law(counts=COUNTS, **changed):
@@ -28,7 +28,7 @@ def test_the_law_is_that_of_the_gap_and_the_candidates():
 @pytest.mark.parametrize(("m", "gap"), [(1.0, 4), (2.0, 14), (3.0, 5), (4.0, 7)])
 def test_the_gap_below_the_top_m(m, gap):
     """The fifth candidate, like all others of the domain, has no record."""
-    found = law(method="generalized_histogram", m=m)
+    found = law(algorithm="generalized_histogram", m=m)
     assert (found["gap"], found["m"]) == (gap, m)
 
 
@@ -39,8 +39,8 @@ def test_a_tie_is_a_gap_of_zero():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"m": 5.0, "method": "generalized_histogram"}, "m = 5 is not valid; valid: a whole number from 1 to 4"),
-        ({"m": 1.5, "method": "generalized_histogram"}, "m = 1.5 is not valid; valid: a whole number"),
+        ({"m": 5.0, "algorithm": "generalized_histogram"}, "m = 5 is not valid; valid: a whole number from 1 to 4"),
+        ({"m": 1.5, "algorithm": "generalized_histogram"}, "m = 1.5 is not valid; valid: a whole number"),
         ({"m": 2.0}, "m = 2 is not valid for obvious_answer"),
         ({"rho": 0.0}, "rho = 0 is not valid"),
     ],
@@ -57,6 +57,6 @@ def test_one_candidate_is_nothing_to_select_from():
 
 def test_axes():
     used = GapMaxData.uses(POINT | {"data": "votes", "k": 1000.0})
-    assert set(used) == {"data", "method", "noise", "k", "m", "rho"}
+    assert set(used) == {"data", "algorithm", "noise", "k", "m", "rho"}
     assert set(used) < set(GapMaxData.axes)
     assert MECHANISMS["gap_max_data"] is GapMaxData

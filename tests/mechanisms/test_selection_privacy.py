@@ -15,13 +15,13 @@ from tcdp_sim.mechanisms.scores import Scores
 from tcdp_sim.mechanisms.selection import ObviousAnswer
 from tcdp_sim.mechanisms.selection_audit import audit_selection
 from tcdp_sim.mechanisms.selection_calibration import (
-    METHODS,
+    ALGORITHMS,
     WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
     noisy_max_gaussian_scale,
+    selection_algorithm,
     selection_guarantee,
-    selection_method,
     selection_parameters,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
@@ -37,7 +37,7 @@ def calibrated(method, spec, accounting, given, k, m=1):
     target = {name: given[name] for name in depends_on(method, noise["family"])}
     promise = selection_guarantee(method, noise["family"], accounting, target)
     parameters = selection_parameters(method, noise, accounting, target, k, m)
-    selection = selection_method(method, noise["family"], parameters)
+    selection = selection_algorithm(method, noise["family"], parameters)
     algorithm = "noisy_max" if method.startswith("noisy_max") else method
     law = parameters["epsilon"] if method in ("exponential_mechanism", "permute_and_flip") else selection.noise
     return algorithm, law, parameters.get("delta"), promise, selection
@@ -45,7 +45,7 @@ def calibrated(method, spec, accounting, given, k, m=1):
 
 def variants():
     """Every method that has an exact output law, with every noise and accounting that it takes."""
-    for method in METHODS:
+    for method in ALGORITHMS:
         if method != "sparse_vector":
             specs = SPECS if method in WITH_NOISE else ("gaussian",)
             accountings = ("paper", "tight") if method in WITH_ACCOUNTING else ("paper",)

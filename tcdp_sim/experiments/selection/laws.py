@@ -20,14 +20,14 @@ def rebuilt(row) -> GapMax:
 
 def exact_arguments(mechanism: GapMax):
     """(algorithm, its noise or epsilon, delta or None) by which `tcdp_sim.exact` knows the mechanism."""
-    selection, method = mechanism.calibrated, mechanism.method
+    selection, algorithm = mechanism.calibrated, mechanism.algorithm
     if isinstance(selection, Stability):
-        return method, selection.noise, selection.delta
+        return algorithm, selection.noise, selection.delta
     if isinstance(selection, SparseVector):
-        return method, selection.epsilon, None
-    if method in ("exponential_mechanism", "permute_and_flip"):
-        return method, 2 / selection.noise.scale, None
-    return ("noisy_max" if method.startswith("noisy_max") else method), selection.noise, None
+        return algorithm, selection.epsilon, None
+    if algorithm in ("exponential_mechanism", "permute_and_flip"):
+        return algorithm, 2 / selection.noise.scale, None
+    return ("noisy_max" if algorithm.startswith("noisy_max") else algorithm), selection.noise, None
 
 
 @cache

@@ -12,7 +12,7 @@ from tcdp_sim.privacy import TCDP, ZCDP
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap says all of their output law
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
 PROMISED = {"linewidth": 5, "alpha": 0.25, "linestyle": "-"}
-LABELS = ("series", "method", "noise", "accounting", "k", "rho", "omega_sqrt_rho")
+LABELS = ("series", "algorithm", "noise", "accounting", "k", "rho", "omega_sqrt_rho")
 
 
 def spent(table: pd.DataFrame) -> pd.DataFrame:
@@ -20,7 +20,7 @@ def spent(table: pd.DataFrame) -> pd.DataFrame:
 
     Columns series, k, kind ("delta" or "renyi"), x (epsilon in nats, or the order), spent, promised.
     """
-    rows = table[table["method"].isin(EXACT) & (table["accounting"] != "paper") & table["noise"].isin(SHOWN)]
+    rows = table[table["algorithm"].isin(EXACT) & (table["accounting"] != "paper") & table["noise"].isin(SHOWN)]
     if not len(rows):
         return pd.DataFrame()
     sizes = np.sort(rows["k"].unique())

@@ -36,7 +36,7 @@ def _all(row, n):
     algorithm, noise, delta = exact_arguments(mechanism)
     chances = np.array([1 - failure(algorithm, noise, delta, p.k, p.at(n).gap, 1) for p in selection_problems()])
     quartiles = dict(zip(("first_quartile", "median", "third_quartile"), np.quantile(chances, [0.25, 0.5, 0.75])))
-    labels = ("series", "method", "noise", "accounting", "rho", "omega_sqrt_rho")
+    labels = ("series", "algorithm", "noise", "accounting", "rho", "omega_sqrt_rho")
     kept = {name: row[name] for name in labels if name in row}
     return kept | {"kind": "all", "n": n, "mean": chances.mean(), **quartiles}
 

@@ -35,8 +35,8 @@ def success_figure(part: pd.DataFrame, looks):
 
 def required_figure(part: pd.DataFrame, looks):
     """(figure, table): required gap against k; the paper's reductions, the others, and Algorithm 22 to k = 1e100."""
-    reduced = part["method"].isin(WITH_NOISE)
-    best = part[(part["method"] == "obvious_answer") & part["noise"].isin(["gaussian", "sinh_normal_tight"])]
+    reduced = part["algorithm"].isin(WITH_NOISE)
+    best = part[(part["algorithm"] == "obvious_answer") & part["noise"].isin(["gaussian", "sinh_normal_tight"])]
     several = part["k"].nunique() > 1
     figure, grid = new_figure(1, 3 if several else 2, 12.4 if several else 8.4, 4.0, sharey=False)
     panels = ((part[reduced], "Algorithms 21 and 22"), (pd.concat([best, part[~reduced]]), "what else there is"))
@@ -49,7 +49,7 @@ def required_figure(part: pd.DataFrame, looks):
         plain_log_axis(axes)
     tables = [part]
     if several:
-        tables.append(_far(grid[0, 2], part[part["method"] == "obvious_answer"], looks))
+        tables.append(_far(grid[0, 2], part[part["algorithm"] == "obvious_answer"], looks))
     series.legend(figure, part, looks, 2, SIMULATED | {"order of the gap by Section 1.2, scaled": SCALE})
     figure.suptitle(f"The gap that each method needs at equal privacy, ρ = {part['rho'].iloc[0]:g}", fontsize=11)
     return figure, pd.concat(tables)
@@ -115,15 +115,15 @@ def theorem_20_figure(part: pd.DataFrame):
     figure, grid = new_figure(1, 1, 6.4, 4.2)
     axes = grid[0, 0]
     keys = {}
-    for method, colour, marker, said in (
+    for algorithm, colour, marker, said in (
         ("generalized_histogram", "#0072B2", "o", "Alg. 21 at the gap of Theorem 20"),
         ("obvious_answer", WRONG, "X", "Alg. 22 at that gap: claimed to succeed as well, WRONG (E6)"),
     ):
-        cells = part[part["method"] == method].sort_values("k")
+        cells = part[part["algorithm"] == algorithm].sort_values("k")
         if len(cells):
             keys[said] = {"color": colour, "marker": marker}
             _success_at(axes, cells, "theorem_20", {"color": colour, "marker": marker})
-    cells = part[part["method"] == "obvious_answer"].sort_values("k")
+    cells = part[part["algorithm"] == "obvious_answer"].sort_values("k")
     if len(cells):
         keys["Alg. 22 at 4 t_k + 2 (proved: 1 − 1/k)"] = {"color": "#009E73", "marker": "^"}
         _success_at(axes, cells, "proved", {"color": "#009E73", "marker": "^"})

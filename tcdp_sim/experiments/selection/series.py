@@ -6,7 +6,7 @@ import pandas as pd
 from tcdp_sim import config
 from tcdp_sim.plots import COLOURS, MARKERS, line_key
 
-METHODS = {
+ALGORITHMS = {
     "generalized_histogram": "Alg. 21",
     "obvious_answer": "Alg. 22",
     "exponential_mechanism": "exponential mechanism",
@@ -34,11 +34,11 @@ def styles(table: pd.DataFrame) -> dict[str, dict]:
     looks, found = {}, {}
     rows = table.drop_duplicates("series").to_dict("records")
     for row in sorted(rows, key=lambda row: not row["noise"]):  # those with a noise first: they are the many
-        look = looks.setdefault(f"{row['noise']}{_omega(row)}" if row["noise"] else row["method"], len(looks))
+        look = looks.setdefault(f"{row['noise']}{_omega(row)}" if row["noise"] else row["algorithm"], len(looks))
         found[row["series"]] = {
             "color": COLOURS[look % len(COLOURS)],
             "marker": MARKERS[(look + look // len(COLOURS)) % len(MARKERS)],
-            "linestyle": DASHES.get((row["method"], row["accounting"]), "-"),
+            "linestyle": DASHES.get((row["algorithm"], row["accounting"]), "-"),
         }
     return found
 
@@ -67,7 +67,7 @@ def size(k: float) -> str:
 
 
 def _label(row) -> str:
-    label, accounting = METHODS[row["method"]], row["accounting"]
+    label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
         label += f", {config.named('noise', row['noise'])['label']}{_omega(row)}"
         return label + (", counted as 2m queries" if accounting == "paper" else "")

@@ -1,0 +1,40 @@
+"""The 276 real selection problems of the first names: which of them each algorithm solves, at equal privacy."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import xarray as xr
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.experiments import gap_max
+from tcdp_sim.experiments.selection.problems import problems, problems_figure
+from tcdp_sim.experiments.selection.series import styles
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell (kind "one"), as in gap_max, and one for all problems at each series, rho and n (kind "all").
+
+    UserError if a cell is none of the problems.
+    """
+    cells = gap_max.reference(flat)
+    if (cells["problem"] == "").any() or (cells["m"] > 1).any():
+        other = cells[(cells["problem"] == "") | (cells["m"] > 1)].iloc[0]
+        said = f"k = {other['k']:g}, gap = {other['gap']:g}, m = {other['m']:g}"
+        raise UserError(f"{said} is no problem of the first names among 10,000 records; use experiment=gap_max")
+    return problems(cells)
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The mean probability of success over all problems, at the middle rho, for each n."""
+    every = table[table["kind"] == "all"]
+    rho = sorted(every["rho"].unique())[every["rho"].nunique() // 2]
+    for n, part in every[every["rho"] == rho].groupby("n"):
+        console.print(f"n = {n:,.0f}, ρ = {rho:.3g}: mean probability of success over 276 problems", markup=False)
+        for row in part.sort_values("mean", ascending=False).to_dict("records"):
+            console.print(f"  {row['series']}: {row['mean']:.3f}", markup=False)
+    console.print(gap_max.agreement(table[table["kind"] == "one"]))
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """One: the mean over all problems for three sizes, and single problems, simulated and exact."""
+    yield "real_problems", problems_figure(table, styles(table)), table.drop(columns="law")
