@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "provenance": (PACKAGE, "simulate"),
     "experiments": (
         *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
-        "results",
+        *("results", "summary"),
     ),
     "study": (
         *(PACKAGE, "axes", "clusters", "config", "data", "engine", "mechanisms", "plots", "progress", "provenance"),
