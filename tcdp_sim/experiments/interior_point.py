@@ -33,6 +33,7 @@ LABELS = {
     "exponential": "exponential mechanism over the domain (zCDP)",
     "binary_search": "noisy binary search (zCDP)",
 }
+PROVED = ("one_level", "paper_constants", "surrogate", *methods.RECURSIONS)  # zCDP methods have lines of their own
 SERIES = ("method", "noise", "rho", "omega")
 
 
@@ -51,7 +52,7 @@ def _row(mechanism: InteriorPoint, ds: dict) -> dict:
     told = json.loads(ds["law"])
     row = {name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")}
     row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
-    row |= {"n": mechanism.n, "required_n": told["required_n"]}
+    row |= {"n": mechanism.n} | {name: told[name] for name in ("required_n", "accounting", "beta", "split")}
     row |= {f"success{end}": ds[f"success{end}"] for end in INTERVAL}
     row["success_exact"] = _exact(mechanism)
     row |= {f"{name}_mean": ds[f"{name}_mean"] for name in ("depth", "rank_error")}
@@ -207,7 +208,7 @@ def _needed(found, styles):
         x, style = np.log2(part["log2_k"]), styles[key]
         kept = {name: value for name, value in style.items() if name != "label"}
         axes.plot(x, part["n95"], linewidth=1.2, **kept)
-        if key[0] in methods.ONE_TREE or key[0] in methods.RECURSIONS:
+        if key[0] in PROVED:
             axes.plot(x, part["required_n"], color=style["color"], linestyle="--", linewidth=0.8)
     _lower_bounds(axes, found)
     _exact_zcdp(axes, found, styles)
@@ -267,11 +268,11 @@ def _spent(table) -> pd.DataFrame:
     """Where rho and the proven n go, step by step, for the release with one level and its first noise."""
     rows = []
     chosen = table[table["method"] == "one_level"]
-    for (noise, rho, omega, log2_k), _ in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
-        spec = config.named("noise", noise)
-        asked = methods.Budget(rho, omega, spec["family"], spec["calibration"])
-        bought = budget.parts(rho, omega, log2_k, family=asked.family, calibration=asked.calibration)
-        needed = requirement.needs(bought, log2_k, requirement.required_n(bought, log2_k))
+    for (noise, rho, omega, log2_k), part in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
+        spec, (accounting, beta, split) = config.named("noise", noise), part[["accounting", "beta", "split"]].iloc[0]
+        how = {"family": spec["family"], "calibration": spec["calibration"], "accounting": accounting, "split": split}
+        asked, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
+        needed = requirement.needs(bought, log2_k, requirement.required_n(bought, log2_k, beta), beta)
         for step, records in zip(methods.ledger("one_level", asked, log2_k), (needed.gap, needed.node, needed.ends)):
             told = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
             rows.append(told | {"rho_spent": step.guarantee.rho, "records": records, "source": step.source})

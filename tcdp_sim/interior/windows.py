@@ -113,5 +113,5 @@ def plan_windows(
         held = floor(n / (finder.needed + least))
         if held >= count:
             return Windows(n, count, max(least, floor(n / count) - finder.needed), scale, finder)
-        count = min(held, count - 1)
+        count = min(max(held, 1), count - 1)
     raise UserError(f"n = {n} records hold no window; valid: n >= {finder.needed + least} at this budget and domain")

@@ -11,6 +11,7 @@ from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, domain_em, hard_data, methods, release
 from tcdp_sim.interior.binary_search import success_probability
+from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursion import sample_recursive
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.noise import FAMILIES, Noise
@@ -65,7 +66,7 @@ class InteriorPoint(Mechanism):
         noisy = methods.is_tree(point["method"])
         omega = noisy and "omega" in DEPENDS_ON.get(family, ())
         return (
-            *("method", "shape", "log2_k", "n", "n_share", "rho"),
+            *("method", "shape", "log2_k", "rho", "n" if point.get("n") is not None else "n_share"),
             *(("noise",) if noisy else ()),
             *(("omega", "omega_sqrt_rho") if omega else ()),
             *(("draw",) if point["shape"] != "pair" else ()),
@@ -100,6 +101,9 @@ class InteriorPoint(Mechanism):
             "log2_k": log2_k,
             "n": n,
             "required_n": least,
+            "accounting": choice("accounting", options["accounting"], ACCOUNTINGS),
+            "beta": beta,
+            "split": asked.split and list(asked.split),
         }
         return law | methods.described(method, asked, log2_k, n)
 
@@ -167,10 +171,11 @@ def _omega(point, noise, method) -> float | None:
 
 
 def _records(point, least: int) -> int:
-    if (point.get("n") is None) == (point.get("n_share") is None):
-        raise ValueError("one of n and n_share has to be given (n_share: of the n that is proved to suffice)")
+    """The number of records; n goes before n_share, which an experiment may suggest."""
     if point.get("n") is not None:
         return _whole("n", point["n"], 1, MOST_N)
+    if point.get("n_share") is None:
+        raise ValueError("n or n_share has to be given (n_share: of the n that is proved to suffice)")
     return min(max(round(real("n_share", point["n_share"], 0) * least), 1), MOST_N)
 
 

@@ -1,5 +1,6 @@
 """Threshold queries on ordered records: a CDF, quantiles, a median, by interior points or the zCDP baselines."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -93,7 +94,13 @@ class Thresholds(Mechanism):
                     raise ValueError(f"method {method} with this noise needs omega, which the sweep does not give")
                 target["omega"] = real("omega", point["omega"], 1)
         known = options["records"]
+        if not isinstance(known, Mapping):
+            raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")
         name = choice("records", point["records"], known)
+        if not isinstance(known[name], Mapping):
+            raise ValueError(
+                f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ..."
+            )
         values, found, log2_k = ordered_records(name, known[name])
         texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, found))}  # every digit is identity
         if method == "windows":

@@ -64,6 +64,12 @@ def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promi
         assert spent.rho == pytest.approx(promise.rho, rel=1e-9)
 
 
+def test_n_goes_before_n_share():
+    told = point(n=24, n_share=0.5)
+    assert InteriorPoint.law(told, OPTIONS, None)["n"] == 24
+    assert "n_share" not in InteriorPoint.uses(told)
+
+
 def test_a_law_holds_what_matters_and_nothing_else():
     assert "noise" not in InteriorPoint.uses(point(method="exponential"))
     assert "omega" not in InteriorPoint.uses(point(noise=config.named("noise", "gaussian")))
@@ -74,8 +80,7 @@ def test_a_law_holds_what_matters_and_nothing_else():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"n": None}, "one of n and n_share"),
-        ({"n_share": 0.5}, "one of n and n_share"),
+        ({"n": None}, "n or n_share has to be given"),
         ({"n": 0}, "n = 0"),
         ({"n": 2.5}, "n = 2.5"),
         ({"log2_k": 2.5}, "log2_k = 2.5"),

@@ -42,6 +42,12 @@ def test_errors_are_those_of_the_records():
     assert [found["cdf_at_q05"][0], found["cdf_at_q95"][0]] == pytest.approx(watched, abs=1e-4)
 
 
+@pytest.mark.parametrize("records", [3, {"departures_AS": 3}])
+def test_records_that_are_none_are_one_line(records):
+    with pytest.raises(ValueError, match=r"mechanism\.records"):
+        Thresholds.law(point(), OPTIONS | {"records": records}, None)
+
+
 def test_large_numbers_keep_their_identity():
     law = Thresholds.law(point(records="departures_AS_fine"), OPTIONS, None)
     assert all(int(text) % 2**40 == 0 for text in law["values"].split())
