@@ -10,6 +10,7 @@ import psutil
 from rich.console import Console
 
 from tcdp_sim import clusters, engine, study
+from tcdp_sim.modes import run
 
 
 def composed(*words):
@@ -56,7 +57,7 @@ def _run_seconds(cells):
     words = ("cluster=serial", "trials=10", "chunk=10", "also=null", "sweep.noise=gaussian", "sweep.rho=0.1", axis)
     with empty_folder():
         started = time.perf_counter()
-        study.execute(study.prepare(composed(*words)), Console(quiet=True))
+        run.execute(study.prepare(composed(*words)), Console(quiet=True))
         return time.perf_counter() - started
 
 
@@ -70,7 +71,8 @@ def memory():
 def _peak(chunks):
     words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
     prepared = study.prepare(composed(*words))
-    todo = engine.pending(prepared.plan.laws, chunks, lambda cell, chunk: False)
+    wanted = {cell.id: chunks for cell in prepared.plan.laws}
+    todo = engine.pending(prepared.plan.laws, wanted, lambda cell, chunk: False)
     peak = 0
 
     def receive(_):
@@ -94,5 +96,5 @@ def _study_seconds(count):
     prepared = study.prepare(composed(f"cluster.workers={count}"))
     with empty_folder():
         started = time.perf_counter()
-        study.execute(prepared, Console(quiet=True))
+        run.execute(prepared, Console(quiet=True))
         return time.perf_counter() - started

@@ -4,6 +4,7 @@ Nothing heavy is imported before main() runs, and nothing while a signal could t
 """
 
 import sys
+from importlib import import_module
 
 from tcdp_sim import __version__, interrupts
 from tcdp_sim.errors import UserError
@@ -41,9 +42,11 @@ def _run() -> None:
     with interrupts.held():
         from rich.console import Console
 
-        from tcdp_sim import config, study
+        from tcdp_sim import config
     for raw in asked:
-        _study(study, raw, config.settings(raw), Console(highlight=False, soft_wrap=True))
+        with interrupts.held():
+            mode = import_module(f"tcdp_sim.modes.{config.settings(raw).mode}")
+        mode.main(raw, Console(highlight=False, soft_wrap=True))
 
 
 def _cheat_sheet(words) -> None:
@@ -52,13 +55,3 @@ def _cheat_sheet(words) -> None:
 
         from tcdp_sim import sheet
     sheet.main(words, Console(highlight=False))
-
-
-def _study(study, raw, settings, console) -> None:
-    if settings.mode != "draw":
-        prepared = study.prepare(raw)
-        if settings.mode == "plan":
-            study.show_plan(prepared, console)
-            return
-        study.execute(prepared, console)
-    study.draw(settings, console)

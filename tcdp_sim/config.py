@@ -14,9 +14,11 @@ from tcdp_sim.errors import UserError
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
 CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all
+MODES = ("run", "plan", "draw", "status", "verify", "replay", "merge")
 GROUPED = ("experiment", "mechanism", "data", "cluster")
 KEYS = (
-    *("name", "mode", "seed", "trials", "chunk", "results_dir", "invalid", "numerics", "sweep", "also"),
+    *("name", "mode", "seed", "trials", "chunk", "target_mcse", "max_trials", "results_dir", "invalid", "numerics"),
+    *("sample", "cell", "index", "other", "sweep", "also"),
     *GROUPED,
 )
 
@@ -31,6 +33,8 @@ class Settings:
     seed: int
     trials: int
     chunk: int
+    target_mcse: Mapping[str, Any] | None
+    max_trials: int
     results_dir: str
     invalid: str
     numerics: str
@@ -59,10 +63,12 @@ def settings(config: Mapping[str, Any]) -> Settings:
     return Settings(
         name=_text(config["name"], "name", "/\\\0\n", "a folder name without slashes"),
         experiment=experiment,
-        mode=_one_of(config["mode"], "mode", ("run", "plan", "draw")),
+        mode=_one_of(config["mode"], "mode", MODES),
         seed=_whole(config["seed"], "seed", 0, MAX_SEED - 1),
         trials=_whole(config["trials"], "trials", 1, 10**12),
         chunk=_whole(config["chunk"], "chunk", 1, 10**7),
+        target_mcse=_targets(config["target_mcse"]),
+        max_trials=_whole(config["max_trials"], "max_trials", 1, 10**12),
         results_dir=_text(config["results_dir"], "results_dir", "\0\n", "the path of a folder"),
         invalid=_one_of(config["invalid"], "invalid", ("refuse", "skip")),
         numerics=_one_of(config["numerics"], "numerics", ("warn", "strict")),
@@ -156,6 +162,12 @@ def _suggested(config, block, where: str) -> Mapping[str, Any]:
     if isinstance(name, str) and name != str(config["data"].get("name")):
         return _axes(where, named("data", _one_of(name, where, options("data"))))
     return _axes("data", config["data"])
+
+
+def _targets(value) -> Mapping[str, Any] | None:
+    if value is not None:
+        _mapping("target_mcse", value)
+    return value or None
 
 
 def _axes(where: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -64,9 +64,11 @@ class DaskExecutor:
             yield done
 
 
-def pending(cells: Sequence[Cell], chunks: int, has: Callable[[str, int], bool]) -> list[tuple[Cell, int]]:
-    """The chunks that are still to be simulated, in the order of the plan."""
-    return [(cell, chunk) for cell in cells for chunk in range(chunks) if not has(cell.id, chunk)]
+def pending(
+    cells: Sequence[Cell], chunks: Mapping[str, int], has: Callable[[str, int], bool]
+) -> list[tuple[Cell, int]]:
+    """The chunks that are still to be simulated, in the order of the plan. chunks: cell id -> how many it needs."""
+    return [(cell, chunk) for cell in cells for chunk in range(chunks[cell.id]) if not has(cell.id, chunk)]
 
 
 def simulate(

@@ -2,19 +2,24 @@
 
     <results_dir>/<name>/
       run.json            what the stored numbers depend on besides the cells; another run is refused
+      lock                held by the driver at work
       journal/*.seg       the truth: checksummed records of chunks (see journal.py)
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
       results.zarr        -> the newest of them, switched by rename
+      contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
 
 A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
 the journal holds and however often the run was interrupted. Times and hosts stay out of it.
 """
 
+import fcntl
 import hashlib
 import json
 import os
+import platform
 import shutil
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -54,6 +59,45 @@ class Run:
     def writer(self, head: Mapping[str, Any]) -> "RunWriter":
         """Append to the journal; `head` says who writes (versions, host, time). A context manager."""
         return RunWriter(self, head)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other drivers out as long as the block runs; UserError if one is at work. Freed by the kernel at death.
+
+        (Two drivers would do no harm, since records are only appended, but do everything twice.)
+        """
+        with (self.folder / "lock").open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                who = file.read().strip()
+                told = f"{self.folder} is being written by another process ({who})"
+                raise UserError(f"{told}; wait for its end") from None
+            except OSError:  # a file system without locks
+                yield
+                return
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}")
+            file.flush()
+            yield
+
+    def locked(self) -> bool:
+        """Whether a driver is at work in the folder."""
+        try:
+            with self.lock():
+                return False
+        except UserError:
+            return True
+
+    def record(self, cell: str, chunk: int) -> bytes:
+        """The encoded summary of one chunk that is done, as it was written."""
+        return self._payload(cell, chunk)
+
+    @property
+    def done(self) -> list[tuple[str, int]]:
+        """(cell id, chunk) of every chunk that is done."""
+        return list(self._where)
 
     def summary(self, cell: str, chunks: Iterable[int]) -> Summary:
         """The merged summary of these chunks of a cell, read from the journal."""

@@ -58,13 +58,16 @@ MAY_IMPORT = {
         *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
         *("results", "summary"),
     ),
-    "study": (
-        *(PACKAGE, "axes", "clusters", "config", "data", "engine", "mechanisms", "plots", "progress", "provenance"),
-        *("results", "simulate", "store", "sweep", "experiments"),
+    "contradictions": (),
+    "replication": ("summary",),
+    "study": (PACKAGE, "axes", "clusters", "config", "data", "mechanisms", "replication", "store", "sweep"),
+    "modes": (
+        *("clusters", "config", "contradictions", "engine", "experiments", "plots", "progress", "provenance"),
+        *("replication", "results", "simulate", "store", "study", "summary"),
     ),
     "compose": ("config",),
     "sheet": ("privacy",),
-    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "study"),
+    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "modes"),
     "__main__": ("cli",),
 }
 
@@ -76,7 +79,7 @@ ONLY_IN = {
     "matplotlib": {"plots", "experiments"},
     "hydra": {"compose"},
     "omegaconf": {"compose", "config"},
-    "rich": {"cli", "sheet", "study", "progress", "experiments"},
+    "rich": {"cli", "sheet", "modes", "progress", "experiments"},
     "pyarrow": {"data"},
     "subprocess": {"provenance"},
 }

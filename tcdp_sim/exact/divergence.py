@@ -212,7 +212,8 @@ def _excess(log_p, loss, s, top):
     if s == 0:
         direct = np.exp(log_p) * (loss + np.expm1(-loss))
         series = np.exp(log_p) * loss**2 * (0.5 - loss * (1 / 6 - loss * (1 / 24 - loss * (1 / 120 - loss / 720))))
-        return np.where(np.abs(loss) < 0.01, series, direct)
+        far = np.exp(log_p) * (loss - 1) + np.exp(log_p - loss)
+        return np.where(np.abs(loss) < 0.01, series, np.where(np.abs(loss) < 30, direct, far))
     scaled = log_p - top
     near = (np.abs(loss) < 30) & (np.abs(s * loss) < 30)
     small = max(1.0, s) * np.abs(loss) < 0.02

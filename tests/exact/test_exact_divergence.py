@@ -242,6 +242,14 @@ def test_near_and_far_orders_in_one_call():
         assert renyi_divergence(SinhNormal(1.0, 1e3), 1.0, order).estimate == pytest.approx(value, rel=1e-11)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e-2, 1.0])
+def test_a_shift_of_many_scales_at_order_one(scale):
+    """Gaussian in the limit: shift^2 / (2 scale^2), up to (shift / knee)^2 / 3."""
+    found = renyi_divergence(SinhNormal(scale, 1e6), 1.0, 1)
+    assert found.lower <= found.estimate <= found.upper
+    assert found.estimate == pytest.approx(0.5 / scale**2, rel=1e-9)
+
+
 def test_an_integrand_that_is_cut_off_has_no_upper_bound(monkeypatch):
     """Where even the far grid were too short, only a lower bound may be claimed."""
     monkeypatch.setattr(divergence, "_far_arm", lambda noise, shift, order: divergence._arm(noise))

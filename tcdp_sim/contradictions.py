@@ -1,0 +1,62 @@
+"""Where simulation and exact value contradict each other beyond chance, over all cells of a study at once."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+FALSE_DISCOVERIES = 0.01  # at most this share of the alarms is expected to be false (Benjamini-Hochberg)
+COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals
+
+
+def find(table: pd.DataFrame) -> pd.DataFrame:
+    """The comparisons of a table that chance does not explain, worst first.
+
+    A comparison is a row and a name x with columns `x`, `x_mcse` and `x_exact`; with `x_lower` and `x_upper`, 95%
+    intervals that allow for what is not normal, those are the yardstick instead of the MCSE. Columns of the answer:
+    row, quantity, simulated, exact, distance (in standard errors), p_value. `attrs["comparisons"]`: how many were made.
+    """
+    names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
+    found = [_compared(table, name) for name in names]
+    empty = pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])
+    compared = pd.concat(found, ignore_index=True) if found else empty
+    compared = compared.sort_values("p_value", kind="stable", ignore_index=True)
+    allowed = FALSE_DISCOVERIES * (np.arange(len(compared)) + 1) / max(len(compared), 1)
+    passed = np.flatnonzero(compared["p_value"].to_numpy(dtype=float) <= allowed)
+    alarms = compared.iloc[: passed[-1] + 1 if len(passed) else 0].copy()
+    alarms.attrs["comparisons"] = len(compared)
+    return alarms
+
+
+def _compared(table, name):
+    columns = (name, f"{name}_exact", f"{name}_mcse", f"{name}_lower", f"{name}_upper")
+    simulated, exact, mcse, lower, upper = (_column(table, column) for column in columns)
+    with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
+        gap = exact - simulated
+        side = np.where(gap > 0, upper - simulated, simulated - lower) / COVERAGE
+        unit = np.where(np.isfinite(side) & (side > 0), side, mcse)
+        distance = np.where(np.abs(gap) <= 1e-12 * np.abs(exact), 0.0, np.abs(gap) / unit)
+    out = pd.DataFrame({"row": table.index, "quantity": name, "simulated": simulated, "exact": exact})
+    out = out.assign(distance=distance, p_value=2 * ndtr(-distance))
+    return out[np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance)]
+
+
+def _column(table, name):
+    return table[name].to_numpy(dtype=float) if name in table else np.full(len(table), np.nan)
+
+
+def report(table: pd.DataFrame, path: Path, console) -> None:
+    """Say how many comparisons were made and which contradict; write those to `path`, with the cells they are of."""
+    alarms = find(table)
+    named = alarms.reset_index(drop=True).add_prefix("alarm_")
+    pd.concat([named, table.loc[alarms["row"]].reset_index(drop=True)], axis=1).to_csv(path, index=False)
+    made = alarms.attrs["comparisons"]
+    if alarms.empty:
+        console.print(f"{made} simulated numbers have an exact one beside them; none contradicts it beyond chance.")
+        return
+    worst = alarms.iloc[0]
+    told = f"{worst['quantity']} of row {worst['row']}: {worst['simulated']:.6g} against {worst['exact']:.6g}"
+    said = f"CONTRADICTION: {len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
+    said += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['distance']:.1f} standard errors: {told}"
+    console.print(f"{said}. All: {path}", markup=False)

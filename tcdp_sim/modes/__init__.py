@@ -1,0 +1,1 @@
+"""What can be done with a study: one module a mode, each with `main(raw config, console)`."""

@@ -1,0 +1,42 @@
+"""mode=draw: table, CSV and figures from the published snapshot alone; neither the sweep nor its data are looked at."""
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from tcdp_sim import config, contradictions, plots, results, store
+from tcdp_sim.errors import UserError
+from tcdp_sim.study import reason, say, title
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Draw what is published. Raises UserError if there is nothing, or it is damaged, or cannot be drawn here."""
+    settings = config.settings(raw)
+    experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
+    table = experiment.reference(_published(settings))
+    experiment.report(table, console)
+    try:
+        with plots.style():
+            saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
+        contradictions.report(table, settings.folder / "contradictions.csv", console)
+    except OSError as problem:
+        said = f"the figures in {settings.folder} cannot be written ({reason(problem)})"
+        raise UserError(f"{said}; once that is put right, mode=draw draws them") from problem
+    for path in saved:
+        say(console, f"figure: {path}")
+    say(console, f"results: {settings.folder / 'results.zarr'}")
+
+
+def _published(settings):
+    path, snapshots = settings.folder / "results.zarr", settings.folder / "snapshots"
+    names = {snapshot.name for snapshot in snapshots.iterdir()} if snapshots.is_dir() else ()
+    if path.is_dir() and names and not store.intact(path, names):  # a lost file of an array would read as zeros
+        raise UserError(f"{path} is damaged (its bytes have changed); {results.MEND}")
+    cells = results.open_cells(settings.folder)
+    if cells.attrs.get("title") != title(settings):
+        said = f"{path} holds {cells.attrs.get('title')!r}, not {title(settings)!r}"
+        raise UserError(f"{said}; choose that experiment or another name")
+    with results.readable(path):
+        return cells.load()

@@ -1,0 +1,41 @@
+"""mode=merge: add to a run what another run of the same study has; in any order, with the same result."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tcdp_sim import provenance
+from tcdp_sim.errors import UserError
+from tcdp_sim.modes import run as running
+from tcdp_sim.store import Run
+from tcdp_sim.study import prepare, say
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does.
+
+    Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
+    """
+    study = prepare(raw)
+    if not isinstance(raw["other"], str):
+        raise UserError("other is not given; give other=FOLDER, the folder of a run of the same study")
+    folder = Path(raw["other"])
+    if not (folder / "run.json").exists():
+        raise UserError(f"other = {folder} holds no run")
+    if folder.resolve() == study.folder.resolve():
+        raise UserError(f"other = {folder} is this run itself")
+    theirs, ours = Run(folder, study.identity), study.open()
+    with ours.lock():
+        shared = [key for key in theirs.done if ours.has(*key)]
+        if clash := [key for key in shared if ours.record(*key) != theirs.record(*key)]:
+            cell, chunk = clash[0]
+            told = f"chunk {chunk} of cell {cell[:16]}"
+            raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
+        missing = [key for key in theirs.done if not ours.has(*key)]
+        with ours.writer(provenance.record(study.folder, study.raw)) as writer:
+            for cell, chunk in missing:
+                writer.append(cell, chunk, theirs.record(cell, chunk))
+    say(console, f"{len(missing)} chunks added from {folder}; {len(shared)} were there already")
+    running.main(raw, console)

@@ -1,0 +1,49 @@
+"""mode=status: how far a run is, also while it is running."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from tcdp_sim import engine, replication
+from tcdp_sim.study import prepare, say, say_skipped
+from tcdp_sim.summary import mean
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Say what is done and missing, what is damaged, the worst relative MCSE and when the journal last grew."""
+    study = prepare(raw)
+    run = study.existing()
+    s, cells = study.settings, study.plan.laws
+    wanted = {cell.id: s.chunks for cell in cells}
+    missing = engine.pending(cells, wanted, run.has)
+    complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(s.chunks))]
+    total = sum(wanted.values())
+    told = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
+    say(console, f"{study.folder}: {told}")
+    for name, count in run.damaged.items():
+        say(console, f"journal/{name}: {count} damaged stretches; what they held will be simulated again")
+    worst = max((_worst(run.summary(cell.id, range(s.chunks)), cell) for cell in complete), default=None)
+    if worst:
+        relative, name, where = worst
+        say(console, f"worst relative standard error of a mean: {relative:.2%}, {name} of {where}")
+    if s.target_mcse and not missing:
+        unmet = sum(n > wanted[cell] for cell, n in replication.more(run, wanted, s).items())
+        say(console, f"target_mcse: {unmet} cells need more than {s.chunks * s.chunk:,} trials")
+    last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
+    if last:
+        who = "a driver is" if run.locked() else "nobody is"
+        say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
+    say_skipped(study, console)
+
+
+def _worst(summary, cell):
+    """(relative MCSE, observable, cell) of the mean that is known least well."""
+    where = " ".join(f"{axis}={value}" for axis, value in cell.coords.items() if value is not None)
+    found = []
+    for name, distribution in summary.observables.items():
+        value, mcse, _ = mean(distribution)
+        if value and mcse == mcse:
+            found.append((mcse / abs(value), name, where))
+    return max(found, default=(0.0, "", where))

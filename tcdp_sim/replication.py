@@ -1,0 +1,62 @@
+"""How many trials a cell needs: as many as its Monte Carlo standard errors ask for, decided the same way everywhere.
+
+A cell starts with `trials`; while a target is missed it grows, by at most a factor GROWTH at a time, up to
+`max_trials`. Each step looks at the summary of the chunks so far, in the order of their index, so the decision is a
+function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
+"""
+
+from collections.abc import Mapping
+from math import ceil, isnan
+from typing import Any
+
+from tcdp_sim.errors import UserError, real
+from tcdp_sim.summary import mean, proportion
+
+GROWTH = 4
+MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate
+
+
+def check(target: Mapping[str, Any] | None, mechanism) -> None:
+    """UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
+    names = (*mechanism.observables, *mechanism.events)
+    for name, wanted in (target or {}).items():
+        where = f"target_mcse.{name}"
+        if name not in names:
+            raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}")
+        if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
+            raise UserError(f"{where} = {wanted!r} is not valid; valid: {{absolute: 0.1}} or {{relative: 0.001}}")
+        for kind, value in wanted.items():
+            try:
+                real(f"{where}.{kind}", value, 0)
+            except ValueError as mistake:
+                raise UserError(str(mistake)) from None
+
+
+def more(run, wanted: Mapping[str, int], settings) -> dict[str, int]:
+    """Cell id -> chunks it needs, given that the wanted ones are there; equal to `wanted` when all targets are met."""
+    if not settings.target_mcse:
+        return dict(wanted)
+    most = -(-settings.max_trials // settings.chunk)
+    return {
+        cell: chunks if chunks >= most else min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
+        for cell, chunks in wanted.items()
+    }
+
+
+def _needed(summary, chunks, settings) -> int:
+    factor = max(_excess(summary, name, target) for name, target in settings.target_mcse.items())
+    return chunks if factor <= 1 else min(ceil(chunks * factor * MARGIN), GROWTH * chunks)
+
+
+def _excess(summary, name, target) -> float:
+    """By what factor the trials have to grow: the square of the standard error over its target."""
+    if name in summary.events:
+        value, mcse = proportion(summary.events[name], summary.trials)[:2]
+    elif name in summary.observables:
+        value, mcse = mean(summary.observables[name])[:2]
+    else:
+        return 0.0  # this cell does not have it
+    wanted = target["absolute"] if "absolute" in target else target["relative"] * abs(value)
+    if isnan(mcse) or mcse == 0:
+        return 0.0  # nothing to be learnt from more of the same
+    return (mcse / wanted) ** 2 if wanted else float("inf")

@@ -1,0 +1,80 @@
+"""The alarm: silent on honest tables, loud where an exact value is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from tcdp_sim import contradictions
+
+
+def honest(rng, rows=2000):
+    exact = rng.uniform(1, 2, rows)
+    mcse = rng.uniform(0.001, 0.1, rows)
+    return pd.DataFrame({"x": rng.normal(exact, mcse), "x_mcse": mcse, "x_exact": exact})
+
+
+def test_honest_tables_raise_no_alarm():
+    """Benjamini-Hochberg at 1%: of 200 honest tables about 2 raise one; 9 or more once in 10,000 times."""
+    rng = np.random.default_rng(5)
+    alarms = sum(len(contradictions.find(honest(rng))) > 0 for _ in range(200))
+    assert alarms <= 8
+    assert stats.binom.sf(8, 200, 0.01) < 1e-3
+
+
+def test_wrong_values_are_found_and_the_worst_comes_first():
+    table = honest(np.random.default_rng(6))
+    table.loc[[3, 70, 500], "x_exact"] += np.array([6, 12, 8]) * table.loc[[3, 70, 500], "x_mcse"]
+    found = contradictions.find(table)
+    assert set(found["row"]) >= {70, 500}
+    assert found["row"].iloc[0] == 70
+    assert found["distance"].iloc[0] == pytest.approx(12, abs=4)
+    assert found.attrs["comparisons"] == 2000
+
+
+def test_the_false_discovery_rate_is_kept():
+    rng = np.random.default_rng(7)
+    false = total = 0
+    for _ in range(60):
+        table = honest(rng, 500)
+        wrong = rng.choice(500, 50, replace=False)
+        table.loc[wrong, "x_exact"] += 5 * table.loc[wrong, "x_mcse"]
+        found = contradictions.find(table)["row"]
+        false += len(set(found) - set(wrong))
+        total += len(found)
+    assert total > 60 * 40
+    assert false / total < 0.02
+
+
+def test_intervals_count_where_there_are_any():
+    """No hit in 1000 trials has an MCSE of zero; its interval still allows for 0.001, not for 0.1."""
+    lower, upper = 0.0, 0.0036838
+    base = {"p": [0.0, 0.0], "p_mcse": [0.0, 0.0], "p_lower": [lower] * 2, "p_upper": [upper] * 2}
+    found = contradictions.find(pd.DataFrame(base | {"p_exact": [0.001, 0.1]}))
+    assert list(found["row"]) == [1]
+
+
+def test_what_cannot_be_compared_is_left_out():
+    table = pd.DataFrame({"x": [np.nan, 1.0, 1.0], "x_mcse": [0.1, 0.0, np.nan], "x_exact": [1.0, 1.0, 5.0], "y": 0})
+    found = contradictions.find(table)
+    assert found.empty
+    assert found.attrs["comparisons"] == 1
+
+
+def test_a_table_without_exact_values(tmp_path, capsys):
+    from rich.console import Console
+
+    contradictions.report(pd.DataFrame({"x": [1.0]}), tmp_path / "c.csv", Console())
+    assert "0 simulated numbers" in capsys.readouterr().out
+
+
+def test_the_report_names_the_worst_and_writes_all(tmp_path, capsys):
+    from rich.console import Console
+
+    table = honest(np.random.default_rng(8), 50).assign(noise="gaussian")
+    table.loc[7, "x_exact"] += 40 * table.loc[7, "x_mcse"]
+    contradictions.report(table, tmp_path / "c.csv", Console(width=300))
+    assert "CONTRADICTION: 1 of 50" in capsys.readouterr().out
+    written = pd.read_csv(tmp_path / "c.csv")
+    assert list(written["noise"]) == ["gaussian"]
+    assert written["alarm_quantity"].iloc[0] == "x"
