@@ -127,11 +127,11 @@ def _figures(table):
         yield "required_gap", *required_figure(plain.drop_duplicates(["series", "k"]), looks)
     for (k, m, gap), part in table.groupby(["k", "m", "gap"]):
         if table["k"].nunique() == 1 and part["rho"].nunique() > 1:
-            title = f"The {m:g} best of k = {size(k)} candidates, gap {gap:g}"
+            title = f"{m:g} of k = {size(k)} candidates, which lead by {gap:g}"
             yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, title), part
     if len(several := _with_most(table[table["rho"] == rho], "m", 2)):
         yield "top_m", top_m_figure(several, looks), several
-    if "theorem_20" in table and len(claimed := _claimed(table)):
+    if "theorem_20" in table and table["k"].nunique() > 1 and len(claimed := _claimed(table)):
         yield "theorem_20", theorem_20_figure(claimed), claimed
     if len(told := spent(plain)):
         yield "privacy_spent", privacy_figure(told, looks), told
