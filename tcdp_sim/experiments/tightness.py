@@ -71,18 +71,16 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
         mechanism = cell_mechanism(flat, i)
         told = _claimed(cell, mechanism)
         rows.append(told | {"trials": cell["trials"]} | _simulated(cell, mechanism, told))
-        curves.setdefault((told["claim"] == COROLLARY, told["noise_law"], told["shift"]), (told, mechanism))
-    by_omega: dict[tuple, list] = {}
-    for (given, _, shift), (told, mechanism) in curves.items():
-        worst = worst_ratio(mechanism.noise, told["rho"], told["omega"], told["coordinates"], shift)
-        curves[given, told["noise_law"], shift] = worst
-        if given:
-            by_omega.setdefault((told["rho"], shift), []).append(told)
+        curves.setdefault((told["claim"], told["noise_law"]), (told, mechanism.noise))
+    worst, omegas = {}, {}
+    for key, (told, noise) in curves.items():
+        worst[key] = worst_ratio(noise, told["rho"], told["omega"], told["coordinates"])
+        if told["claim"] == COROLLARY:
+            omegas.setdefault(told["rho"], []).append(told["omega"])
         else:
-            rows += _by_order(told, mechanism, worst)
-    for row in rows:
-        row["worst"] = curves[row["claim"] == COROLLARY, row["noise_law"], row["shift"]]
-    return pd.DataFrame(rows + [row for known in by_omega.values() for row in _by_omega(known)])
+            rows += _by_order(told, noise)
+    rows = [row | {"worst": worst[row["claim"], row["noise_law"]]} for row in rows]
+    return pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
 
 
 def _claimed(cell, mechanism: PrivacyLoss) -> dict:
@@ -97,6 +95,8 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
     rho, omega = 16 / noise.scale**2, noise.knee / 8
     if "target" in law:
         rho, omega = law["target"]["rho"], law["target"]["omega"]
+    if mechanism.shift != 1:
+        raise UserError(f"experiment tightness has no use for shift = {mechanism.shift:g}; valid: 1, the sensitivity")
     if omega < 1:
         raise UserError(f"{noise} stands for omega = knee / 8 = {omega:.4g} in Corollary 18; valid: knee > 8")
     return {
@@ -105,12 +105,11 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
         "noise_law": cell["noise_law"],
         "scale": noise.scale,
         "knee": noise.knee,
-        "shift": mechanism.shift,
         "coordinates": coordinates,
         "rho": rho,
         "omega": omega,
         "omega_sqrt_rho": omega * np.sqrt(rho),
-        "infinite_from": exact.max_order(noise, mechanism.shift),
+        "infinite_from": exact.max_order(noise, 1.0),
     }
 
 
@@ -118,7 +117,7 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
     order, trials = mechanism.order, cell["trials"]
     per_nat = told["coordinates"] / (told["rho"] * order)
-    divergence = exact.renyi_divergence(mechanism.noise, mechanism.shift, order).estimate
+    divergence = exact.renyi_divergence(mechanism.noise, 1.0, order).estimate
     row = {"order": order, "ratio_exact": per_nat * divergence}
     if cell["renyi_excess_nonfinite"] == trials > 0:
         least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
@@ -130,24 +129,22 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
 
 
-def _by_order(told, mechanism, worst) -> list[dict]:
+def _by_order(told, noise) -> list[dict]:
     """The exact curve of one noise, from order 1 to 1e-4 before where it becomes infinite."""
     beyond = told["infinite_from"] - 1
     orders = 1 + beyond * np.concatenate([np.linspace(0, 0.9, FINE), 1 - np.geomspace(0.09, 1e-4, FINE // 4)])
-    ratios = exact.renyi_divergence(mechanism.noise, told["shift"], orders).estimate / (told["rho"] * orders)
+    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (told["rho"] * orders)
     return [told | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
 
 
-def _by_omega(known: list[dict]) -> list[dict]:
+def _by_omega(rho, known: list[float]) -> list[dict]:
     """The exact curve of Corollary 18 at one rho, over the omegas that were simulated."""
-    rho, shift = known[0]["rho"], known[0]["shift"]
-    ends = [end([told["omega"] for told in known]) for end in (min, max)]
     rows = []
-    for omega in np.geomspace(*ends, FINE if ends[0] < ends[1] else 1).tolist():
+    for omega in np.geomspace(min(known), max(known), FINE if min(known) < max(known) else 1).tolist():
         noise = corollary_18(rho, omega)
         names = {"claim": COROLLARY, "noise_law": repr(noise), "scale": noise.scale, "knee": noise.knee}
-        said = {"shift": shift, "coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
-        found = {"infinite_from": exact.max_order(noise, shift), "worst": worst_ratio(noise, rho, omega, 2, shift)}
+        said = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
+        found = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
         rows.append(names | said | found | {"trials": 0})
     return rows
 
@@ -180,8 +177,8 @@ def _constants(rows):
     out = _new_table("One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite")
     for heading in ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω"):
         out.add_column(heading, justify="right", no_wrap=True)
-    for _, cells in rows.groupby(["claim", "rho", "omega", "shift"], sort=False):
-        below = cells[cells["order"] <= cells["omega"]]
+    for _, cells in rows.groupby(["claim", "rho", "omega"], sort=False):
+        below = _below(cells)
         row = (below if len(below) else cells).sort_values("order").iloc[-1 if len(below) else 0]
         constant = f"{PRINTED * row['worst']:.4f}" if row["claim"] == THEOREM else ""
         out.add_row(
@@ -197,14 +194,23 @@ def _windows(rows):
     out = _new_table("Corollary 18: 2D/(ρα), the divergence of a histogram over its claim")
     for heading in ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim"):
         out.add_column(heading, justify="right", no_wrap=True)
-    rows = rows.sort_values(["rho", "omega", "order"]).drop_duplicates(["rho", "omega"], keep="last")
-    for row in rows.to_dict("records"):
+    for row in _highest(rows).to_dict("records"):
         out.add_row(
             *(f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"),
             *(f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"),
             _verdict(row),
         )
     return out
+
+
+def _below(rows):
+    """The rows of orders for which something is claimed."""
+    return rows[rows["order"] <= rows["omega"] * (1 + 1e-9)]
+
+
+def _highest(rows):
+    """Of every rho and omega of Corollary 18 the highest order that counts."""
+    return _below(rows).sort_values(["rho", "omega", "order"]).drop_duplicates(["rho", "omega"], keep="last")
 
 
 def _new_table(title):
@@ -224,10 +230,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) Theorem 17's ratio against the order, (b) Corollary 18's largest one against omega sqrt(rho); a rho each."""
     for given, name, draw in ((False, "theorem_17", _by_order_figure), (True, "corollary_18", _by_omega_figure)):
         part = table[(table["claim"] == COROLLARY) == given]
-        several = {axis: part[axis].nunique() > 1 for axis in ("rho", "shift")}
-        for (rho, shift), rows in part.groupby(["rho", "shift"], sort=False):
-            suffix = f"_rho_{rho:.4g}" * several["rho"] + f"_shift_{shift:g}" * several["shift"]
-            yield name + suffix, draw(rows, rho), rows
+        for rho, rows in part.groupby("rho", sort=False):
+            yield name + f"_rho_{rho:.4g}" * (part["rho"].nunique() > 1), draw(rows, rho), rows
 
 
 def _by_order_figure(part, rho):
@@ -254,7 +258,7 @@ def _by_order_figure(part, rho):
     plain_log_axis(axes)
     axes.set(xlim=(0, 1.04 * far), xlabel="order over the claimed limit, α / ω")
     axes.set(ylim=(0.045, 2), ylabel=r"$D_\alpha\,/\,(\rho\,\alpha)$")
-    axes.set_title(f"Divergence of sinh-normal noise, over what is claimed (ρ = {rho:g})")
+    axes.set_title(f"Divergence of sinh-normal noise, over what is claimed (ρ = {rho:.4g})")
     keys = {name: line_key(**style) for name, style in styles.items()}
     keys["exact; markers: simulated, 95% interval"] = line_key(GREY)
     keys["α*: infinite from here on"] = line_key(**INFINITE)
@@ -277,7 +281,7 @@ def _series_name(row) -> str:
 def _by_omega_figure(part, rho):
     figure, grid = new_figure(1, 1, 7.8, 4.8)
     axes = grid[0, 0]
-    drawn = part[part["trials"] > 0].sort_values("ratio_exact").drop_duplicates("knee", keep="last")
+    drawn = _highest(part[part["trials"] > 0])
     curve = part[part["trials"] == 0].sort_values("omega")
     low, high = curve["omega_sqrt_rho"].min() / 1.05, max(curve["omega_sqrt_rho"].max(), 1.0) * 1.05
     edge = false_below(rho) if rho < 0.5 else np.nan
@@ -292,7 +296,7 @@ def _by_omega_figure(part, rho):
             axes.axvspan(max(start, low), end, color=colour, alpha=0.13, linewidth=0)
             axes.annotate(text, (np.sqrt(max(start, low) * end), 5.4), ha="center", va="top", fontsize=8)
     axes.plot(curve["omega_sqrt_rho"], curve["worst"], color="#0072B2", label="exact, worst order below ω")
-    told = {"color": "#0072B2", "marker": "o", "label": "simulated at the largest order, 95% interval"}
+    told = {"color": "#0072B2", "marker": "o", "label": "simulated at the highest order, 95% interval"}
     points(axes, drawn["omega_sqrt_rho"], drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **told)
     axes.axhline(1, color=GREY, linewidth=1.2)
     told = {"ha": "right", "color": GREY, "fontsize": 8}
@@ -306,6 +310,6 @@ def _by_omega_figure(part, rho):
     plain_log_axis(axes)
     axes.set(xlim=(low, high), xlabel="ω√ρ")
     axes.set(ylim=(0.05, 6), ylabel=r"largest of $2\,D_\alpha\,/\,(\rho\,\alpha)$ for α < ω")
-    axes.set_title(f"Corollary 18: what its histogram costs, over what it claims (ρ = {rho:g})")
+    axes.set_title(f"Corollary 18: what its histogram costs, over what it claims (ρ = {rho:.4g})")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

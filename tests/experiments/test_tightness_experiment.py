@@ -172,15 +172,23 @@ def test_figures(table):
     assert len(found["corollary_18"][1]) == 13 + tightness.FINE
 
 
-def test_a_noise_of_another_family_is_refused(command):
-    code, _, err = command(*SMALL, "sweep.noise=gaussian")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sweep.noise=gaussian"], "tightness has no use for Gaussian"),
+        (["sweep.scale=40", "sweep.knee=100", "+sweep.shift=2"], "no use for shift = 2; valid: 1"),
+        (["sweep.scale=4", "sweep.knee=5"], "omega = knee / 8 = 0.625 in Corollary 18; valid: knee > 8"),
+    ],
+)
+def test_what_the_theorems_do_not_speak_of_is_refused(command, words, said):
+    code, _, err = command(*SMALL, *words)
     assert code == 2
     assert err.count("\n") == 1
-    assert "tightness has no use for Gaussian" in err
+    assert said in err
 
 
 def test_given_noises_are_read_as_corollary_18(command, tmp_path):
-    words = ("sweep.scale=[40,4]", "sweep.knee=160", "sweep.order=1.5")
+    words = ("sweep.scale=[40,4]", "sweep.knee=160", "sweep.order=[1.5,30]")
     code, out, err = command(*SMALL, *words)
     assert code == 0, err
     table = tightness.reference(results.open_cells(tmp_path / "results" / "tightness").load())
