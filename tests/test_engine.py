@@ -30,7 +30,11 @@ def composed(*words):
 
 def plan(*words):
     prepared = study.prepare(composed(*words))
-    return prepared, engine.pending(prepared.plan.cells, prepared.settings.chunks, lambda cell, chunk: False)
+    return prepared, engine.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: False)
+
+
+def every(prepared):
+    return {cell.id: prepared.settings.chunks for cell in prepared.plan.laws}
 
 
 def records(executor, prepared, todo):
@@ -86,7 +90,7 @@ def test_more_cells_and_trials_change_no_older_number():
 def test_pending_leaves_out_what_is_done():
     prepared, todo = plan()
     done = {(cell.id, chunk) for cell, chunk in todo[:7]}
-    assert engine.pending(prepared.plan.cells, 3, lambda cell, chunk: (cell, chunk) in done) == todo[7:]
+    assert engine.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: (cell, chunk) in done) == todo[7:]
 
 
 def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
