@@ -45,11 +45,11 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 def _labels(cell, noise) -> dict:
     law = json.loads(cell["law"])
-    scale, knee = (getattr(noise, name, np.nan) for name in ("scale", "knee"))
+    scale, knee, bound = (getattr(noise, name, np.nan) for name in ("scale", "knee", "bound"))
     shape = "" if np.isnan(knee) else "log-concave" if knee >= scale else "bimodal"
     told = {name: cell[name] for name in ("noise", "noise_law", "guarantee")}
     told |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
-    return told | {"scale": scale, "knee": knee, "shape": shape}
+    return told | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
 
 
 def _variance(cell, noise):
@@ -164,26 +164,20 @@ def _densities(part, laws, styles):
     return figure
 
 
-def _name(row) -> str:
-    variance = f"{row['scale'] ** 2:.3g}"
-    if row["family"] == "gaussian":
-        return f"N(0, {variance})"
-    if row["family"] == "sinh_normal":
-        knee = f"{row['knee']:.3g}"
-        return f"arsinh N(0, {variance})" if knee == "1" else f"{knee} arsinh(N(0, {variance}) / {knee})"
-    return row["noise_law"]
-
-
 def _said(row) -> list[str]:
-    """Its name, its shape, and what it promises or where its modes are."""
+    """Three short lines: the noise, its shape, and what it promises or where its modes are."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
+    variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
+    if row["family"] == "gaussian":
+        return [f"N(0, {variance})", "Gaussian", promise]
     if not row["shape"]:
-        return [_name(row), row["family"].replace("_", " ").capitalize(), promise]
+        bound = "" if np.isnan(row["bound"]) else f", bound {row['bound']:.3g}"
+        return [row["family"].replace("_", " ").title(), f"scale {row['scale']:.3g}{bound}", promise]
+    name = f"arsinh N(0, {variance})" if knee == "1" else f"{knee} arsinh(N(0, {variance}) / {knee})"
     sign = "<" if row["shape"] == "bimodal" else "≥"
-    shape = f"{row['shape']}: knee {row['knee']:.3g} {sign} scale {row['scale']:.3g}"
     if row["shape"] == "bimodal" and not promise:
         promise = f"modes at ±{row['knee'] * np.arccosh(row['scale'] / row['knee']):.3f}"
-    return [_name(row), shape, promise]
+    return [name, f"{row['shape']}: knee {knee} {sign} scale {row['scale']:.3g}", promise]
 
 
 def _tails(part, laws, styles):
@@ -212,4 +206,5 @@ def _tails(part, laws, styles):
         keys[label] = line_key(color=styles[law]["color"], marker=styles[law]["marker"])
     keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.set_figheight(figure.get_figheight() + 0.09 * max(len(keys) - 4, 0))
     return figure
