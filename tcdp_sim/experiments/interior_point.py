@@ -114,12 +114,21 @@ def report(table: pd.DataFrame, console) -> None:
         numbers = [row[name] for name in ("n95", "required_n", "zcdp_least_n", "tcdp_least_n")]
         out.add_row(_short(row), f"{row['log2_k']:.0f}", *("-" if x != x else f"{x:.4g}" for x in numbers))
     console.print(out, soft_wrap=False)
+    console.print(_verdict(least_n(table)))
     known = table[table["success_exact"].notna()]
     outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
     console.print(
         f"The exact success is outside the simulated 95% interval in {outside} of {len(known)} cells that have one; "
         f"by chance about {0.05 * len(known):.0f} are expected."
     )
+
+
+def _verdict(found) -> str:
+    """Who needs the fewest records on which domain, so that nobody has to look for it."""
+    known = found[found["n95"].notna()]
+    best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
+    told = ", ".join(f"2^{row['log2_k']:.0f} {_short(row)}" for row in best.to_dict("records"))
+    return f"Fewest records: {told or 'no method reaches 95%'}."
 
 
 def _short(row) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -90,12 +89,6 @@ class LevelProfile:
         levels = np.asarray(levels)
         run = np.searchsorted(self.starts, levels, side="right") - 1
         return np.where(run < 0, 0, self.heaviest[run])
-
-    @cached_property
-    def log_last(self) -> float:
-        """log(k - 1), -inf for k = 1."""
-        with np.errstate(divide="ignore"):
-            return float(np.log(self.points.head[-1]) + self.points.cut * np.log(2))
 
     def log_empty(self, levels: np.ndarray, occupied: int) -> np.ndarray:
         """The log of the number of nodes without points at each level: -inf where there is none."""

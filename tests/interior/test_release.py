@@ -117,6 +117,25 @@ def test_a_domain_too_large_to_write_down_is_simulated():
     assert sample(profile, told, np.random.default_rng(1), 2000).success.mean() > 0.95
 
 
+HARD = [("point", 0), ("pair", 0), ("quad", 0), ("cluster", 0), *(("solo", draw) for draw in range(4))]
+
+
+@pytest.mark.parametrize(
+    ("rho", "log2_k", "n"),
+    [(0.5, 8, 21), (0.5, 16, 28), (0.5, 64, 41), (0.5, 1024, 61), (0.5, 65536, 86), (0.1, 32, 78), (0.1, 65536, 198)],
+)
+def test_the_specification_is_met_within_a_tenth(rho, log2_k, n):
+    """n is its smallest with 95% success on 20 hard data sets: 10% fewer fail it, 10% more reach it."""
+    bought, k, rng = parts(rho, 2 / np.sqrt(rho), log2_k), 2**log2_k, np.random.default_rng(9)
+
+    def worst(count):
+        told = recipe(bought, log2_k, count)
+        profiles = (LevelProfile.of(hard_data(shape, count, k, draw), k) for shape, draw in HARD)
+        return min(sample(profile, told, rng, 4000).success.mean() for profile in profiles)
+
+    assert worst(int(0.9 * n)) < 0.95 < worst(int(np.ceil(1.1 * n)))
+
+
 def test_one_record_and_one_value():
     for xs, k in (([7], 16), ([7] * 200, 2**64), ([0], 1)):
         profile = LevelProfile.of(xs, k)
