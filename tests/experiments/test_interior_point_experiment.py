@@ -6,6 +6,7 @@ from rich.console import Console
 
 from tcdp_sim import plots, results
 from tcdp_sim.experiments import interior_point
+from tcdp_sim.experiments.interior import series, spent
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -38,11 +39,11 @@ def agrees_with_the_exact_laws(table):
 
 
 def finds_the_n_for_95_percent(table):
-    found = interior_point.least_n(table).set_index(["method", "log2_k"])
+    found = series.least_n(table).set_index(["method", "log2_k"])
     assert found.loc[("binary_search", 8), "n95"] == pytest.approx(14, abs=1.5)
     assert 10 < found.loc[("one_level", 8), "n95"] < found.loc[("one_level", 8), "required_n"]
     assert found.loc[("binary_search", 4), "zcdp_least_n"] == pytest.approx(1.97, abs=0.01)
-    for row in interior_point.worst(table).to_dict("records"):
+    for row in series.worst(table).to_dict("records"):
         peers = table[
             (table["method"] == row["method"]) & (table["log2_k"] == row["log2_k"]) & (table["n"] == row["n"])
         ]
@@ -51,6 +52,12 @@ def finds_the_n_for_95_percent(table):
 
 def test_crossing():
     n = np.array([1.0, 2.0, 3.0, 4.0])
-    assert interior_point._crossing(n, np.array([0.1, 0.96, 0.94, 0.98]), 0.95) == pytest.approx(3.25)
-    assert np.isnan(interior_point._crossing(n, np.array([0.1, 0.2, 0.3, 0.4]), 0.95))
-    assert np.isnan(interior_point._crossing(n, np.ones(4), 0.95))
+    assert series.crossing(n, np.array([0.1, 0.96, 0.94, 0.98]), 0.95) == pytest.approx(3.25)
+    assert np.isnan(series.crossing(n, np.array([0.1, 0.2, 0.3, 0.4]), 0.95))
+    assert np.isnan(series.crossing(n, np.ones(4), 0.95))
+
+
+def test_recursion_pays_late():
+    table = spent.depth_table(0.5, 2 / np.sqrt(0.5))
+    assert spent._late(table)
+    assert spent.depth_figure(table).axes
