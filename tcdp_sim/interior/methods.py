@@ -50,8 +50,8 @@ def is_tree(method: str) -> bool:
 def required_n(method: str, asked: Budget, log2_k: float) -> int:
     """The least n at which the method is proved to succeed with probability 1 - beta.
 
-    Exact for the exponential mechanism; for the binary search on equal records, its worst case in every experiment,
-    though that is not proved. For Algorithms 21 and 22 the thresholds' own requirement, not a proof.
+    For the baselines the n at which their worst data set succeeds with just that probability. For Algorithms 21 and
+    22 the requirement of their thresholds, which is no proof.
     """
     if method == "exponential":
         epsilon = exponential_epsilon(asked.rho, asked.accounting)

@@ -122,7 +122,11 @@ def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) ->
 
 
 def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> float:
-    """n at which a binary search by noisy comparisons, rho-zCDP, succeeds with probability 1 - beta: (1 - Phi)^d."""
+    """n at which a binary search by noisy comparisons, rho-zCDP, succeeds with probability 1 - beta on its worst data.
+
+    If 0 < F(middle) < n both children hold an interior point; else a wrong turn takes noise beyond n / 2. So success is
+    at least (1 - Phi(-n / (2 scale)))^depth, with equality for n equal records.
+    """
     depth = max(ceil(log2_k), 1) if log2_k < 1e15 else log2_k
     scale = sqrt(depth / (2 * real("rho", rho, 0)))
     return 2 * scale * -float(ndtri(-expm1(log1p(-real("beta", beta, 0, 1)) / depth)))

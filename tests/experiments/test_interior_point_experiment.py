@@ -59,5 +59,5 @@ def test_crossing():
 
 def test_recursion_pays_late():
     table = spent.depth_table(0.5, 2 / np.sqrt(0.5))
-    assert spent._late(table)
+    assert spent._verdict(table) == "one level is best below k = 2^(2^200)"
     assert spent.depth_figure(table).axes

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from interior_dense import counts_below
 from scipy.stats import norm
 
@@ -40,6 +42,15 @@ def searched(xs, k, scale):
 def test_binary_search_by_brute_force(k, seed):
     xs = [int(x) for x in np.random.default_rng(seed).integers(0, k, 1 + seed)] + [k - 1] * (seed == 2)
     assert success_probability(LevelProfile.of(xs, k), 2.0) == pytest.approx(searched(xs, k, 2.0), abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 63), min_size=1, max_size=9), st.floats(0.3, 5))
+def test_no_data_are_worse_for_the_binary_search_than_equal_records(xs, scale):
+    least = norm.cdf(len(xs) / (2 * scale)) ** 6
+    assert success_probability(LevelProfile.of(xs, 64), scale) >= least - 1e-12
+    inside = success_probability(LevelProfile.of([21] * len(xs), 64), scale)
+    assert inside == pytest.approx(least, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -69,12 +69,15 @@ def depth_figure(table):
     plain_log_axis(axes)
     first = part.iloc[0]
     told = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
-    axes.set_title(f"{told}\none level is best up to k of about 2^(2^170)" if _late(table) else told)
+    axes.set_title(f"{told}\n{_verdict(table)}")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(DEPTHS))
     return figure
 
 
-def _late(table) -> bool:
-    """Whether one level needs the fewest records up to 2^(2^128) and more than two levels from 2^(2^200) on."""
+def _verdict(table) -> str:
+    """From which of the domains shown on one level is no longer best."""
     n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
-    return bool((n.loc[:128, 1] < n.loc[:128, 2]).all() and (n.loc[200:, 1] > n.loc[200:, 2]).all())
+    later = n.index[n[DEPTHS[0]] > n.min(axis=1)]
+    return (
+        f"one level is best below k = 2^(2^{later[0]:g})" if len(later) else "one level is best on every domain shown"
+    )
