@@ -14,11 +14,14 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     """The comparisons of a table that chance does not explain, worst first.
 
     A comparison is a row and a name x with columns `x`, `x_mcse` and `x_exact`; with `x_lower` and `x_upper`, 95%
-    intervals that allow for what is not normal, those are the yardstick instead of the MCSE. Columns of the answer:
+    intervals that allow for what is not normal, those are the yardstick instead of the MCSE. A table that has one
+    number a row calls them `quantity`, `simulated`, `mcse`, `exact`, `lower` and `upper`. Columns of the answer:
     row, quantity, simulated, exact, distance (in standard errors), p_value. `attrs["comparisons"]`: how many were made.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
-    found = [_compared(table, name) for name in names]
+    found = [_compared(table, name, name, f"{name}_") for name in names]
+    if {"quantity", "simulated", "mcse", "exact"} <= set(table):
+        found.append(_compared(table, table["quantity"], "simulated", ""))
     empty = pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])
     compared = pd.concat(found, ignore_index=True) if found else empty
     compared = compared.sort_values("p_value", kind="stable", ignore_index=True)
@@ -29,15 +32,15 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     return alarms
 
 
-def _compared(table, name):
-    columns = (name, f"{name}_exact", f"{name}_mcse", f"{name}_lower", f"{name}_upper")
+def _compared(table, quantity, name, prefix):
+    columns = (name, *(f"{prefix}{end}" for end in ("exact", "mcse", "lower", "upper")))
     simulated, exact, mcse, lower, upper = (_column(table, column) for column in columns)
     with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
         gap = exact - simulated
         side = np.where(gap > 0, upper - simulated, simulated - lower) / COVERAGE
         unit = np.where(np.isfinite(side) & (side > 0), side, mcse)
         distance = np.where(np.abs(gap) <= 1e-12 * np.abs(exact), 0.0, np.abs(gap) / unit)
-    out = pd.DataFrame({"row": table.index, "quantity": name, "simulated": simulated, "exact": exact})
+    out = pd.DataFrame({"row": table.index, "quantity": quantity, "simulated": simulated, "exact": exact})
     out = out.assign(distance=distance, p_value=2 * ndtr(-distance))
     return out[np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance)]
 

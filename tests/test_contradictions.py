@@ -54,6 +54,16 @@ def test_intervals_count_where_there_are_any():
     assert list(found["row"]) == [1]
 
 
+def test_a_table_with_one_number_a_row():
+    names = {"x": "simulated", "x_mcse": "mcse", "x_exact": "exact"}
+    table = honest(np.random.default_rng(9), 40).rename(columns=names)
+    table["quantity"] = ["tail"] * 20 + ["delta"] * 20
+    table.loc[30, "exact"] += 30 * table.loc[30, "mcse"]
+    found = contradictions.find(table)
+    assert list(found["quantity"]) == ["delta"]
+    assert found.attrs["comparisons"] == 40
+
+
 def test_what_cannot_be_compared_is_left_out():
     table = pd.DataFrame({"x": [np.nan, 1.0, 1.0], "x_mcse": [0.1, 0.0, np.nan], "x_exact": [1.0, 1.0, 5.0], "y": 0})
     found = contradictions.find(table)
