@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "config": (),
     "axes": (),
     "samplers": ("noise",),
-    "exact": ("noise", "numerics"),
+    "exact": ("noise", "numerics", "privacy"),
     "calibration_tight": ("exact", "noise", "numerics", "privacy"),
     "calibration_profile": ("calibration_tight", "exact", "noise"),
     "calibration": ("calibration_profile", "calibration_tight", "noise", "numerics", "privacy"),

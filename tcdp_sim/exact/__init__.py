@@ -1,5 +1,6 @@
 """Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
 
+from tcdp_sim.exact.composed import composed_epsilon, composed_profile
 from tcdp_sim.exact.divergence import max_order, renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
@@ -12,15 +13,27 @@ from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probabil
 from tcdp_sim.exact.selection import required_gap, selection_failure, selection_probability
 from tcdp_sim.exact.selection_outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
 from tcdp_sim.exact.selection_privacy import OutputPair, output_pair, spent_delta, spent_renyi, worst_pairs
+from tcdp_sim.exact.subsampling import (
+    DominatingPair,
+    dominating_pairs,
+    equilateral_renyi,
+    subsampled_hockey_stick,
+    subsampled_renyi,
+)
 from tcdp_sim.numerics import Bounds
 
 __all__ = [
     "Bounds",
+    "DominatingPair",
     "Mixture",
     "OutputPair",
     "PrivacyLossDistribution",
+    "composed_epsilon",
+    "composed_profile",
     "delta_of_outputs",
     "divergence_of_outputs",
+    "dominating_pairs",
+    "equilateral_renyi",
     "group_profile",
     "hockey_stick",
     "hockey_stick_between",
@@ -42,6 +55,8 @@ __all__ = [
     "spent_renyi",
     "spurious_wins_probability",
     "subsampled",
+    "subsampled_hockey_stick",
+    "subsampled_renyi",
     "top_stays_probability",
     "worst_pairs",
 ]

@@ -1,0 +1,195 @@
+"""Composed releases against closed forms, exact sums, dp_accounting, and one release at a time."""
+
+import time
+
+import numpy as np
+import pytest
+from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.pld import privacy_loss_distribution as google
+from scipy import stats
+from scipy.special import ndtr
+
+from tcdp_sim.exact import (
+    DominatingPair,
+    Mixture,
+    composed_epsilon,
+    composed_profile,
+    dominating_pairs,
+    group_profile,
+    hockey_stick,
+    product_profile,
+    subsampled_hockey_stick,
+)
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+
+BEST_KNOWN = 2.124515  # s = 0.01, sigma = 1, 1000 releases, delta = 1e-6
+
+
+def test_a_thousand_subsampled_gaussians_within_2e_3_in_a_second():
+    pairs = dominating_pairs(Gaussian(1.0), 1.0, 0.01, "poisson")
+    began = time.process_time()
+    found = composed_epsilon(pairs, 1000, 1e-6, tolerance=2e-3)
+    spent = time.process_time() - began
+    assert found.lower <= BEST_KNOWN <= found.upper + 5e-7  # its last digit
+    assert found.upper - found.lower <= 2e-3
+    assert spent < 2.0  # 0.3 s on an idle core
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+@pytest.mark.parametrize(
+    ("noise", "event"),
+    [(Gaussian(2.0), google.from_gaussian_mechanism), (Laplace(1.5), google.from_laplace_mechanism)],
+)
+def test_the_brackets_of_dp_accounting(noise, event, direction):
+    """Its pessimistic distribution, and its optimistic one, which rounds every loss down by up to 2e-4."""
+    pair = dominating_pairs(noise, 1.0, 0.05, "poisson")[direction]
+    laws = []
+    for pessimistic in (True, False):
+        more = {"use_connect_dots": pessimistic, "pessimistic_estimate": pessimistic}
+        composed = event(noise.scale, value_discretization_interval=2e-4, sampling_prob=0.05, **more).self_compose(100)
+        laws.append((composed._pmf_remove, composed._pmf_add)[direction])
+    for delta in (1e-3, 1e-8):
+        ours = composed_epsilon([pair], 100, delta)
+        most, least = (law.get_epsilon_for_delta(delta) for law in laws)
+        assert ours.lower <= most + 1e-9
+        assert least <= ours.upper + 1e-9
+        assert most - ours.upper < 1e-3
+        assert ours.lower - least < 100 * 2e-4
+
+
+@pytest.mark.parametrize("releases", [1, 2, 300])
+@pytest.mark.parametrize("epsilon", [0.0, 2.0])
+def test_without_sampling_gaussians_add_up(releases, epsilon):
+    """T releases of noise sigma are one of sigma / sqrt(T)."""
+    sigma = 3.0
+    truth = hockey_stick(Gaussian(sigma / np.sqrt(releases)), 1.0, epsilon)
+    for pair in dominating_pairs(Gaussian(sigma), 1.0, 1.0, "poisson"):
+        found = composed_profile([pair], releases, epsilon)
+        assert found.lower <= truth.upper
+        assert truth.lower <= found.upper
+        assert found.upper - found.lower <= 0.01 * found.upper
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-12, 1e-30, 1e-100])
+def test_tiny_deltas(delta):
+    found = composed_epsilon(dominating_pairs(Gaussian(10.0), 1.0, 1.0, "without_replacement"), 50, delta)
+    noise = Gaussian(10.0 / np.sqrt(50))
+    assert found.upper - found.lower <= 1e-3
+    assert hockey_stick(noise, 1.0, found.upper).lower <= delta <= hockey_stick(noise, 1.0, found.lower).upper
+
+
+def response(p):
+    """Randomised response as two spots that never meet."""
+    blurred = TruncatedLaplace(0.7, 0.9)
+    return Mixture(blurred, (0, 4), (p, 1 - p)), Mixture(blurred, (0, 4), (1 - p, p))
+
+
+@pytest.mark.parametrize("releases", [1, 7, 60])
+@pytest.mark.parametrize("p", [0.6, 0.52])
+def test_composed_responses_are_a_binomial_sum(releases, p):
+    found = composed_profile([DominatingPair(((1.0, *response(p)),))], releases, 0.3, tolerance=1e-3)
+    k = np.arange(releases + 1)
+    truth = np.maximum(stats.binom(releases, p).pmf(k) - np.exp(0.3) * stats.binom(releases, 1 - p).pmf(k), 0).sum()
+    assert found.lower <= truth * (1 + 1e-12)
+    assert truth <= found.upper * (1 + 1e-12)
+    assert found.upper - found.lower <= 1e-3 * found.upper + 1e-12
+
+
+@pytest.mark.parametrize("noise", [Laplace(2.0), SinhNormal(2.0, 6.0), TruncatedLaplace(2.0, 9.0)], ids=repr)
+def test_two_releases_by_quadrature_over_the_first(noise):
+    pairs = dominating_pairs(noise, 1.0, 1.0, "without_replacement")
+    for epsilon in (0.0, 0.3, 0.9):
+        found, truth = composed_profile(pairs, 2, epsilon), product_profile(noise, 1.0, epsilon)
+        assert found.lower <= truth.upper
+        assert truth.lower <= found.upper
+        assert found.upper - found.lower <= 0.01 * found.upper
+
+
+NOISES = (Gaussian(1.5), Laplace(1.5), SinhNormal(1.5, 3.0), TruncatedLaplace(1.5, 15.0))
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+@pytest.mark.parametrize("s", [0.05, 0.5])
+def test_one_release_is_the_amplified_profile(noise, s):
+    """Theorems 8 (both directions) and 9, and by Theorem 10 a sum over how often the record is drawn."""
+    epsilons, n = (0.0, 0.2), 40
+    k = np.arange(1, int(s * n) + 1)
+    chances = stats.binom(int(s * n), 1 / n).pmf(k)
+    for epsilon in epsilons:
+        for scheme in ("poisson", "without_replacement", "with_replacement"):
+            pairs = dominating_pairs(noise, 1.0, s, scheme, n)
+            truth = [subsampled_hockey_stick(noise, 1.0, epsilon, s, d).estimate for d in ("forward", "reverse")]
+            if scheme == "without_replacement":
+                truth = truth[:1]
+            if scheme == "with_replacement":
+                inner = np.log1p(np.expm1(epsilon) / chances.sum())
+                truth = [sum(c * group_profile(noise, 1.0, inner, int(j)).estimate for j, c in zip(k, chances))]
+            for pair, delta in zip(pairs, truth):
+                found = composed_profile([pair], 1, epsilon)
+                assert found.lower <= delta * (1 + 1e-9)
+                assert delta * (1 - 1e-9) <= found.upper
+                assert found.upper - found.lower <= 0.02 * found.upper + 1e-7
+
+
+def test_substitution_sees_both_signs():
+    """Without replacement the profile is symmetric: composed, it is worse than either direction alone."""
+    noise = Gaussian(1.0)
+    both = composed_epsilon(dominating_pairs(noise, 1.0, 0.01, "without_replacement"), 100, 1e-6)
+    one = composed_epsilon(dominating_pairs(noise, 1.0, 0.01, "poisson"), 100, 1e-6)
+    assert both.lower > one.upper
+
+
+def test_labels_cost_but_never_less_than_a_mixture():
+    """Drawing with replacement, all other records zero: a release without labels is easier to hide in."""
+    noise, n, s = Gaussian(3.0), 100, 0.1
+    chances = stats.binom(10, 1 / n).pmf(np.arange(11))
+    p, q = Mixture(noise, tuple(range(11)), tuple(chances / chances.sum())), Mixture(noise)
+    labelled = composed_epsilon(dominating_pairs(noise, 1.0, s, "hybrid", n), 50, 1e-5, 1e-2)
+    plain = composed_epsilon([DominatingPair(((1.0, p, q),)), DominatingPair(((1.0, q, p),))], 50, 1e-5, 1e-2)
+    assert plain.upper <= labelled.lower
+
+
+def test_infinite_losses_add_up_to_what_no_epsilon_hides():
+    noise = TruncatedLaplace(1.0, 4.0)
+    lost = noise.cdf(-3.0)
+    pair = dominating_pairs(noise, 1.0, 0.1, "poisson")[0]
+    never = -np.expm1(100 * np.log1p(-0.1 * lost))
+    found = composed_profile([pair], 100, 50.0)
+    assert found.lower <= never <= found.upper
+    assert found.upper == pytest.approx(never, rel=1e-6)
+    assert composed_epsilon([pair], 100, 0.9 * never).upper == np.inf
+
+
+def test_a_central_limit():
+    """mu = s sqrt(T (e - 1)) for Gaussians of sigma 1 (Bu et al. 2020): 10,000 releases at s = 0.01, to a tenth."""
+    found = composed_epsilon(dominating_pairs(Gaussian(1.0), 1.0, 0.01, "poisson"), 10_000, 1e-3, tolerance=1e-2)
+    mu = 0.01 * np.sqrt(10_000 * (np.e - 1))
+    delta = ndtr(mu / 2 - found.estimate / mu) - np.exp(found.estimate) * ndtr(-mu / 2 - found.estimate / mu)
+    assert delta == pytest.approx(1e-3, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda pairs: composed_epsilon(pairs, 0, 1e-6), "releases = 0"),
+        (lambda pairs: composed_epsilon(pairs, 1.5, 1e-6), "releases = 1.5"),
+        (lambda pairs: composed_epsilon(pairs, 10, 0.0), "delta = 0"),
+        (lambda pairs: composed_profile(pairs, 10, -1.0), "epsilon = -1"),
+        (lambda pairs: composed_profile(pairs, 10, 1.0, 0.0), "tolerance = 0"),
+        (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson_substitution"), "scheme = 'poisson_sub"),
+        (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.1, "hybrid"), "records = None"),
+        (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.15, "hybrid", 10), "1.5 draws"),
+    ],
+)
+def test_mistakes_are_one_line(call, said):
+    with pytest.raises(ValueError, match=said):
+        call(dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson"))
+
+
+def test_dp_accounting_agrees_on_the_event():
+    event = SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.0)), 1000)
+    theirs = PLDAccountant(value_discretization_interval=2e-3).compose(event).get_epsilon(1e-6)
+    ours = composed_epsilon(dominating_pairs(Gaussian(1.0), 1.0, 0.01, "poisson"), 1000, 1e-6)
+    assert ours.lower <= theirs
+    assert theirs - ours.upper < 0.01
