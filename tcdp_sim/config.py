@@ -58,7 +58,7 @@ def settings(config: Mapping[str, Any]) -> Settings:
         _one_of(config[group].get("name"), f"{group}.name", options(group))
     _text(config["data"].get("name"), "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it")
     known_keys("experiment", config["experiment"], ("name", "axes"))
-    known_keys("cluster", config["cluster"], ("name", "workers"))
+    known_keys("cluster", config["cluster"], {"name": 0, "workers": 0, **named("cluster", config["cluster"]["name"])})
     experiment = _one_of(config["experiment"].get("name"), "experiment.name", options("experiment"))
     return Settings(
         name=_text(config["name"], "name", "/\\\0\n", "a folder name without slashes"),

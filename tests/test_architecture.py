@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "simulate": ("mechanisms", "summary"),
     "sweep": ("axes", "mechanisms"),
     "engine": ("simulate", "sweep"),
-    "clusters": ("engine", "interrupts"),
+    "clusters": ("config", "engine", "interrupts", "simulate"),
     "store": ("journal", "summary"),
     "results": ("mechanisms", "summary", "sweep"),
     "provenance": (PACKAGE, "simulate"),
@@ -81,7 +81,7 @@ ONLY_IN = {
     "omegaconf": {"compose", "config"},
     "rich": {"cli", "sheet", "modes", "progress", "experiments"},
     "pyarrow": {"data"},
-    "subprocess": {"provenance"},
+    "subprocess": {"provenance", "clusters"},
 }
 FORBIDDEN = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "random", "imp", "runpy"}
 

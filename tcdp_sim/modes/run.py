@@ -69,7 +69,7 @@ def _simulate(study, run, todo, wanted, console):
 
     try:
         with (
-            clusters.connect(study.raw["cluster"]) as executor,
+            clusters.connect(study.raw["cluster"], s.numerics) as executor,
             run.writer(provenance.record(study.folder, study.raw)) as writer,
             ProgressLine(len(todo), sum(work[cell.id] for cell, _ in todo), s.chunk) as line,
         ):

@@ -1,0 +1,62 @@
+"""The values of a cluster's keys: one line that names key, value and what would be valid."""
+
+import re
+
+from tcdp_sim.errors import UserError
+
+UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+SHORTEST, LONGEST = 60, 366 * 86400  # of a walltime
+MEMORY = r"\d+(\.\d+)?\s?[kMGT]i?B"
+
+
+def text(spec, key: str, pattern: str, valid: str, *, needed: bool = False) -> str | None:
+    """The text of a key, all of which matches the pattern; None where it is null and not needed."""
+    value = spec[key]
+    if value is None and not needed:
+        return None
+    found = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(found, str) or not re.fullmatch(pattern, found):
+        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
+    return found
+
+
+def whole(spec, key: str, low: int, high: int) -> int:
+    """The whole number of a key."""
+    value = spec[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: a whole number from {low} to {high}")
+    return value
+
+
+def yes_no(spec, key: str) -> bool:
+    """The truth value of a key."""
+    if not isinstance(spec[key], bool):
+        raise UserError(f"cluster.{key} = {spec[key]!r} is not valid; valid: true, false")
+    return spec[key]
+
+
+def memory(spec, key: str = "memory") -> str:
+    """An amount of memory such as 2GB."""
+    return text(spec, key, MEMORY, "an amount with its unit, such as 2GB or 512MB", needed=True)
+
+
+def seconds(spec, key: str) -> int:
+    """A span of time in seconds: 8h, 90min, 2d, HH:MM:SS, D-HH:MM:SS, or a whole number of seconds."""
+    value = spec[key]
+    found = _seconds(value)
+    if found is None or not SHORTEST <= found <= LONGEST:
+        raise UserError(f"cluster.{key} = {value!r} is not valid; valid: 1min to 366d, as 8h, 90min or 1-12:00:00")
+    return found
+
+
+def _seconds(value) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value  # and what YAML makes of 1:00:00, which it reads as a number to the base 60
+    if not isinstance(value, str):
+        return None
+    if clock := re.fullmatch(r"(?:(\d{1,3})-)?(\d{1,4}):([0-5]\d):([0-5]\d)", value):
+        days, hours, minutes, rest = (int(part or 0) for part in clock.groups())
+        return 86400 * days + 3600 * hours + 60 * minutes + rest
+    if span := re.fullmatch(r"(\d{1,9})\s?(s|min|h|d)", value):
+        return int(span[1]) * UNITS[span[2]]
+    return None
