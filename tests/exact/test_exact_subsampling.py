@@ -67,7 +67,8 @@ def test_the_triangle_by_adaptive_quadrature():
         return s * p + (1 - s) * r
 
     area = ((-9, 11), (-9, 11))
-    truth = integrate.nquad(lambda x, y: density(x, y, 0) ** 3 / density(x, y, 1) ** 2, area, opts={"epsabs": 1e-9, "epsrel": 1e-9})[0]
+    how = {"epsabs": 1e-9, "epsrel": 1e-9}
+    truth = integrate.nquad(lambda x, y: density(x, y, 0) ** 3 / density(x, y, 1) ** 2, area, opts=how)[0]
     found = equilateral_renyi(Gaussian(sigma), 1.0, order, s)
     assert found.estimate == pytest.approx(np.log(truth) / 2, rel=1e-7)
     assert found.upper - found.lower < 1e-9 * found.estimate
@@ -119,7 +120,7 @@ def test_the_triangle_is_below_its_profile_route_and_above_the_pair_for_small_s(
 
 
 def test_the_false_rule_under_poisson_sampling():
-    """(s^2 rho, the same omega)-tCDP is false: for Gaussian noise at order 2 already, and by a factor of 5000 at order 100."""
+    """(s^2 rho, the same omega)-tCDP is false for Gaussian noise: at order 2, 5000 times so at 100."""
     rho, s = 0.1, 0.01
     noise = Gaussian(1 / np.sqrt(2 * rho))
     assert subsampled_renyi(noise, 1.0, 2.0, s).lower > 1.1 * s * s * rho * 2.0
