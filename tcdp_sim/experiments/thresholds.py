@@ -164,8 +164,7 @@ def _medians(medians):
             error, mcse = cells[name], 1.96 * cells[f"{name}_mcse"]
             style = {"color": COLOURS[i + 1], "marker": MARKERS[i], "label": _label(method)}
             points(axes, cells["n"], error, error - mcse, error + mcse, **style)
-            axes.plot(cells["n"], error, color=style["color"])
-        axes.set(xlabel="records n", ylabel=said, ylim=(0, None))
+        axes.set(xlabel="records n (another data set each)", ylabel=said, ylim=(0, None))
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
