@@ -1,0 +1,258 @@
+"""Amplification by subsampling against exact sums, randomised membership, brute force, and the errata's numbers."""
+
+from itertools import product
+from math import exp, expm1, inf, log, log1p
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import lambertw
+
+from tcdp_sim.privacy import (
+    RDP,
+    TCDP,
+    ZCDP,
+    ApproxDP,
+    ApproxZCDP,
+    PureDP,
+    RenyiBound,
+    amplified_profile,
+    amplify,
+    chance_drawn,
+    drawn_again,
+    group_delta,
+    renyi_bound,
+)
+
+SCHEMES = ("poisson", "without_replacement", "with_replacement", "hybrid")
+WOR = "without_replacement"
+
+
+def hockey_stick(p, q, epsilon):
+    return float(np.maximum(np.array(p) - exp(epsilon) * np.array(q), 0).sum())
+
+
+@pytest.mark.parametrize("scheme", SCHEMES[:3])
+@pytest.mark.parametrize("keep", [0.5, 0.7, 0.99])
+@pytest.mark.parametrize("s", [0.1, 0.5])
+def test_randomised_membership_attains_theorems_8_to_10(scheme, keep, s):
+    """Theorem 13: RR_p(is v in the subsample?), the law of which is a Bernoulli's; n = 20."""
+    n = 20
+    eta = {"poisson": s, "without_replacement": s, "with_replacement": 1 - (1 - 1 / n) ** (s * n)}[scheme]
+    yes, no = eta * keep + (1 - eta) * (1 - keep), 1 - keep
+
+    def psi(epsilon):
+        return max(keep - exp(epsilon) * (1 - keep), 0.0)
+
+    found = amplify(psi, s, scheme, records=n, groups=lambda k, epsilon: psi(epsilon))
+    for epsilon in (0.0, 0.01, 0.3, 2.0):
+        laws = (yes, 1 - yes), (no, 1 - no)
+        worst = max(hockey_stick(*pair, epsilon) for pair in (laws, laws[::-1]))
+        assert found(epsilon) == pytest.approx(worst, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (4, 3)])
+def test_how_often_a_record_is_drawn_by_going_through_all_samples(n, m):
+    counts = [sample.count(0) for sample in product(range(n), repeat=m)]
+    found = drawn_again(m / n, n)
+    np.testing.assert_allclose(found, [counts.count(k) / n**m for k in range(1, m + 1)], rtol=1e-12)
+    assert chance_drawn(m / n, "hybrid", n) == pytest.approx(sum(found), rel=1e-12)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_no_mechanism_on_small_data_sets_exceeds_its_profile(scheme):
+    """Every sample gone through: noisy counts on three values, in a data set of 4 records and its neighbours."""
+    n, m, s = 4, 2, 0.5
+    law = np.exp(-0.4 * np.abs(np.subtract.outer(np.arange(2 * n + 1), np.arange(2 * n + 1))))
+    law /= law.sum(axis=1, keepdims=True)
+
+    def released(records):
+        size = len(records)
+        if scheme == "poisson":
+            chances = {bits: s ** sum(bits) * (1 - s) ** (size - sum(bits)) for bits in product((0, 1), repeat=size)}
+        elif scheme == "without_replacement":
+            subsets = [bits for bits in product((0, 1), repeat=size) if sum(bits) == m]
+            chances = dict.fromkeys(subsets, 1 / len(subsets))
+        else:
+            return sum(law[sum(sample)] for sample in product(records, repeat=m)) / size**m
+        return sum(chance * law[np.dot(bits, records)] for bits, chance in chances.items())
+
+    def groups(k, epsilon):
+        return max(hockey_stick(law[i], law[j], epsilon) for i in range(9) for j in range(9) if abs(i - j) <= 2 * k)
+
+    substitute = scheme in ("without_replacement", "with_replacement")
+    found = amplify(lambda e: groups(1, e), s, scheme, records=n, groups=groups)
+    pairs = [((0, *rest), (2, *rest)) if substitute else ((2, *rest), rest) for rest in product((0, 1, 2), repeat=3)]
+    for epsilon in (0.0, 0.2, 0.6):
+        worst = max(hockey_stick(released(a), released(b), epsilon) for x, y in pairs for a, b in ((x, y), (y, x)))
+        assert worst <= found(epsilon) * (1 + 1e-12)
+        assert found(epsilon) <= 3 * worst + (0 if epsilon == 0 else 0.03)
+
+
+def test_profiles_and_guarantees_agree():
+    for scheme in ("poisson", WOR):
+        found = amplify(ApproxDP(1.0, 1e-6), 0.1, scheme)
+        assert found == ApproxDP(log1p(0.1 * expm1(1.0)), 1e-7)
+        profile = amplify(lambda e: 1e-6 if e >= 1 else 1.0, 0.1, scheme)
+        assert profile(found.epsilon * (1 + 1e-12)) == pytest.approx(1e-7)
+        assert amplify(PureDP(1.0), 0.1, scheme) == PureDP(log1p(0.1 * expm1(1.0)))
+        assert amplify(PureDP(800.0), 0.1, scheme).epsilon == pytest.approx(800 + log(0.1))
+    assert amplify(PureDP(1.0), 1.0, "poisson") == PureDP(1.0)
+
+
+@pytest.mark.parametrize("scheme", ["with_replacement", "hybrid"])
+def test_pure_dp_with_replacement_is_that_of_laplace_noise(scheme):
+    """Attained by a count with Laplace noise, far out: log of the mean of e^(k epsilon)."""
+    truth = 10 * log1p(expm1(0.3) / 100)
+    assert amplify(PureDP(0.3), 0.1, scheme, records=100).epsilon == pytest.approx(truth, rel=1e-12)
+    assert amplify(PureDP(3.0), 1.0, scheme, records=2).epsilon <= 6.0
+    assert amplify(PureDP(0.3), 1.0, scheme, records=1).epsilon == pytest.approx(0.3)
+
+
+def test_pure_dp_of_poisson_under_substitution():
+    """Attained by values 1 and -1 with Laplace noise: (1 - s + s e^eps) / (1 - s + s e^-eps)."""
+    found = amplify(PureDP(0.5), 0.2, "poisson_substitution").epsilon
+    assert found == pytest.approx(log(0.8 + 0.2 * exp(0.5)) - log(0.8 + 0.2 * exp(-0.5)), rel=1e-12)
+
+
+def test_approx_dp_by_group_privacy_is_what_the_profile_says():
+    base = ApproxDP(0.5, 1e-7)
+    found = amplify(base, 0.1, "with_replacement", records=50)
+    chances = stats.binom(5, 1 / 50).pmf(np.arange(1, 6))
+    k = next(k for k in range(1, 6) if found.epsilon == pytest.approx(log1p(chances.sum() * expm1(k * 0.5))))
+    deltas = np.minimum(1e-7 * np.expm1(0.5 * np.arange(1, 6)) / expm1(0.5), 1)
+    assert found.delta == pytest.approx((chances * np.where(np.arange(1, 6) <= k, deltas, 1)).sum(), rel=1e-9)
+    substituted = amplify(base, 0.1, "poisson_substitution")
+    profile = amplified_profile(lambda e: 1e-7 if e >= 0.5 else 1.0, 0.1, "poisson_substitution")
+    assert profile(substituted.epsilon * (1 + 1e-12)) == pytest.approx(substituted.delta, rel=1e-9)
+    assert "unnatural" in substituted.source
+
+
+def test_groups_black_box():
+    def profile(epsilon):
+        return max(1 - exp((epsilon - 1) / 2), 0.0)
+
+    assert group_delta(profile, 3, 0.0) == pytest.approx(min(3 * profile(0.0), 1))
+    assert group_delta(profile, 2, 1.0) == pytest.approx(min(expm1(1) / expm1(0.5) * profile(0.5), 1))
+    assert group_delta(profile, 5, 1000.0) == 0.0
+
+
+# Renyi bounds: errata E3 and E9
+
+
+@pytest.mark.parametrize(
+    ("sigma", "order", "printed", "wang", "pair"),
+    [
+        (5, 8, 8.48e-4, 8.36e-5, 1.636e-5),
+        (5, 32, 3.52e-3, 6.47e-4, 6.61e-5),
+        (2, 8, 1.06e-3, 4.88e-4, 1.158e-4),
+        (1, 4, 1.14e-3, 1.14e-3, 3.63e-4),
+    ],
+)
+def test_erratum_e9(sigma, order, printed, wang, pair):
+    base = ZCDP(1 / (2 * sigma**2))
+    methods = (("cheat_sheet_rdp", WOR, printed), ("wang2019", WOR, wang), ("lemma15", "poisson", pair))
+    for method, scheme, truth in methods:
+        found = amplify(base, 0.01, scheme, method, order=order)
+        assert found == RDP(order, found.epsilon)
+        assert found.epsilon == pytest.approx(truth, rel=5e-3)
+
+
+def test_the_printed_row_does_not_vanish_and_is_never_offered_above_no_sampling():
+    base = ZCDP(1 / (2 * 50**2))
+    assert amplify(base, 0.1, WOR, "cheat_sheet_rdp", order=2).epsilon == pytest.approx(4.0e-4, rel=1e-6)
+    assert amplify(base, 0.1, WOR, "wang2019", order=2).epsilon == pytest.approx(1.60e-5, rel=5e-3)
+    assert amplify(base, 0.1, "poisson", "lemma15", order=2).epsilon == pytest.approx(4.00e-6, rel=5e-3)
+
+
+def test_lemma_15_is_exact_for_randomised_response():
+    """Two outcomes: the sum over them, at whole orders; in between no less."""
+    epsilon, s = 0.7, 0.2
+    p = np.array([exp(epsilon), 1]) / (1 + exp(epsilon))
+    mixed, q = (1 - s) * p[::-1] + s * p, p[::-1]
+    curve = amplify(PureDP(epsilon), s, "poisson", "lemma15")
+    assert isinstance(curve, RenyiBound)
+    for order in (2, 3, 10, 200):
+        truth = log((mixed**order * q ** (1.0 - order)).sum()) / (order - 1)
+        assert curve(order) == pytest.approx(truth, rel=1e-10)
+    for order in (1.1, 1.9, 2.5, 30.7):
+        truth = log((mixed**order * q ** (1 - order)).sum()) / (order - 1)
+        assert truth <= curve(order) <= 3 * truth
+
+
+@pytest.mark.parametrize("rho", [0.1, 0.01, 1e-4])
+@pytest.mark.parametrize("s", [0.1, 1e-3, 1e-9])
+def test_erratum_e3(rho, s):
+    """Theorem 12's omega by Lambert's W; the certificate proves Theorem 11 with at most 2.78 in place of 13."""
+    needed = log(1 / s) / (2 * rho)
+    base = TCDP(rho, needed)
+    eleven = amplify(base, s, WOR, "theorem11")
+    assert (eleven.rho, eleven.omega) == pytest.approx((13 * s * s * rho, needed / 2), rel=1e-14)
+    proved = amplify(base, s, WOR)
+    assert proved.omega == pytest.approx(needed / 2)
+    assert 1 <= proved.rho / (s * s * rho) <= 2.78
+    assert amplify(base, s, "poisson") == proved
+
+
+def test_theorem_12_gives_less_than_theorem_11_says():
+    for rho, s, omega in ((0.1, 0.1, 3.49), (0.01, 0.01, 29.0), (0.01, 1e-5, 263)):
+        found = amplify(TCDP(rho, inf), s, WOR, "theorem12")
+        assert found.omega == pytest.approx(omega, rel=2e-3)
+        inner = 2 * found.omega
+        assert inner <= -log((inner - 2) * s) / rho  # condition (5), right half
+        assert inner == pytest.approx(2 + lambertw(rho * exp(-2 * rho) / s).real / rho)
+
+
+def test_the_certificate_covers_every_order_of_the_exact_gaussian():
+    """Any order, whole or not, both by the profile and by Lemma 15, which is exact."""
+    base, s = ZCDP(0.1), 0.01
+    curve, exact = amplify(base, s, "poisson", omega=10.0), amplify(base, s, "poisson", "lemma15")
+    for order in (2, 3, 5, 9):
+        assert exact(order) <= curve.rho * order
+    bound = amplify(renyi_bound(base), s, WOR)
+    assert all(exact(order) <= bound(order) <= 4 * exact(order) for order in (2, 3, 8, 11))
+    assert bound(1.0001) <= bound(1.5) <= bound(2.5)
+    assert amplify(base, s, WOR, "certified", order=2.5) == RDP(2.5, bound(2.5))
+
+
+def test_rdp_stays_at_its_order():
+    found = amplify(RDP(3, 0.2), 0.1, WOR)
+    truth = log1p(0.01 * 3 * min(4 * expm1(0.2), 2 * exp(0.2)) + 2 * 0.001 * exp(0.4)) / 2
+    assert found.order == 3
+    assert found.epsilon == pytest.approx(truth, rel=1e-12)
+    assert amplify(RDP(3, 0.2), 0.1, WOR, "certified")(2) <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: amplify(PureDP(1.0), 0.0, "poisson"), "sampling_fraction = 0"),
+        (lambda: amplify(PureDP(1.0), 1.5, "poisson"), "sampling_fraction = 1.5"),
+        (lambda: amplify(PureDP(1.0), 0.1, "bernoulli"), "scheme = 'bernoulli' is not known; valid: poisson"),
+        (lambda: amplify(PureDP(1.0), 0.1, "poisson", relation="substitute"), "does not fit scheme = 'poisson'"),
+        (lambda: amplify(PureDP(1.0), 0.1, WOR, relation="add-remove"), "does not fit"),
+        (lambda: amplify(PureDP(1.0), 0.1, "hybrid"), "records = None"),
+        (lambda: amplify(PureDP(1.0), 0.15, "with_replacement", records=10), "1.5 draws"),
+        (lambda: amplify(TCDP(0.2, 50), 0.1, WOR, "theorem11"), "rho = 0.2 is not valid; Theorem 11 needs rho <= 0.1"),
+        (lambda: amplify(TCDP(0.1, 50), 0.2, WOR, "theorem11"), "Theorem 11 needs sampling_fraction <= 0.1"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, "theorem11"), "Theorem 11 needs omega >= log"),
+        (lambda: amplify(TCDP(0.1, 1.5), 0.1, WOR, "theorem12"), "Theorem 12 needs omega > 2"),
+        (lambda: amplify(TCDP(1e-3, 2.01), 0.1, WOR, "theorem12"), "condition \\(5\\)"),
+        (lambda: amplify(TCDP(0.1, 50), 0.1, "poisson", "theorem11"), "not proved for scheme = 'poisson'"),
+        (lambda: amplify(ZCDP(0.1), 0.1, WOR, "lemma15", order=2), "erratum S3"),
+        (lambda: amplify(ZCDP(0.1), 0.1, WOR, "wang2019", order=2.5), "order = 2.5 is not valid; wang2019 needs"),
+        (lambda: amplify(RDP(2.5, 0.1), 0.1, WOR), "wang2019 needs a whole order"),
+        (lambda: amplify(RDP(3, 0.1), 0.1, WOR, "wang2019", order=4), "beyond order 3"),
+        (lambda: amplify(ZCDP(0.1, 0.2), 0.1, WOR), "xi = 0.2"),
+        (lambda: amplify(ApproxZCDP(0.1, 0.2), 0.1, WOR), "bounds no Renyi divergence"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, "hybrid", records=10), "not proved for scheme = 'hybrid'"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, omega=7), "omega = 7"),
+        (lambda: amplify(ZCDP(0.1), 0.1, WOR, "balle2018"), "valid: PureDP, ApproxDP, or a profile"),
+        (lambda: amplify(lambda e: 0.1, 0.1, WOR, "certified"), "valid: balle2018"),
+        (lambda: amplify(0.1, 0.1, WOR), "guarantee = 0.1"),
+    ],
+)
+def test_what_is_not_proved_is_refused_in_one_line(call, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        call()
+    assert "\n" not in str(caught.value)
