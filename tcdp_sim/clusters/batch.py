@@ -130,14 +130,14 @@ def client(spec, tell):
             try:
                 cluster = getattr(jobqueue, queue["cluster"])(**options(spec), **security)
                 started.append(cluster)
-                found = Client(cluster, set_as_default=False)
+                found = Client(cluster)
                 started.append(found)
             except (RuntimeError, OSError, ValueError) as problem:  # no such interface, no port
                 reason = " ".join(str(problem).split())
                 raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})") from None
         jobs = Jobs(cluster, found, count, mine, _folder(spec))
         started.append(jobs)
-        tell(f"{count} jobs submitted; waiting for the first worker (logs in {_folder(spec)})")
+        tell(f"jobs submitted: {count}; waiting for the first worker (logs in {_folder(spec)})")
         while not jobs.tend():
             time.sleep(POLL)
         with jobs.tended():

@@ -84,6 +84,7 @@ class Jobs:
         for name, job in gone.items():
             if self._cluster.workers.get(name) is job:
                 del self._cluster.workers[name]
+                await job.close()
 
     def _queued(self) -> set[str] | None:
         """The numbers of the jobs that wait or run; None when the queue does not answer."""
@@ -111,7 +112,11 @@ def _has_worker(job: str, workers: set[str]) -> bool:
 
 
 def _telling(job_class, complaints: list[str]):
-    """The job's class, which keeps what the queue says when it refuses one; dask would only log it."""
+    """The job's class, which keeps what the queue says when it refuses a job (dask would only log it).
+
+    Such a job counts as begun, and `tend` finds it missing from the queue; one that is closed says so to dask.
+    """
+    from distributed.core import Status
 
     class Telling(job_class):
         async def start(self):
@@ -120,5 +125,10 @@ def _telling(job_class, complaints: list[str]):
             except (RuntimeError, OSError, ValueError) as problem:
                 said = str(problem).partition("stderr:")[2] or str(problem)
                 complaints.append(" ".join(said.split())[:300])
+                self.status = Status.running
+
+        async def close(self):
+            await super().close()
+            self.status = Status.closed
 
     return Telling

@@ -58,7 +58,7 @@ def client(spec, tell):
         try:
             cluster = operator.KubeCluster(**options(spec))
             started.append(cluster)
-            found = Client(cluster, set_as_default=False)
+            found = Client(cluster)
             started.append(found)
             found.wait_for_workers(1, timeout=START)
         except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image

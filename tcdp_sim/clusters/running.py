@@ -56,7 +56,7 @@ def client(spec, tell):
         )
         tell(f"warning: cluster.address = {address} {told}")
     try:
-        found = Client(address, security=security, timeout=wait, set_as_default=False)
+        found = Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
     try:
@@ -64,8 +64,8 @@ def client(spec, tell):
         try:
             found.wait_for_workers(needed, timeout=wait)
         except TimeoutError:
-            there = f"{len(found.nthreads())} of {needed} workers"
-            told = f"{there} are at {address} after {wait} s; start them with: dask worker {address}, or raise cluster.wait"
+            there = f"{len(found.nthreads())} of {needed} workers are at {address} after {wait} s"
+            told = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
             raise UserError(told) from None
         yield found
     finally:
