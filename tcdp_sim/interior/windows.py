@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, expm1, floor, inf, log, sqrt
+from math import ceil, exp, expm1, floor, inf, log, sqrt
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.cdf import StepCdf, window
@@ -16,7 +16,8 @@ from tcdp_sim.interior.requirement import BETA
 from tcdp_sim.privacy import TCDP, ZCDP
 
 GAP_SHARE = 0.1  # of rho, for where the windows begin
-GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap
+GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap, if that is enough
+SPARE = 1e-4  # of rho, for failed moves: the gaps are made long enough
 MOST_WINDOWS = 31
 
 
@@ -43,24 +44,12 @@ class Windows:
         return (
             *(Step(f"changed window {i}", point, "one substitution in it") for i in (1, 2)),
             *(Step(f"moved gap {i}", ZCDP(move), "Gaussian moved by one, rounded") for i in (1, 2)),
-            Step(
-                "failed moves",
-                TCDP(max(self._failed(point.rho, self.finder.omega), 1e-300), self.finder.omega),
-                "gaps clamped at zero",
-            ),
+            Step("failed moves", TCDP(max(self._failed, 1e-300), self.finder.omega), "gaps clamped at zero"),
         )
 
-    def _failed(self, rho: float, omega: float) -> float:
-        """The rho of failed moves: 2 log((1 - q) / (1 - q e^y)) / a at order omega, where it is largest.
-
-        a = order (order - 1), y = a (rho + that of a move); q: probability that a gap, tilted by the order, is clamped.
-        """
-        each = rho + 1 / (2 * self.scale**2)
-        q = float(ndtr(-(self.gap - 0.5 - (omega - 1)) / self.scale))
-        top = omega * (omega - 1) * each
-        if q and log(q) + top > -1e-3:
-            raise UserError(f"a gap of {self.gap} records is too short for omega = {omega:g}; valid: a longer gap")
-        return 2 * q * each * expm1(top) / top / (1 - q * (1 + expm1(top))) if top > 0 else 0.0
+    @property
+    def _failed(self) -> float:
+        return failed_moves(self.finder.guarantee.rho, self.finder.omega, self.gap, self.scale)
 
     @property
     def starts(self) -> list[float]:
@@ -86,6 +75,28 @@ class Windows:
         return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), estimates, self.n)
 
 
+def failed_moves(rho: float, omega: float, gap: int, scale: float) -> float:
+    """The rho of failed moves where a point costs rho: 2 log((1 - q) / (1 - q e^y)) / a at omega, where it is largest.
+
+    a = order (order - 1), y = a (rho + that of a move); q: probability that a gap, tilted by the order, is clamped.
+    Infinite where a gap is too short for any bound.
+    """
+    each = rho + 1 / (2 * scale**2)
+    top = omega * (omega - 1) * each
+    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top  # of q e^y
+    if log_risk > -1e-3:
+        return inf
+    return 2 * each / top * exp(log_risk) * -expm1(-top) / -expm1(log_risk)
+
+
+def _least_gap(rho: float, omega: float, scale: float, spare: float) -> int:
+    """The least gap, in steps of a standard deviation, whose failed moves cost at most `spare`."""
+    gap = ceil(GAP_SCALES * scale + omega)
+    while failed_moves(rho, omega, gap, scale) > spare:
+        gap += ceil(scale)
+    return gap
+
+
 def plan_windows(
     n: int,
     k: int,
@@ -96,7 +107,7 @@ def plan_windows(
     calibration: str = "tight",
     most: int = MOST_WINDOWS,
 ) -> Windows:
-    """As many windows as n records hold, at most `most`, at (rho, omega)-tCDP together (nearly: see the ledger).
+    """As many windows as n records hold, at most `most`, at (rho, omega)-tCDP together.
 
     Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta.
     UserError if n does not hold one window.
@@ -105,11 +116,11 @@ def plan_windows(
     scale = 1 / sqrt(2 * move)
     if not (1 < omega < inf):
         raise UserError(f"omega = {omega:g} is not valid; valid: 1 < omega < inf, beyond it failed moves cost too much")
+    point = (rho * (1 - SPARE) - 2 * move) / 2
+    least = _least_gap(point, omega, scale, SPARE * rho)
     count = most
     while count:
-        # A ten-thousandth is kept back for the failed moves.
-        finder = Finder(k, (rho * (1 - 1e-4) - 2 * move) / 2, omega, beta / count, None, family, calibration)
-        least = ceil(GAP_SCALES * scale + omega)
+        finder = Finder(k, point, omega, beta / count, None, family, calibration)
         held = floor(n / (finder.needed + least))
         if held >= count:
             return Windows(n, count, max(least, floor(n / count) - finder.needed), scale, finder)

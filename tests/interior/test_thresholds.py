@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interior_dense import neighbours, output_pmf, renyi
+from mpmath import mp
 from scipy.stats import norm
 
 from tcdp_sim.errors import UserError
@@ -104,6 +105,20 @@ def test_every_release_keeps_budget_and_bound(log2_k):
             for p in (0.25, 0.5, 0.75):
                 missed = data.rank_error([run.quantile(p) for run in found], plan.rank(p))
                 assert missed.max() <= plan.finder.m / 2 + 1
+
+
+@pytest.mark.parametrize("scaled", [1.5, 7, 20, 80])
+def test_noisy_windows_keep_their_budget_at_every_omega(scaled):
+    """Failed moves weigh e^(omega^2 rho): at large omega the gaps have to grow, and q underflows a float."""
+    plan = plan_windows(10**5, 2**11, 0.5, scaled / np.sqrt(0.5))
+    spent = total(plan.ledger)
+    assert spent.rho <= 0.5 * (1 + 1e-12)
+    each, omega = plan.finder.rho + 1 / (2 * plan.scale**2), plan.finder.omega
+    with mp.workdps(60):
+        q = mp.ncdf(-(plan.gap - mp.mpf("0.5") - (omega - 1)) / plan.scale)
+        a = mp.mpf(omega) * (omega - 1)
+        failed = 2 * mp.log((1 - q) / (1 - q * mp.exp(a * each))) / a
+        assert plan.ledger[-1].guarantee.rho >= failed * (1 - mp.mpf(10) ** -9)
 
 
 def test_errors_of_the_specification():
