@@ -166,6 +166,6 @@ def _edges(centres, log_many, noise):
         log_tail = np.log(_DEPTHS) - log_count
         upper = log_tail < -1
         x = np.where(upper, isf_log(noise, np.minimum(log_tail, 0)), noise.ppf(np.exp(-_DEPTHS * np.exp(-log_count))))
-        edges.append(centre + x)
+        edges.append(centre + np.append(x, 0.0))  # where a Laplace density has its kink
     lowest = max(e.min() for e in edges)
     return np.unique(np.concatenate([[lowest], *(e[e > lowest] for e in edges)]))
