@@ -1,12 +1,13 @@
 """The study of interior points, from a small run."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
 from tcdp_sim import plots, results
 from tcdp_sim.experiments import interior_point
-from tcdp_sim.experiments.interior import series, spent
+from tcdp_sim.experiments.interior import curves, series, spent
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -57,7 +58,20 @@ def test_crossing():
     assert np.isnan(series.crossing(n, np.ones(4), 0.95))
 
 
+def test_where_the_search_wins_is_read_off_the_cells():
+    def found(*best):
+        rows = [(method, v, n) for v, names in best for n, method in enumerate(names)]
+        return pd.DataFrame(rows, columns=["method", "log2_k", "n95"])
+
+    search, tree = ("binary_search", "one_level"), ("one_level", "binary_search")
+    assert curves._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
+    assert curves._search_wins(found((4, search))) == 4
+    assert curves._search_wins(found((4, tree), (16, search))) == 0
+
+
 def test_recursion_pays_late():
     table = spent.depth_table(0.5, 2 / np.sqrt(0.5))
-    assert spent._verdict(table) == "one level is best below k = 2^(2^200)"
+    assert spent._verdict(table) == (
+        "one level is best up to k = 2^(2^128), more are better from 2^(2^200) on at the latest"
+    )
     assert spent.depth_figure(table).axes

@@ -69,8 +69,8 @@ def needed_figure(found, styles):
     axes.set(xlabel="log2 log2 k", ylabel="records n")
     rho = found["rho"].iloc[0]
     axes.set_title(f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated)")
-    loses = "up to k = 2^32 the zCDP binary search needs the fewest records"
-    if _search_wins(found):
+    if wins := _search_wins(found):
+        loses = f"up to k = 2^{wins:g} the zCDP binary search needs the fewest records"
         axes.annotate(loses, (0.02, 0.03), xycoords="axes fraction", fontsize=8)
     plain_log_axis(axes)
     handles = [line_key(style["color"], marker=style["marker"]) for style in styles.values()]
@@ -85,11 +85,13 @@ def needed_figure(found, styles):
     return figure
 
 
-def _search_wins(found) -> bool:
-    """Whether the binary search is simulated, and needs the fewest records of all at 2^32 and below."""
-    small = found[found["log2_k"] <= 32]
-    best = small.loc[small.groupby("log2_k")["n95"].idxmin()] if small["n95"].notna().any() else small
-    return len(best) > 0 and set(best["method"]) == {"binary_search"}
+def _search_wins(found) -> float:
+    """The largest log2 k up to which the binary search, as simulated, needs the fewest records of all; 0 for none."""
+    known = found[found["n95"].notna()]
+    best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
+    lost = best["log2_k"][best["method"] != "binary_search"].min()
+    won = best["log2_k"][~(best["log2_k"] >= lost)]
+    return float(won.max()) if len(won) else 0.0
 
 
 def _exact_zcdp(axes, found, styles):

@@ -75,9 +75,11 @@ def depth_figure(table):
 
 
 def _verdict(table) -> str:
-    """From which of the domains shown on one level is no longer best."""
+    """Up to which of the domains shown one level is best."""
     n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
     later = n.index[n[DEPTHS[0]] > n.min(axis=1)]
-    return (
-        f"one level is best below k = 2^(2^{later[0]:g})" if len(later) else "one level is best on every domain shown"
-    )
+    if not len(later):
+        return "one level is best on every domain shown"
+    earlier = n.index[n.index < later[0]]
+    best = f"one level is best up to k = 2^(2^{earlier[-1]:g}), " if len(earlier) else ""
+    return f"{best}more are better from 2^(2^{later[0]:g}) on at the latest"
