@@ -55,7 +55,7 @@ def _different(there, here, packages) -> str:
         for package in packages
         if one.get(package) != here.get(package)
     ]
-    return "" if not found else found[0] + (f" (and {len(found) - 1} more differences)" if found[1:] else "")
+    return "" if not found else found[0] + (f" (and {len(found) - 1} more)" if found[1:] else "")
 
 
 def _version(text: str | None) -> str:
