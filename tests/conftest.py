@@ -4,6 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from absl import logging as absl_logging  # comes with dp_accounting
+
+# Its handler closes the stream it has, which is pytest's own, when Hydra sets up logging: give it one it leaves alone.
+absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 
 @pytest.fixture
