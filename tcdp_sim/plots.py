@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
 # Okabe-Ito: told apart with every common colour blindness; in grey, markers tell the series and dashes the kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
@@ -81,6 +81,16 @@ def points(axes, x, estimate, lower, upper, **style):
 def line_key(color=GREY, **style) -> Line2D:
     """A legend entry: of one series, or of a kind of line that several share."""
     return Line2D([], [], color=color, **style)
+
+
+def wide_log_axis(axes, low: float, high: float) -> None:
+    """A log x axis from a little below `low` to a little above `high`; matplotlib's own margins overflow near 1e308."""
+    axes.set_xscale("log")
+    margin = 10 ** max(0.3, 0.02 * np.log10(high / low))
+    axes.set_xlim(low / margin, high * min(margin, 1e307 / high))
+    if high > 1e100:
+        axes.xaxis.set_major_locator(FixedLocator([10.0**exponent for exponent in range(0, 301, 50)]))
+        axes.xaxis.set_minor_locator(NullLocator())
 
 
 def plain_log_axis(axes) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from tcdp_sim import config, exact
 from tcdp_sim.bounds import least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles
+from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles, wide_log_axis
 from tcdp_sim.results import cell_mechanism
 
 LEVEL = 0.95
@@ -159,7 +159,8 @@ def _error_against_k(part, styles):
         for style, cells in _series(part[part["rho"] == rho], styles, "k"):
             _error(axes, cells, "k", style)
             axes.plot(cells["k"], cells.get("printed", np.nan * cells["k"]), **PRINTED)
-        axes.set(xscale="log", title=f"ρ = {rho:g}")
+        axes.set(title=f"ρ = {rho:g}")
+        wide_log_axis(axes, part["k"].min(), part["k"].max())
         plain_log_axis(axes)
         for label, style in lines.items():
             told = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
@@ -195,8 +196,9 @@ def _exceedance(part, styles):
     rho, beta = _choose(part["rho"], 1)[0], part["beta"].iloc[0]
     figure, grid = new_figure(1, 1, 7.8, 4.0)
     axes = grid[0, 0]
-    axes.set(xscale="log", yscale="log", ylim=(beta / 50, 1.5), xlabel="number of bins k")
+    axes.set(yscale="log", ylim=(beta / 50, 1.5), xlabel="number of bins k")
     part = part[part["rho"] == rho]
+    wide_log_axis(axes, part["k"].min(), part["k"].max())
     wrong = PRINTED | {"marker": "X"}
     keys = {}
     for style, cells in _series(part, styles, "k"):

@@ -190,6 +190,12 @@ def labels(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+def test_the_largest_domains_are_drawn(tiny, folder):
+    assert tiny("sweep.k=[10,1e300]", "sweep.omega_sqrt_rho=1")[0] == 0
+    assert tiny("sweep.k=1e300", "sweep.rho=[0.1,0.2]", "sweep.omega_sqrt_rho=1", "name=one")[0] == 0
+    assert (folder / "figures" / "exceedance_one_bin.png").exists()
+
+
 def test_beta_is_the_studys(tiny, folder):
     code, _, err = tiny("mechanism.beta=0.2", "sweep.noise=[laplace,gaussian]")
     assert code == 0, err
