@@ -14,8 +14,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import log_ndtr
 
 from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
 from tcdp_sim.errors import choice, real
@@ -100,21 +98,11 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
     """The least scale at which the largest of k scores + Gaussian noise is provably (epsilon, delta)-DP, in counts.
 
     Given the noise of all others, j is selected if Z_j > c, and between neighbours c moves by at most 2; so
-    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and over all outputs k times that:
-    k (Phi(1/s - epsilon s / 2) - e^epsilon Phi(-1/s - epsilon s / 2)) = delta is solved for the scale s.
+    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and over all outputs k times that.
+    Gaussian noise calibrated to (epsilon, delta / k) for that query is what is asked for.
     """
-    epsilon, delta = real("epsilon", epsilon, 0), real("delta", delta, 0, 1)
-    goal = np.log(delta) - np.log(real("k", k, 2, closed=True))
-
-    def excess(log_scale):
-        scale = np.exp(log_scale)
-        log_p = log_ndtr(1 / scale - epsilon * scale / 2)
-        log_q = epsilon + log_ndtr(-1 / scale - epsilon * scale / 2)
-        return log_p + np.log(-np.expm1(log_q - log_p)) - goal
-
-    low = -10.0
-    high = np.log(4 / epsilon * np.sqrt(2 * (1 - goal) + epsilon) + 1)
-    return float(np.exp(brentq(excess, low, high, xtol=1e-12)) * (1 + 1e-9))
+    each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
+    return calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).scale
 
 
 def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:

@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from tcdp_sim import config, exact
 from tcdp_sim.mechanisms.scores import Scores
@@ -169,6 +170,15 @@ def test_gaussian_noisy_max_shares_delta_among_the_candidates(epsilon, delta, k)
     scale = noisy_max_gaussian_scale(epsilon, delta, k)
     spent = k * exact.hockey_stick(Gaussian(scale), 2.0, epsilon).upper
     assert 0.999 * delta < spent <= delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "k"), [(1e-12, 1e-6, 1e12), (1e-9, 0.5, 1e100), (1e-6, 1e-6, 1e290)])
+def test_gaussian_noisy_max_where_the_two_tails_agree_in_all_digits(epsilon, delta, k):
+    scale = noisy_max_gaussian_scale(epsilon, delta, k)
+    with mp.workdps(350):
+        s, e = mp.mpf(scale), mp.mpf(epsilon)
+        profile = mp.ncdf(1 / s - e * s / 2) - mp.exp(e) * mp.ncdf(-1 / s - e * s / 2)
+        assert 0.999 * delta < k * profile <= delta
 
 
 def test_noise_at_equal_privacy():
