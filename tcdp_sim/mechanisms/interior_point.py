@@ -11,6 +11,7 @@ from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, domain_em, hard_data, methods, release
 from tcdp_sim.interior.binary_search import success_probability
+from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursion import sample_recursive
 from tcdp_sim.mechanisms.base import Mechanism, Observable
@@ -59,6 +60,11 @@ class InteriorPoint(Mechanism):
             "fails_at_end": "no interior point, though a candidate was one",
         }
     )
+
+    @classmethod
+    def check_options(cls, options):
+        if options["split"] is not None:
+            checked_split(options["split"])
 
     @classmethod
     def uses(cls, point):
@@ -176,7 +182,10 @@ def _records(point, least: int) -> int:
         return _whole("n", point["n"], 1, MOST_N)
     if point.get("n_share") is None:
         raise ValueError("n or n_share has to be given (n_share: of the n that is proved to suffice)")
-    return min(max(round(real("n_share", point["n_share"], 0) * least), 1), MOST_N)
+    n = max(round(real("n_share", point["n_share"], 0) * least), 1)
+    if n > MOST_N:
+        raise ValueError(f"n_share = {point['n_share']:g} of {least} records is not valid; valid: n <= {MOST_N}")
+    return n
 
 
 def _whole(name: str, value, low: int, high: int) -> int:

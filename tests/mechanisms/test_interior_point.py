@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim import config
+from tcdp_sim.errors import UserError
 from tcdp_sim.interior import law, methods
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
@@ -91,11 +92,18 @@ def test_a_law_holds_what_matters_and_nothing_else():
         ({"noise": None}, "needs noise"),
         ({"rho": -1.0}, "rho = -1"),
         ({"draw": -1}, "draw = -1"),
+        ({"n": None, "n_share": 1e300}, "n_share = 1e.300 of [0-9]* records"),
     ],
 )
 def test_mistakes_are_one_line(changed, said):
     with pytest.raises(ValueError, match=said):
         InteriorPoint.law(point(**changed), OPTIONS, None)
+
+
+@pytest.mark.parametrize("split", [3, 0, "abc", [0.5, 0.5], [0.5, 0.6, -0.1], [0.5, 0.5, float("nan")]])
+def test_a_split_that_is_none_is_one_line(split):
+    with pytest.raises(UserError, match=r"split = .* is not valid; valid: three positive shares"):
+        InteriorPoint.check_options(OPTIONS | {"split": split})
 
 
 def test_time_does_not_grow_with_the_domain():
