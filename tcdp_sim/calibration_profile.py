@@ -17,6 +17,7 @@ from tcdp_sim.exact.products import product_profile
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 
 _WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
+ROUNDING = (1e-12, 1e-13)  # epsilon, delta: the fast profile is a difference of probabilities, good to about 1e-16
 _OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
 
 
@@ -49,6 +50,9 @@ def _scale_family(make, epsilon, delta, coordinates):
 
 
 def _sinh_normal(epsilon, delta, coordinates, objective):
+    if epsilon < ROUNDING[0] and delta < ROUNDING[1]:
+        least = "epsilon >= {:g} or delta >= {:g}".format(*ROUNDING)
+        raise ValueError(f"sinh_normal at epsilon = {epsilon:g}, delta = {delta:g} is lost in rounding; valid: {least}")
     gaussian = _scale_family(Gaussian, epsilon, delta, coordinates).scale
 
     def both(log_knee):

@@ -45,13 +45,19 @@ def more(run, wanted: Mapping[str, int], settings) -> dict[str, int]:
 
 def _needed(summary, chunks, settings) -> int:
     factor = max(_excess(summary, name, target) for name, target in settings.target_mcse.items())
-    return chunks if factor <= 1 else min(ceil(chunks * factor * MARGIN), GROWTH * chunks)
+    return chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
+
+
+def _share(hits, trials) -> tuple[float, float]:
+    """An event's share and standard error; where it never or always happened, as if it had not been so just once."""
+    value = proportion(hits, trials)[0]
+    return value, proportion(min(max(hits, 1), trials - 1), trials)[1] if trials > 1 else 0.5
 
 
 def _excess(summary, name, target) -> float:
     """By what factor the trials have to grow: the square of the standard error over its target."""
     if name in summary.events:
-        value, mcse = proportion(summary.events[name], summary.trials)[:2]
+        value, mcse = _share(summary.events[name], summary.trials)
     elif name in summary.observables:
         value, mcse = mean(summary.observables[name])[:2]
     else:

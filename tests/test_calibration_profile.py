@@ -217,3 +217,12 @@ def test_truncated_laplace_is_exact_for_its_scale():
     assert product_profile(noise, 1.0, 1.0).upper <= 1e-4 * (1 + 1e-8)
     shorter = TruncatedLaplace(noise.scale, noise.bound * 0.9999)
     assert product_profile(shorter, 1.0, 1.0).lower > 1e-4
+
+
+@pytest.mark.parametrize("coordinates", [1, 2])
+def test_sinh_normal_noise_below_rounding_is_refused_and_never_absurdly_wide(coordinates):
+    with pytest.raises(ValueError, match="epsilon = 0, delta = 1e-18 is lost in rounding; valid: epsilon >= 1e-12 or"):
+        calibrate("sinh_normal", ApproxDP(0.0, 1e-18), coordinates=coordinates)
+    for epsilon, delta in ((0.0, 1e-13), (1e-12, 1e-18))[coordinates - 1 :]:
+        noise = calibrate("sinh_normal", ApproxDP(epsilon, delta), coordinates=coordinates)
+        assert 0.95 * delta < product_profile(noise, 1.0, epsilon, coordinates).lower <= delta

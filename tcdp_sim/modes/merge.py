@@ -10,7 +10,7 @@ from tcdp_sim import provenance
 from tcdp_sim.errors import UserError
 from tcdp_sim.modes import run as running
 from tcdp_sim.store import Run
-from tcdp_sim.study import prepare, say
+from tcdp_sim.study import prepare, reason, say
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
@@ -26,16 +26,28 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         raise UserError(f"other = {folder} holds no run")
     if folder.resolve() == study.folder.resolve():
         raise UserError(f"other = {folder} is this run itself")
-    theirs, ours = Run(folder, study.identity), study.open()
-    with ours.lock():
-        shared = [key for key in theirs.done if ours.has(*key)]
-        if clash := [key for key in shared if ours.record(*key) != theirs.record(*key)]:
-            cell, chunk = clash[0]
-            told = f"chunk {chunk} of cell {cell[:16]}"
-            raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
-        missing = [key for key in theirs.done if not ours.has(*key)]
-        with ours.writer(provenance.record(study.folder, study.raw)) as writer:
-            for cell, chunk in missing:
-                writer.append(cell, chunk, theirs.record(cell, chunk))
-    say(console, f"{len(missing)} chunks added from {folder}; {len(shared)} were there already")
+    try:
+        theirs = Run(folder, study.identity)
+    except OSError as problem:
+        raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
+    ours = study.open()
+    try:
+        with ours.lock():
+            told = _copy(study, theirs, ours, folder)
+    except OSError as problem:
+        raise running.cannot_write(study, problem) from problem
+    say(console, told)
     running.main(raw, console)
+
+
+def _copy(study, theirs, ours, folder) -> str:
+    shared = [key for key in theirs.done if ours.has(*key)]
+    if clash := [key for key in shared if ours.record(*key) != theirs.record(*key)]:
+        cell, chunk = clash[0]
+        told = f"chunk {chunk} of cell {cell[:16]}"
+        raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
+    missing = [key for key in theirs.done if not ours.has(*key)]
+    with ours.writer(provenance.record(study.folder, study.raw)) as writer:
+        for cell, chunk in missing:
+            writer.append(cell, chunk, theirs.record(cell, chunk))
+    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already"

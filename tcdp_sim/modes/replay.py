@@ -45,6 +45,9 @@ def again(study, chunks) -> list[bytes]:
 
 
 def _cell(study, prefix):
+    if isinstance(prefix, float):
+        quoted = "'cell=\"1e2\"'"
+        raise UserError(f"cell = {prefix} was read as a number; give another digit of the id, or quote it: {quoted}")
     if not isinstance(prefix, str | int) or isinstance(prefix, bool):
         raise UserError("cell is not given; give cell=ID, the first digits of a cell's id (`id` in the results)")
     found = [cell for cell in study.plan.laws if cell.id.startswith(str(prefix))]

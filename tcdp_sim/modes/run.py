@@ -29,13 +29,13 @@ def execute(study: Study, console: Console) -> None:
         with run.lock():
             _execute(study, run, console)
     except OSError as problem:
-        raise _cannot_write(study, problem) from problem
+        raise cannot_write(study, problem) from problem
 
 
 def _execute(study, run, console):
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
-        say(console, f"journal/{name}: {count} damaged stretches; what they held is simulated again")
+        say(console, f"journal/{name}: {count} damaged stretches; what they held counts as missing")
     wanted = {cell.id: s.chunks for cell in cells}
     todo = engine.pending(cells, wanted, run.has)
     told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
@@ -90,7 +90,7 @@ def _dataset(study, run, wanted):
     return results.tabulate(study.plan.cells, map(summary, study.plan.cells), study.plan.counts, study.attributes())
 
 
-def _cannot_write(study, problem: OSError) -> Exception:
+def cannot_write(study, problem: OSError) -> Exception:
     """The one line for a full, vanished or locked disk in the middle of a run; what is no file's error as it is."""
     if problem.errno is None:
         return problem

@@ -16,26 +16,38 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     study = prepare(raw)
     run = study.existing()
     s, cells = study.settings, study.plan.laws
-    wanted = {cell.id: s.chunks for cell in cells}
+    wanted = _wanted(run, cells, s)
     missing = engine.pending(cells, wanted, run.has)
-    complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(s.chunks))]
+    complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(wanted[cell.id]))]
     total = sum(wanted.values())
     told = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
     say(console, f"{study.folder}: {told}")
     for name, count in run.damaged.items():
-        say(console, f"journal/{name}: {count} damaged stretches; what they held will be simulated again")
-    worst = max((_worst(run.summary(cell.id, range(s.chunks)), cell) for cell in complete), default=None)
+        say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
+    worst = max((_worst(run.summary(cell.id, range(wanted[cell.id])), cell) for cell in complete), default=None)
     if worst:
         relative, name, where = worst
         say(console, f"worst relative standard error of a mean: {relative:.2%}, {name} of {where}")
-    if s.target_mcse and not missing:
-        unmet = sum(n > wanted[cell] for cell, n in replication.more(run, wanted, s).items())
-        say(console, f"target_mcse: {unmet} cells need more than {s.chunks * s.chunk:,} trials")
+    if s.target_mcse:
+        grown = sum(n > s.chunks for n in wanted.values())
+        most = f"the largest {max(wanted.values(), default=0) * s.chunk:,} as far as is known"
+        say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
     last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
     if last:
         who = "a driver is" if run.locked() else "nobody is"
         say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
     say_skipped(study, console)
+
+
+def _wanted(run, cells, settings):
+    """Cell id -> chunks, as far as what is stored tells how many the target needs."""
+    wanted = {cell.id: settings.chunks for cell in cells}
+    while not engine.pending(cells, wanted, run.has):
+        more = replication.more(run, wanted, settings)
+        if more == wanted:
+            break
+        wanted = more
+    return wanted
 
 
 def _worst(summary, cell):

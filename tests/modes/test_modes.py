@@ -212,3 +212,49 @@ def test_the_most_trials_are_not_exceeded(tiny, folder):
 )
 def test_bad_targets_are_one_line(one_line, target, said):
     assert said in one_line(f"target_mcse={target}")
+
+
+def test_an_event_that_never_happened_so_far_needs_more_trials(tiny, folder):
+    """No hit is no proof: the target is met where at least one was seen, or max_trials ends it."""
+    rare = (*SMALL, "trials=1000", "max_trials=16000")
+    assert tiny(*rare, "target_mcse={spurious_wins: {relative: 0.5}}")[0] == 0
+    found = results.open_cells(folder).load()
+    never = (found["spurious_wins"] == 0).values
+    assert never.any()
+    assert (found["trials"].values[never] == 16000).all()
+
+
+def test_status_follows_the_target(tiny, folder):
+    assert tiny(*SMALL, *TARGET)[0] == 0
+    _, out, _ = tiny(*SMALL, *TARGET, "mode=status")
+    trials = results.open_cells(folder).load()["trials"].values
+    assert f"the largest {trials.max():,} as far as is known" in out
+    assert "2 of 2 cells done" in out
+
+
+def test_status_writes_nothing(tiny, folder):
+    """So that a run that may only be read can be looked at."""
+    assert tiny(*SMALL)[0] == 0
+    before = (folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns
+    assert tiny(*SMALL, "mode=status")[0] == 0
+    assert before == ((folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns)
+    (folder / "lock").unlink()
+    assert "nobody is at work" in tiny(*SMALL, "mode=status")[1]
+    assert not (folder / "lock").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tiny, folder, one_line, monkeypatch):
+    from tcdp_sim.store import RunWriter
+
+    root = halves(tiny, folder)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(RunWriter, "__init__", full)
+    said = one_line("mode=merge", "name=a", f"other={root / 'b'}")
+    assert "No space left on device" in said
+
+
+def test_an_id_that_reads_as_a_number_is_told(one_line):
+    assert "cell = 100.0 was read as a number" in one_line("mode=replay", "cell=1e2")
