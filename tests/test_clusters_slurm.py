@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tcdp_sim import clusters, engine
-from tcdp_sim.clusters import batch, jobs, tuning
+from tcdp_sim.clusters import batch, jobs, queues, tuning
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import tree_digest
 
@@ -246,9 +246,9 @@ def test_the_only_job_cancelled_is_submitted_again(slurm, spec, napping):
 
 
 def test_workers_retire_before_the_walltime_and_the_run_goes_on(slurm, spec, napping, monkeypatch):
-    monkeypatch.setattr(batch, "lifetime", lambda walltime: (6, 1))
+    monkeypatch.setattr(queues, "lifetime", lambda walltime: (6, 1))
     with clusters.connect(spec | {"walltime": "1min"}) as executor:
-        used = list(dict.fromkeys(job for job, _ in executor.results(iter([0.2] * 60))))
+        used = list(dict.fromkeys(job for job, _ in executor.results(iter([0.2] * 45))))
     assert len(used) >= 2
     assert set(used[:-1]) <= set(numbers(slurm, "-t", "completed"))  # by themselves: neither cancelled nor timed out
 

@@ -21,8 +21,8 @@ class Jobs:
     mine: the command that prints the numbers of the user's jobs, one a line.
     """
 
-    def __init__(self, cluster, client, count: int, mine: Sequence[str], logs: Path):
-        self._cluster, self._client, self._count, self._mine, self._logs = cluster, client, count, mine, logs
+    def __init__(self, cluster, count: int, mine: Sequence[str], logs: Path):
+        self._cluster, self._count, self._mine, self._logs = cluster, count, mine, logs
         self._complaints: list[str] = []
         self._joined: set[str] = set()
         self._failures = 0
@@ -41,7 +41,7 @@ class Jobs:
             if joined - self._joined:
                 self._failures = 0
             self._joined |= joined
-            gone = {} if queued is None else {n: j for n, j in known.items() if j.job_id not in queued}
+            gone = {name: job for name, job in known.items() if _is_gone(job, queued)}
             self._failures += sum(job.job_id not in self._joined for job in gone.values())
             if self._failures >= min(2 * self._count, MOST_FAILURES):
                 raise UserError(self._reason())
@@ -51,7 +51,7 @@ class Jobs:
             return len(names)
 
     @contextmanager
-    def tended(self) -> Iterator[None]:
+    def tended(self, client) -> Iterator[None]:
         """Look after the jobs while the block runs; UserError out of it when that is of no use any more."""
         stopped = []
 
@@ -61,7 +61,7 @@ class Jobs:
                     self.tend()
                 except UserError as problem:
                     stopped.append(problem)
-                    self._client.close(timeout=5)  # ends the wait for results
+                    client.close(timeout=5)  # ends the wait for results
                     return
 
         keeper = threading.Thread(target=keep, name="jobs", daemon=True)
@@ -105,6 +105,10 @@ class Jobs:
         newest = max(logs, key=lambda path: path.stat().st_mtime)
         lines = newest.read_text("utf-8", "replace").strip().splitlines() or [""]
         return f"{told}; the last line of {newest} is: {lines[-1][:300]}"
+
+
+def _is_gone(job, queued: set[str] | None) -> bool:
+    return job.job_id is None or (queued is not None and job.job_id not in queued)
 
 
 def _has_worker(job: str, workers: set[str]) -> bool:

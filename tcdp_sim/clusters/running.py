@@ -59,6 +59,8 @@ def client(spec, tell):
         found = Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
+    except MemoryError:  # the first bytes of another protocol, taken for a length
+        raise UserError(f"cluster.address = {address} gives no connection (it is no Dask scheduler)") from None
     try:
         needed = spec["workers"] or 1
         try:
