@@ -9,6 +9,7 @@ import xarray as xr
 from rich import box
 from rich.table import Table
 
+from tcdp_sim.interior.requirement import BETA
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.results import cell_mechanism
@@ -19,8 +20,8 @@ LABELS = {
     "windows": "T1: interior points of noisy windows (tCDP)",
     "deciles": "T3: nine deciles (tCDP)",
     "median": "T3: one window around the median (tCDP)",
-    "tree_2": "noisy binary tree (zCDP)",
-    "tree_16": "noisy 16-ary tree (zCDP)",
+    "tree_2": "noisy binary tree (zCDP), error at the records only",
+    "tree_16": "noisy 16-ary tree (zCDP), error at the records only",
     "binary_search": "noisy binary search (zCDP)",
 }
 
@@ -40,7 +41,7 @@ def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
     told = json.loads(ds["law"].item())
     row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
-    row |= {"n": mechanism.records.n, "log2_k": told["log2_k"]}
+    row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
         row |= {f"{name}{end}": ds[f"{name}_mean{end}"].item() for end in ("", "_mcse")}
         row[f"{name}_q95"] = ds[f"{name}_quantile"].sel(quantile=0.95).item()
@@ -82,15 +83,15 @@ def _verdict(part) -> str:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) the private CDF over the true one, (b) errors against rho or n, for each data set; (c) medians against n."""
-    curves = table[table["sup_error"].notna()]
+    curves, looks = table[table["sup_error"].notna()], _looks(table)
     for records, part in curves.groupby("records", sort=False):
         rho = np.sort(part["rho"].unique())[0]
-        yield f"cdf_{records}", _cdf(part[part["rho"] == rho]), part[part["rho"] == rho]
+        yield f"cdf_{records}", _cdf(part[part["rho"] == rho], looks), part[part["rho"] == rho]
         if part["rho"].nunique() > 1:
-            yield f"error_{records}", _error(part), part
+            yield f"error_{records}", _error(part, looks), part
     medians = table[table["sup_error"].isna()]
     if medians["n"].nunique() > 1:
-        yield "medians", _medians(medians), medians
+        yield "medians", _medians(medians, looks), medians
 
 
 def _label(method) -> str:
@@ -99,22 +100,30 @@ def _label(method) -> str:
     return LABELS[method]
 
 
-def _cdf(part):
+def _looks(table):
+    """Colour and marker of every method, the same in all figures."""
+    return {
+        method: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        for i, method in enumerate(table["method"].unique())
+    }
+
+
+def _cdf(part, looks):
     count = len(part)
     columns = min(count, 2)
     figure, grid = new_figure(-(-count // columns), columns, 5.2 * columns, 3.3 * -(-count // columns) + 0.9)
     grid = grid.ravel()
     for axes in grid[count:]:
         axes.set_axis_off()
-    for i, (axes, row) in enumerate(zip(grid, part.to_dict("records"))):
+    for axes, row in zip(grid, part.to_dict("records")):
         places, truth = ([row[f"{what}_at_q{round(100 * p):02d}"] for p in LEVELS] for what in ("value", "true"))
         low, middle, high = (
             [row[f"cdf_at_q{round(100 * p):02d}_q{round(100 * level):02d}"] for p in LEVELS] for level in BAND
         )
-        colour = COLOURS[i + 1]
+        look = looks[row["method"]]
         axes.plot(places, truth, color="#000000", linewidth=1.0)
-        axes.fill_between(places, low, high, color=colour, alpha=0.3, linewidth=0)
-        axes.plot(places, middle, color=colour, marker=MARKERS[i], linestyle="none")
+        axes.fill_between(places, low, high, color=look["color"], alpha=0.3, linewidth=0)
+        axes.plot(places, middle, **look, linestyle="none")
         off = f"largest error {row['sup_error_share']:.2%} of n"
         axes.set(title=f"{_label(row['method'])}\n{off}", ylim=(-0.03, 1.03), xlabel="domain element j")
     for axes in grid[::columns]:
@@ -131,13 +140,13 @@ def _cdf(part):
     return figure
 
 
-def _error(part):
+def _error(part, looks):
     figure, grid = new_figure(1, 1, 7.6, 5.0)
     axes = grid[0, 0]
-    for i, (method, cells) in enumerate(part.groupby("method", sort=False)):
+    for method, cells in part.groupby("method", sort=False):
         cells = cells.sort_values("rho")
         error, mcse = cells["sup_error"], 1.96 * cells["sup_error_mcse"]
-        style = {"color": COLOURS[i], "marker": MARKERS[i], "label": _label(method)}
+        style = looks[method] | {"label": _label(method)}
         points(axes, cells["rho"], error, error - mcse, error + mcse, **style)
         axes.plot(cells["rho"], error, color=style["color"])
         axes.plot(cells["rho"], cells["sup_error_bound"], color=style["color"], linestyle="--", linewidth=0.8)
@@ -149,20 +158,21 @@ def _error(part):
     axes.set_title(f"{first['records']}: {first['n']:,} records in 2^{first['log2_k']}. {_verdict(part)}", fontsize=8.5)
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
-    figure.legend(handles, [*labels, "proved bound (probability 95%)"], loc="outside lower center", ncols=2)
+    proved = f"proved bound (probability {1 - first['beta']:.0%}; T1: {1 - first['beta'] - BETA:.0%})"
+    figure.legend(handles, [*labels, proved], loc="outside lower center", ncols=2)
     return figure
 
 
-def _medians(medians):
+def _medians(medians, looks):
     figure, grid = new_figure(1, 2, 9.6, 4.4)
     for axes, name, said in (
         (grid[0, 0], "median_rank_error", "ranks off the middle, mean (records)"),
         (grid[0, 1], "median_value_error", "distance from the true median, mean (share of k)"),
     ):
-        for i, (method, cells) in enumerate(medians.groupby("method", sort=False)):
+        for method, cells in medians.groupby("method", sort=False):
             cells = cells.sort_values("n")
             error, mcse = cells[name], 1.96 * cells[f"{name}_mcse"]
-            style = {"color": COLOURS[i + 1], "marker": MARKERS[i], "label": _label(method)}
+            style = looks[method] | {"label": _label(method)}
             points(axes, cells["n"], error, error - mcse, error + mcse, **style)
         axes.set(xlabel="records n (another data set each)", ylabel=said, ylim=(0, None))
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)

@@ -58,7 +58,7 @@ class Windows:
 
     @property
     def error_bound(self) -> float:
-        """The largest error over all j, in records, with probability at least 1 - beta - beta_of_the_finder."""
+        """The largest error over all j, in records, with probability at least 1 - BETA - the beta of the plan."""
         drift = self.scale * sqrt(2 * self.count * log(2 * self.count / BETA)) + 0.5 * self.count
         return (2 * self.finder.m + self.gap) / 2 + drift
 

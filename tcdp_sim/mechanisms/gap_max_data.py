@@ -8,8 +8,8 @@ class GapMaxData(GapMax):
     """Gap-Max whose scores are the counts of a data set: which m bins hold most records?
 
     k is the declared number of bins, the gap that between the m-th and the (m+1)-th largest count. The law of
-    generalized_histogram, obvious_answer and stability depends on nothing else. For the other algorithms all bins below
-    the top m are taken to be as full as the fullest of them, so what they yield is a lower bound on their success.
+    generalized_histogram with m = 1, obvious_answer and stability depends on nothing else. Otherwise the top m are
+    taken to be as full as the last of them and all bins below as the fullest of those: a lower bound on success.
     Substitution of one record changes two counts by one; no algorithm here makes use of the others standing still.
     """
 

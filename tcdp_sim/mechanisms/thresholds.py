@@ -51,14 +51,14 @@ class Thresholds(Mechanism):
     most_windows: int = 100
 
     name = "thresholds"
-    version = 1
+    version = 2
     axes = ("method", "noise", "records", "rho", "omega", "omega_sqrt_rho")
     required = ("method", "records", "rho")
     options = ("records", "beta", "most_windows")
     observables = MappingProxyType(
         {
-            "sup_error": Observable("records", "largest error of the private CDF, over all j"),
-            "sup_error_share": Observable("1", "largest error of the private CDF, over all j, as a share of n"),
+            "sup_error": Observable("records", "largest error of the CDF, over all j (trees: over the records)"),
+            "sup_error_share": Observable("1", "the same as a share of n"),
             "median_rank_error": Observable("records", "by how many records the private median misses the middle rank"),
             "median_value_error": Observable("1", "distance of the private median from the true one, as a share of k"),
             **{
@@ -126,8 +126,9 @@ class Thresholds(Mechanism):
 
     @property
     def thresholds(self):
+        """The proved bound, where there is one: windows of fewer records than it takes prove nothing."""
         bound = getattr(self.plan, "error_bound", None)
-        return {"sup_error": {"bound": bound}} if bound is not None else {}
+        return {"sup_error": {"bound": bound}} if bound and self.plan.finder.m >= self.plan.finder.needed else {}
 
     @property
     def work(self):

@@ -48,6 +48,13 @@ def test_records_that_are_none_are_one_line(records):
         Thresholds.law(point(), OPTIONS | {"records": records}, None)
 
 
+def test_a_bound_is_claimed_only_where_windows_are_as_large_as_the_proof_asks():
+    assert built(method="medians_2").thresholds["sup_error"]["bound"] > 0
+    small = built(method="medians_2", records="departures_OO")
+    assert small.plan.finder.m < small.plan.finder.needed
+    assert small.thresholds == {}
+
+
 def test_large_numbers_keep_their_identity():
     law = Thresholds.law(point(records="departures_AS_fine"), OPTIONS, None)
     assert all(int(text) % 2**40 == 0 for text in law["values"].split())
