@@ -9,12 +9,15 @@ SHORTEST, LONGEST = 60, 366 * 86400  # of a walltime
 MEMORY = r"\d+(\.\d+)?\s?[kMGT]i?B"
 
 
-def text(spec, key: str, pattern: str, valid: str, *, needed: bool = False) -> str | None:
-    """The text of a key, all of which matches the pattern; None where it is null and not needed."""
+def text(spec, key: str, pattern: str, valid: str, *, needed: bool = False, numbers: tuple = (int,)) -> str | None:
+    """The text of a key, all of which matches the pattern; None where it is null and not needed.
+
+    numbers: the types that may be written without quotes.
+    """
     value = spec[key]
     if value is None and not needed:
         return None
-    found = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    found = str(value) if type(value) in numbers else value
     if not isinstance(found, str) or not re.fullmatch(pattern, found):
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
     return found

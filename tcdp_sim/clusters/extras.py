@@ -10,6 +10,6 @@ def needed(module: str, extra: str):
     try:
         return import_module(module)
     except ImportError as problem:
-        missing = problem.name or module
+        missing = (problem.name or module).partition(".")[0]
         told = f"cluster={extra} needs the package {missing.replace('_', '-')}"
         raise UserError(f"{told}; install it with: pip install 'tcdp_sim[{extra}]'") from None

@@ -22,10 +22,7 @@ def check(spec) -> None:
     checks.text(spec, "image", IMAGE, "a container image such as registry.example/tcdp-sim:1.0", needed=True)
     checks.text(spec, "namespace", LABEL, "a namespace: small letters, digits and dashes")
     checks.memory(spec)
-    if isinstance(spec["cpu"], float):
-        checks.text({"cpu": str(spec["cpu"])}, "cpu", CPU, "an amount such as 1, 0.5 or 500m")
-    else:
-        checks.text(spec, "cpu", CPU, "an amount such as 1, 0.5 or 500m", needed=True)
+    checks.text(spec, "cpu", CPU, "an amount such as 1, 0.5 or 500m", needed=True, numbers=(int, float))
 
 
 def options(spec) -> dict:
