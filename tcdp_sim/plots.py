@@ -85,6 +85,7 @@ def line_key(color=GREY, **style) -> Line2D:
 
 def wide_log_axis(axes, low: float, high: float) -> None:
     """A log x axis from a little below `low` to a little above `high`; matplotlib's own margins overflow near 1e308."""
+    axes.set_autoscalex_on(False)
     axes.set_xscale("log")
     margin = 10 ** max(0.3, 0.02 * np.log10(high / low))
     axes.set_xlim(low / margin, high * min(margin, 1e307 / high))
