@@ -8,11 +8,12 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
 
 MECHANISMS: dict[str, type[Mechanism]] = {
     mechanism.name: mechanism
-    for mechanism in (GapMax, GapMaxData, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss, Thresholds)
+    for mechanism in (GapMax, GapMaxData, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss, Subsampled, Thresholds)
 }
 
 
@@ -31,6 +32,7 @@ __all__ = [
     "NoiseDraw",
     "Observable",
     "PrivacyLoss",
+    "Subsampled",
     "Thresholds",
     "mechanism_class",
 ]

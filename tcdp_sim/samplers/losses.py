@@ -22,7 +22,7 @@ def loss_tail_draws(noise: Noise, shift: float, threshold: float) -> Importance:
     def log_f(y):
         return np.where(noise.privacy_loss(y, shift) > threshold, noise.logpdf(y), -np.inf)
 
-    return importance(log_f, _nodes(noise, shift))
+    return importance(log_f, noise_nodes(noise, shift))
 
 
 def hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance:
@@ -36,7 +36,7 @@ def hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance
         gap = noise.privacy_loss(y, shift) - epsilon
         return np.where(gap > 0, noise.logpdf(y) + np.log(-np.expm1(-gap)), -np.inf)
 
-    return importance(log_f, _nodes(noise, shift))
+    return importance(log_f, noise_nodes(noise, shift))
 
 
 def renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
@@ -52,7 +52,7 @@ def renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
         loss = noise.privacy_loss(y, shift)
         return noise.logpdf(y) + np.logaddexp(_log_beyond_tangent(s * loss), np.log(s) + _log_beyond_tangent(-loss))
 
-    return importance(log_f, _nodes(noise, shift))
+    return importance(log_f, noise_nodes(noise, shift))
 
 
 def _log_beyond_tangent(x):
@@ -62,7 +62,7 @@ def _log_beyond_tangent(x):
     return np.where(np.abs(x) < 0.01, series, np.where(x > 700, x, direct))
 
 
-def _nodes(noise: Noise, shift: float) -> np.ndarray:
+def noise_nodes(noise: Noise, shift: float) -> np.ndarray:
     """Points over all outputs of the noise and of its shifted self, from the centre to far beyond 1e-300."""
     shift = real("shift", shift, -np.inf)
     if shift == 0 or noise.shape != ():
