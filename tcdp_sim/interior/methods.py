@@ -55,7 +55,7 @@ def required_n(method: str, asked: Budget, log2_k: float) -> int:
     """
     if method == "exponential":
         epsilon = exponential_epsilon(asked.rho, asked.accounting)
-        return ceil(requirement.exponential_required_n(epsilon, max(log2_k, 1.01), asked.beta))
+        return ceil(requirement.exponential_required_n(epsilon, log2_k, asked.beta))
     if method == "binary_search":
         return ceil(requirement.binary_search_required_n(asked.rho, log2_k, asked.beta))
     if method in RECURSIONS:

@@ -113,12 +113,16 @@ def tcdp_least_n(rho: float, omega: float, log2_k: float, beta: float = BETA) ->
 def exponential_required_n(epsilon: float, log2_k: float, beta: float = BETA) -> float:
     """n at which the exponential mechanism over the whole domain finds an interior point with probability 1 - beta.
 
-    Exact for its worst case, halves of the data at two adjacent elements: two good elements of depth n / 2 against
-    k - 2 of depth 0 (a data set's good elements always weigh 2 e^(epsilon n / 4) or more). log2_k > 1.
+    Exact for its two worst cases: n equal records, one good element of depth n against k - 1 of depth 0, and halves at
+    two adjacent elements, two of depth n / 2 against k - 2 (by the means, two or more good elements always weigh
+    2 e^(epsilon n / 4) or more). log2_k >= 1.
     """
-    real("log2_k", log2_k, 1)
-    log_k = log2_k * log(2)
-    return 4 / epsilon * (log_k + log1p(-2 * exp(-log_k)) - log(2) + log(1 / beta - 1))
+    log_k = real("log2_k", log2_k, 1, closed=True) * log(2)
+    odds = log(1 / real("beta", beta, 0, 1) - 1)
+    equal = 2 / epsilon * (log_k + log1p(-exp(-log_k)) + odds)
+    if log2_k == 1:
+        return equal
+    return max(equal, 4 / epsilon * (log_k + log1p(-2 * exp(-log_k)) - log(2) + odds))
 
 
 def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> float:

@@ -1,5 +1,7 @@
 """The baselines: exact success probabilities against brute force, requirements against the specification's table."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +81,17 @@ def test_no_shape_is_worse_for_the_exponential_mechanism_than_its_required_n_all
     epsilon, log2_k = 2.0, 64
     n = int(np.ceil(exponential_required_n(epsilon, log2_k))) + 1
     assert domain_success(LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k), epsilon) > 0.95
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize(("epsilon", "beta"), [(1.0, 0.3), (2.0, 0.05), (3.0, 0.05)])
+def test_the_exponential_mechanism_needs_what_its_worst_data_need(k, epsilon, beta):
+    """All data sets of up to 6 records; the requirement is sharp but for an odd record."""
+    needed = exponential_required_n(epsilon, np.log2(k), beta)
+    for n in range(1, 7):
+        data = itertools.combinations_with_replacement(range(k), n)
+        worst = min(domain_success(LevelProfile.of(xs, k), epsilon) for xs in data)
+        assert worst >= 1 - beta if n >= needed else n > needed - 1 or worst < 1 - beta
 
 
 @pytest.mark.parametrize(
