@@ -12,7 +12,7 @@ from rich.table import Table
 from tcdp_sim.experiments.interior.curves import needed_figure, success_figure
 from tcdp_sim.experiments.interior.series import least_n, styles, worst
 from tcdp_sim.experiments.interior.spent import budget_figure, depth_figure, depth_table, spent_table
-from tcdp_sim.interior import law, requirement
+from tcdp_sim.interior import law, methods, requirement
 from tcdp_sim.interior.binary_search import success_probability as search_success
 from tcdp_sim.interior.domain_em import success_probability as exponential_success
 from tcdp_sim.mechanisms import InteriorPoint
@@ -25,7 +25,7 @@ INTERVAL = ("", "_mcse", "_lower", "_upper")
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: simulated success with MCSE and 95% interval, beside the exact value and the proven n.
 
-    `required_n`: records at which the method is proved to succeed with probability 1 - beta; `zcdp_least_n`,
+    `required_n`: records at which the method is proved to succeed with probability 1 - beta, if any; `zcdp_least_n`,
     `tcdp_least_n`: below which nothing with that guarantee can; `fails_at_...`: how often, by the step at fault.
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
@@ -38,6 +38,8 @@ def _row(mechanism: InteriorPoint, ds: dict) -> dict:
     row = {name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")}
     row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
     row |= {"n": mechanism.n} | {name: told[name] for name in ("required_n", "accounting", "beta", "split")}
+    if mechanism.method in methods.UNPROVED:
+        row["required_n"] = np.nan
     row |= {f"success{end}": ds[f"success{end}"] for end in INTERVAL}
     row["success_exact"] = _exact(mechanism)
     row |= {f"{name}_mean": ds[f"{name}_mean"] for name in ("depth", "rank_error")}

@@ -75,3 +75,11 @@ def test_recursion_pays_late():
         "one level is best up to k = 2^(2^128), more are better from 2^(2^200) on at the latest"
     )
     assert spent.depth_figure(table).axes
+
+
+def test_nothing_is_said_to_be_proved_of_algorithms_21_and_22(command, tmp_path):
+    words = ("sweep.method=[algorithm_21,algorithm_22,surrogate]", "sweep.shape=point", "sweep.n_share=0.5")
+    code, _, err = command(*WORDS, *words)
+    assert code == 0, err
+    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    assert (table["required_n"].isna() == (table["method"] != "surrogate")).all()
