@@ -40,7 +40,8 @@ def _compared(table, quantity, name, prefix):
         gap = exact - simulated
         side = np.where(gap > 0, upper - simulated, simulated - lower) / COVERAGE
         unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), mcse)
-        distance = np.where(np.abs(gap) <= 1e-12 * np.abs(exact), 0.0, np.abs(gap) / unit)
+        agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # no end on that side: anything goes
+        distance = np.where(agree, 0.0, np.abs(gap) / unit)
     out = pd.DataFrame({"row": table.index, "quantity": quantity, "simulated": simulated, "exact": exact})
     out = out.assign(distance=distance, p_value=2 * ndtr(-distance))
     return out[np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance)]

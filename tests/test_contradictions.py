@@ -64,6 +64,11 @@ def test_a_table_with_one_number_a_row():
     assert found.attrs["comparisons"] == 40
 
 
+def test_an_interval_without_an_end_contradicts_nothing_there():
+    table = pd.DataFrame({"x": [1.0, 1.0], "x_mcse": 0.01, "x_exact": [5.0, -5.0], "x_lower": 0.98, "x_upper": np.inf})
+    assert list(contradictions.find(table)["row"]) == [1]
+
+
 def test_what_cannot_be_compared_is_left_out():
     table = pd.DataFrame({"x": [np.nan, 1.0, 1.0], "x_mcse": [0.1, 0.0, np.nan], "x_exact": [1.0, 1.0, 5.0], "y": 0})
     found = contradictions.find(table)

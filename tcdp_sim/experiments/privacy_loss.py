@@ -15,9 +15,8 @@ from tcdp_sim import config, exact
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.plots import COLOURS, MARKERS, line_key, new_figure, points
 from tcdp_sim.privacy import RDP, ZCDP, ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import cell_mechanism, mean_interval
 
-NORMAL = 1.959963984540054  # 97.5% point
 GREY = "#555555"
 FINE = 200  # points of the exact curves
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
@@ -62,8 +61,8 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
     """(quantity, its arguments, (estimates, MCSEs, lower, upper)) for everything that the cell simulated."""
     if mechanism.epsilon is not None:
         for quantity, name in (("tail", "loss_tail"), ("profile", "hockey_stick")):
-            estimate, mcse = cell[f"{name}_mean"], cell[f"{name}_mean_mcse"]
-            ends = np.clip([estimate - NORMAL * mcse, estimate + NORMAL * mcse], 0, 1)
+            estimate, mcse, low, high = mean_interval(cell, name)
+            ends = np.clip([low, high], 0, 1)
             yield quantity, np.array([mechanism.epsilon]), np.array([[estimate], [mcse], [ends[0]], [ends[1]]])
     if mechanism.order is not None:
         yield "renyi", np.array([mechanism.order]), _divergence(mechanism.order, cell)
@@ -74,10 +73,10 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
 
 def _divergence(order, cell):
     """The divergence of an order from the mean of e^((order - 1) L) - 1, which is inf if infinite or above 1e150."""
-    mean, mcse = cell["renyi_excess_mean"], cell["renyi_excess_mean_mcse"]
     if cell["renyi_excess_nonfinite"] == cell["trials"] > 0:
         return np.array([[np.inf], [0.0], [np.log(PrivacyLoss.largest) / (order - 1)], [np.inf]])
-    ends = np.maximum([mean - NORMAL * mcse, mean, mean + NORMAL * mcse], 0)
+    mean, mcse, low, high = mean_interval(cell, "renyi_excess")
+    ends = np.maximum([low, mean, high], 0)
     low, middle, high = np.log1p(ends) / (order - 1)
     return np.array([[middle], [mcse / (1 + mean) / (order - 1)], [low], [high]])
 

@@ -15,9 +15,8 @@ from tcdp_sim.errors import UserError, real
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import Noise, SinhNormal
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import cell_mechanism, mean_interval
 
-NORMAL = 1.959963984540054  # 97.5% point
 ORDERS = 24  # at which the largest ratio is looked for: it is smooth, and largest at an end
 FINE = 100  # points of the exact curves
 THEOREM, COROLLARY, TIGHT = "Theorem 17", "Corollary 18", "calibrated tightly"
@@ -122,8 +121,8 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     if cell["renyi_excess_nonfinite"] == trials > 0:
         least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
         return row | {"ratio": np.inf, "ratio_mcse": 0.0, "ratio_lower": least, "ratio_upper": np.inf}
-    mean, mcse = cell["renyi_excess_mean"], cell["renyi_excess_mean_mcse"]
-    ends = np.maximum([mean - NORMAL * mcse, mean, mean + NORMAL * mcse], 0)
+    mean, mcse, lower, upper = mean_interval(cell, "renyi_excess")
+    ends = np.maximum([lower, mean, upper], 0)
     low, middle, high = per_nat * np.log1p(ends) / (order - 1)
     error = per_nat * mcse / (1 + mean) / (order - 1)
     return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
