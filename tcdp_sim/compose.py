@@ -19,6 +19,7 @@ from tcdp_sim import config
 from tcdp_sim.errors import UserError
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
+FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
 
 
 def configs() -> list[dict[str, Any]]:
@@ -52,6 +53,8 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
 
 
 def _jobs() -> list[tuple[Any, list[str]]]:
+    for word in filter(FOREIGN.match, sys.argv[1:]):  # Hydra calls what its own section of a config names
+        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
     said = io.StringIO()

@@ -1,0 +1,208 @@
+"""Files from somebody else are data: opening a store, a config or a table runs nothing that is in it.
+
+Each file here would make a folder `ran` in the working directory if its code ran; that it would is checked first.
+"""
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numcodecs
+import numcodecs.pickles
+import numpy as np
+import pytest
+import zarr
+
+from tcdp_sim.data.readers import read_rows
+from tcdp_sim.errors import UserError
+from tcdp_sim.results import open_cells, open_results, readable
+
+
+class Bomb:
+    """Unpickling it makes the folder."""
+
+    def __reduce__(self):
+        return os.mkdir, ("ran",)
+
+
+BOMB = pickle.dumps(Bomb())
+
+
+STUDY = (
+    "cluster=serial",
+    "trials=1000",
+    "chunk=500",
+    "sweep.k=10",
+    "sweep.rho=0.1",
+    "sweep.noise=gaussian",
+    "also=null",
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(numcodecs.pickles, "ALLOW_UNSAFE_PICKLE_DECODE", True)  # older versions have no such lock
+    yield
+    assert not Path("ran").exists()
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    subprocess.run([sys.executable, "-m", "tcdp_sim", *STUDY], cwd=folder, check=True, capture_output=True, timeout=300)
+    return folder / "results"
+
+
+@pytest.fixture
+def run(original, tmp_path):
+    """The folder of a small run, to be tampered with."""
+    shutil.copytree(original, tmp_path / "results", symlinks=True)
+    return tmp_path / "results" / "histogram"
+
+
+@pytest.fixture
+def published(run):
+    """Its zarr tree."""
+    return (run / "results.zarr").resolve()
+
+
+def test_the_bombs_are_live():
+    pickle.loads(BOMB)
+    os.rmdir("ran")
+    array = np.empty(1, dtype=object)
+    array[0] = Bomb()
+    numcodecs.Pickle().decode(numcodecs.Pickle().encode(array))
+    os.rmdir("ran")
+
+
+def opened(tree):
+    """Open a tampered store and read everything in it; UserError, or data without a trace of the bomb."""
+    for how in (open_cells, open_results):
+        with suppress(UserError), readable(tree):
+            how(tree).load()
+
+
+CODECS = ["pickle", "numcodecs.pickle", "json2", "msgpack2", "vlen-array", "python", "os.mkdir"]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("data_type", ["object", "O", "|O", None])
+def test_an_array_with_a_pickle_codec_runs_nothing(published, codec, data_type):
+    arrays = [path for path in published.glob("*/zarr.json") if any(path.parent.rglob("c/*"))]
+    assert len(arrays) > 10
+    for path in arrays:
+        about = json.loads(path.read_text())
+        about["codecs"] = [{"name": codec, "configuration": {"id": codec.rpartition(".")[2], "protocol": 4}}]
+        about["data_type"] = data_type or about["data_type"]
+        path.write_text(json.dumps(about))
+        for chunk in path.parent.rglob("c/*"):
+            if chunk.is_file():
+                chunk.write_bytes(BOMB)
+    opened(published)
+
+
+def test_chunks_that_are_pickles_run_nothing(published):
+    for chunk in published.rglob("c/*"):
+        if chunk.is_file():
+            chunk.write_bytes(BOMB)
+    opened(published)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_tree_of_zarr_2_with_object_arrays_runs_nothing(published, keep):
+    """Format 2 has the pickle codec; `keep`: beside the root of format 3."""
+    root = published
+    if not keep:
+        (root / "zarr.json").unlink()
+    (root / ".zgroup").write_text('{"zarr_format": 2}')
+    (root / ".zattrs").write_text(json.dumps({"axes": '["k"]', "seed": "1"}))
+    for path in [*root.glob("*/zarr.json")]:
+        array = path.parent
+        shutil.rmtree(array)
+        array.mkdir()
+        meta = {"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|O", "fill_value": None, "order": "C"}
+        meta |= {"compressor": None, "filters": [{"id": "pickle", "protocol": 4}]}
+        (array / ".zarray").write_text(json.dumps(meta))
+        (array / ".zattrs").write_text(json.dumps({"_ARRAY_DIMENSIONS": ["cell"]}))
+        (array / "0").write_bytes(BOMB)
+    opened(published)
+    opened(root)
+    assert not Path("ran").exists()
+    with suppress(Exception):
+        zarr.open_array(array, zarr_format=2)[...]
+    os.rmdir("ran")  # a reader that takes format 2 would have run it
+
+
+@pytest.mark.parametrize("where", ["run.json", "provenance.json", "lock", "journal/*.seg"])
+def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
+    for path in run.glob(where):
+        path.write_bytes(BOMB)
+    code, _, err = command(*STUDY, "mode=status")
+    assert (code, err.count("\n")) == ((2, 1) if where == "run.json" else (0, 0))
+    opened(run)
+
+
+YAML = """\
+# @package _global_
+defaults: [histogram]
+hydra: {callbacks: {x: {_target_: os.mkdir, path: ran}}}
+data: {_target_: os.mkdir, path: ran}
+x: !!python/object/apply:os.mkdir [ran]
+"""
+
+
+@pytest.mark.parametrize("flag", ["--config-dir", "--config-d", "-cd", "--config-path", "-cp"])
+def test_a_folder_of_configs_from_elsewhere_is_refused(command, tmp_path, flag):
+    """Hydra calls what `hydra.callbacks` names, before anything of ours runs."""
+    (tmp_path / "evil" / "experiment").mkdir(parents=True)
+    (tmp_path / "evil" / "experiment" / "mine.yaml").write_text(YAML)
+    (tmp_path / "evil" / "config.yaml").write_text(YAML)
+    for words in ((flag, str(tmp_path / "evil")), (f"{flag}={tmp_path / 'evil'}",)):
+        code, out, err = command(*words, "experiment=mine", "mode=plan")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "is not available: files from elsewhere could run code" in err
+
+
+@pytest.mark.parametrize("flag", ["--experimental-rerun", "--exp"])
+def test_a_pickled_config_is_refused(command, tmp_path, flag):
+    (tmp_path / "config.pickle").write_bytes(BOMB)
+    code, out, err = command(flag, "config.pickle")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("section", ["data", "mechanism", "experiment", "cluster", "sweep", "also.x"])
+def test_a_target_in_a_section_is_an_unknown_key(command, section):
+    code, _, err = command("mode=plan", "sweep.k=10", f"+{section}._target_=os.mkdir", f"+{section}.path=ran")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+FORMULAS = [
+    "=cmd|'/c mkdir ran'!A0",
+    "@SUM(1)",
+    "+1+1",
+    "-2",
+    "__import__('os').mkdir('ran')",
+    "${oc.env:HOME}",
+    "{{7*7}}",
+]
+
+
+def test_formulas_and_code_in_a_table_are_labels(tmp_path):
+    (tmp_path / "table.csv").write_text("name\n" + "\n".join(f'"{text}"' for text in FORMULAS) + "\n")
+    assert list(read_rows(tmp_path / "table.csv", ["name"])) == [(text,) for text in FORMULAS]
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz", "table.parquet"])
+def test_a_pickle_that_is_called_a_table_is_one_line(command, tmp_path, name):
+    (tmp_path / name).write_bytes(BOMB)
+    code, out, err = command(
+        "mode=plan", "data=csv", f"data.path={name}", "data.column=a", "data.domain=3", "sweep.rho=0.1"
+    )
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert name in err
