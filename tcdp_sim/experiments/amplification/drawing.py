@@ -1,0 +1,127 @@
+"""How the rows of the study of subsampling look."""
+
+import numpy as np
+
+from tcdp_sim.plots import COLOURS, GREY, line_key, new_figure, points, series_styles
+
+
+def curves(part, rho):
+    """(a) One panel for each sampling fraction."""
+    fractions = np.sort(part["fraction"].unique())[::-1]
+    figure, grid = new_figure(2, 2, 10, 7.6)
+    names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
+    styles = series_styles([(name, name) for name in names])
+    for axes, s in zip(grid.flat, fractions):
+        panel = part[part["fraction"] == s]
+        for name, style in styles.items():
+            rows = panel[panel["quantity"] == name]
+            axes.plot(rows["at"], rows["exact"], color=style["color"], linestyle=style["linestyle"])
+        lemma, whole = (panel[panel["quantity"] == name] for name in ("Lemma 15, Gaussian", "no sampling"))
+        axes.plot(lemma["at"], lemma["exact"], linestyle="none", marker="o", color=styles["exact, Gaussian"]["color"])
+        axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
+        axes.set(xscale="log", yscale="log", ylim=(0.4, 4 / s**2), title=f"s = {s:g}")
+        end = panel.loc[(panel["quantity"] == "Theorem 11") & panel["exact"].notna(), "at"]
+        if len(end):
+            axes.axvline(np.log(1 / s) / (4 * rho), color=GREY, linewidth=0.6)
+            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 2 / s**1.5), fontsize=7.5, va="top")
+    for axes in grid[:, 0]:
+        axes.set_ylabel(r"$D_\alpha\,/\,(s^2\rho\,\alpha)$")
+    for axes in grid[-1]:
+        axes.set_xlabel("order α")
+    keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
+    keys["Lemma 15 (whole orders)"] = line_key(styles["exact, Gaussian"]["color"], linestyle="none", marker="o")
+    keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    figure.suptitle(f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact")
+    return figure
+
+
+def profiles(part, rho):
+    """(b) One panel for each noise; full lines: the noise's group profiles, dashed: any mechanism with its profile."""
+    names = part["noise"].unique()
+    figure, grid = new_figure(1, len(names), 11, 4.8, sharey=True)
+    groups = _alike(part[part["quantity"] != "no sampling"])
+    for axes, noise in zip(grid[0], names):
+        panel = part[part["noise"] == noise]
+        for i, scheme in enumerate(groups):
+            for accounting, style in (("tight", "-"), ("black box", "--")):
+                rows = panel[(panel["quantity"] == scheme) & (panel["accounting"] == accounting)]
+                axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), color=COLOURS[i + 1], linestyle=style)
+        whole = panel[panel["quantity"] == "no sampling"]
+        axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
+        axes.set(yscale="log", ylim=(1e-9, 1), xlabel="ε (nats)", title=noise)
+    grid[0, 0].set_ylabel("δ(ε)")
+    keys = {name: line_key(COLOURS[i + 1]) for i, name in enumerate(groups.values())}
+    keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
+    figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}")
+    return figure
+
+
+def _alike(part):
+    """One scheme of all that have the same numbers -> the names of these."""
+    found = {}
+    for scheme, rows in part.groupby("quantity", sort=False):
+        found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme.replace("_", " "))
+    return {names[0].replace(" ", "_"): " = ".join(names) for names in found.values()}
+
+
+def releases(part, rho):
+    """(c) epsilon against the number of releases, a line for each accounting."""
+    figure, grid = new_figure(1, 1, 7.2, 5.4)
+    axes = grid[0, 0]
+    for name, style in series_styles([(name, name) for name in part["quantity"].unique()]).items():
+        rows = part[part["quantity"] == name].sort_values("at")
+        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name, **style)
+    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε at δ = 1e-6")
+    axes.set_title(f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def errors(part, best):
+    """(d) Root-mean-square error against the fraction at a fixed final privacy; stars: the best fraction."""
+    panels = list(dict.fromkeys(zip(part["data"], part["epsilon"])))
+    figure, grid = new_figure(1, len(panels), max(4.6 * len(panels), 6.5), 4.9)
+    kinds = list(dict.fromkeys(zip(part["label"], part["scheme"])))
+    styles = series_styles([(f"{label}, {scheme.replace('_', ' ')}", label) for label, scheme in kinds])
+    for axes, (name, epsilon) in zip(grid[0], panels):
+        panel, stars = (rows[(rows["data"] == name) & (rows["epsilon"] == epsilon)] for rows in (part, best))
+        for (label, scheme), style in zip(kinds, styles.values()):
+            rows = panel[(panel["label"] == label) & (panel["scheme"] == scheme)].sort_values("at")
+            total = rows[rows["quantity"] == "square_error"]
+            marks = {key: value for key, value in style.items() if key != "linestyle"}
+            shown = (np.sqrt(total[c].clip(lower=0)) for c in ("simulated", "lower", "upper"))
+            points(axes, total["at"], *shown, **marks)
+            axes.plot(total["at"], np.sqrt(total["exact"]), color=style["color"], linestyle=style["linestyle"])
+            sampling = rows[(rows["quantity"] == "square_sampling_error") & (rows["exact"] > 0)]
+            axes.plot(sampling["at"], np.sqrt(sampling["exact"]), color=GREY, linewidth=0.8, linestyle=":")
+            star = stars[(stars["label"] == label) & (stars["scheme"] == scheme)]
+            axes.plot(star["at"], np.sqrt(star["exact"]), "*", color=style["color"], markersize=12, zorder=5)
+        told = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP"
+        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=told)
+    grid[0, 0].set_ylabel("root-mean-square error (counts)")
+    keys = {name: line_key(**style) for name, style in styles.items()}
+    keys |= {"sampling alone": line_key(GREY, linestyle=":"), "best s": line_key("black", linestyle="none", marker="*")}
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated")
+    return figure
+
+
+def tails(part):
+    """(e) P[L > t] of the base (s = 1) and the subsampled answer, one panel for each noise."""
+    labels = part["label"].unique()
+    figure, grid = new_figure(1, len(labels), max(3.8 * len(labels), 6.5), 4.6, sharey=True)
+    fractions = np.sort(part["fraction"].unique())[::-1]
+    for axes, label in zip(grid[0], labels):
+        for i, s in enumerate(fractions):
+            rows = part[(part["label"] == label) & (part["fraction"] == s)].sort_values("at")
+            line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
+            axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), color=COLOURS[i])
+            points(axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), color=COLOURS[i], marker="o")
+        axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
+    grid[0, 0].set_ylabel("P[L > t]")
+    keys = {f"s = {s:g}" + (" (base)" if s == 1 else ""): line_key(COLOURS[i]) for i, s in enumerate(fractions)}
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+    figure.suptitle("Privacy loss of one record, Poisson sampling. Lines: exact; markers: simulated, 95%")
+    return figure

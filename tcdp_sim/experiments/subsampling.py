@@ -1,0 +1,125 @@
+"""Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+
+from tcdp_sim import config
+from tcdp_sim.experiments.amplification import drawing, known
+from tcdp_sim.results import cell_mechanism
+
+NORMAL = 1.959963984540054  # 97.5% point
+LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
+FINE = 120
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form. `figure`: "curve", "profile", "releases" (known without simulation, for every rho of the sweep),
+    "error" and "tail" (simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`).
+
+    `at`: the order, epsilon, number of releases, sampling fraction or threshold; `quantity`: which line it is on.
+    Errors are mean square errors over the occupied bins, in counts squared. trials = 0: exact curves on finer grids.
+    """
+    rows, lines = [], {}
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    for i, cell in enumerate(cells):
+        mechanism = cell_mechanism(flat, i)
+        labels = {name: cell[name] for name in LABELS if name in cell}
+        labels |= {"fraction": mechanism.fraction, "trials": cell["trials"]}
+        if mechanism.threshold is not None:
+            truth = known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)
+            rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, truth))
+            lines[labels["noise_law"], mechanism.fraction] = mechanism, labels
+        else:
+            total, sampling = known.square_error(mechanism)
+            for series, truth in (("square_error", total), ("square_sampling_error", sampling)):
+                rows.append(labels | _measured("error", cell, series, mechanism.fraction, truth))
+    for mechanism, labels in lines.values():
+        rows += _tail_line(mechanism, labels, rows)
+    for rho in sorted({cell["rho"] for cell in cells if cell.get("rho") == cell.get("rho")}):
+        for theory in (known.curves, known.profiles, known.releases):
+            rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
+    return pd.DataFrame(rows)
+
+
+def _measured(figure, cell, observable, at, truth):
+    mean, mcse = cell[f"{observable}_mean"], cell[f"{observable}_mean_mcse"]
+    ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
+    return {"figure": figure, "quantity": observable, "at": at, "simulated": mean, "mcse": mcse, "exact": truth, **ends}
+
+
+def _tail_line(mechanism, labels, rows):
+    top = max(row["at"] for row in rows if row["figure"] == "tail")
+    at = np.linspace(0, top, FINE)
+    values = known.loss_tail(mechanism.noise, mechanism.fraction, at)
+    row = labels | {"trials": 0, "figure": "tail", "quantity": "loss_tail"}
+    return [row | {"at": float(x), "exact": float(v)} for x, v in zip(at, values)]
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The accountings side by side, the best fractions, and how well simulation and exact values agree."""
+    for rho, part in table[table["figure"] == "releases"].groupby("rho"):
+        wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
+        title = f"ε at δ = 1e-6 after T releases of Gaussian noise, s = {known.RATE:g}, ρ = {rho:g}"
+        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        out.add_column("accounting; T =", no_wrap=True)
+        for t in wide.columns:
+            out.add_column(f"1e{np.log10(t):.0f}", justify="right", no_wrap=True)
+        for series, values in wide.iterrows():
+            out.add_row(str(series), *(_short(value) for value in values))
+        console.print(out, soft_wrap=False)
+    for row in best(table).to_dict("records"):
+        told = f"least error {np.sqrt(row['exact']):.4g} at s = {row['at']:.3g}"
+        told += "" if row["at"] == 1 else f", {np.sqrt(row['whole'] / row['exact']):.3g} times less than at s = 1"
+        console.print(f"{row['data']}, ε = {row['epsilon']:g}, {row['noise']}, {row['scheme']}: {told}", markup=False)
+    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0)]
+    outside = int((~drawn["exact"].between(drawn["lower"], drawn["upper"])).sum())
+    expected = 0.05 * len(drawn)
+    console.print(
+        f"The exact value is outside the simulated 95% interval in {outside} of {len(drawn)}; by chance about "
+        f"{expected:.0f} are expected."
+    )
+
+
+def _short(value) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.1e}".replace("e+0", "e")
+
+
+def best(table: pd.DataFrame) -> pd.DataFrame:
+    """The sampling fraction of least expected error for every data set, noise and scheme with a final target;
+
+    `whole` is the expected square error at s = 1.
+    """
+    part = table[(table["figure"] == "error") & (table["quantity"] == "square_error") & table["epsilon"].notna()]
+    rows = []
+    for _, group in part.groupby(["data", "noise", "scheme", "epsilon"], sort=False):
+        whole = group.loc[group["at"] == group["at"].max(), "exact"].iloc[0]
+        rows.append(group.loc[group["exact"].idxmin()].to_dict() | {"whole": whole})
+    return pd.DataFrame(rows)
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) Renyi curves, (b) profiles, (c) many releases, for each rho; (d) errors on the data, (e) loss tails."""
+    for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
+        suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
+        for figure, name, draw in (
+            ("curve", "renyi_curves", drawing.curves),
+            ("profile", "profiles", drawing.profiles),
+            ("releases", "releases", drawing.releases),
+        ):
+            part = table[(table["figure"] == figure) & (table["rho"] == rho)].dropna(axis=1, how="all")
+            yield f"{name}{suffix}", draw(part, rho), part
+    part = table[(table["figure"] == "error") & table["epsilon"].notna()] if "epsilon" in table else table[:0]
+    if len(part):
+        yield "error", drawing.errors(_named(part), _named(best(table))), part.dropna(axis=1, how="all")
+    part = table[table["figure"] == "tail"]
+    if len(part):
+        yield "loss_tails", drawing.tails(_named(part)), part.dropna(axis=1, how="all")
+
+
+def _named(part):
+    return part.assign(label=part["noise"].map(lambda noise: config.named("noise", noise)["label"]))

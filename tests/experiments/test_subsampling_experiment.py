@@ -1,0 +1,125 @@
+"""The study of subsampling, from a small run. Simulated beside exact at 5.5 standard errors: 4e-8 false alarms each."""
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tcdp_sim import plots, results
+from tcdp_sim.exact import hockey_stick
+from tcdp_sim.experiments import subsampling
+from tcdp_sim.experiments.amplification import known
+from tcdp_sim.noise import Laplace
+
+SMALL = ("experiment=subsampling", "cluster=serial", "trials=1000", "chunk=1000", "also.error.sampling_fraction.num=2")
+SMALL += ("also.loss.threshold.num=4", "also.error.epsilon=[0.1]", "sweep.noise=[laplace,gaussian]")
+
+once = {}  # the small study: run by the first test that needs it
+
+
+@pytest.fixture
+def table(command, tmp_path, monkeypatch):
+    if not once:
+        monkeypatch.setattr(known, "RELEASES", (1, 100, 1000))
+        monkeypatch.setattr(known, "ORDERS", 16)
+        code, _, err = command(*SMALL)
+        assert code == 0, err
+        once["table"] = subsampling.reference(results.open_cells(tmp_path / "results" / "subsampling").load())
+    return once["table"].copy()
+
+
+def lines(table, figure, **labels):
+    rows = table[table["figure"] == figure]
+    for name, value in labels.items():
+        rows = rows[rows[name] == value]
+    return rows.sort_values("at")
+
+
+def test_simulated_and_exact_stand_side_by_side(table):
+    rows = table[(table["trials"] > 0) & (table["mcse"] > 0)]
+    assert ((rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"]).all()
+    assert set(rows["figure"]) == {"error", "tail"}
+    fixed = table[(table["trials"] > 0) & ~(table["mcse"] > 0)]  # all records drawn, or a loss that is never reached
+    np.testing.assert_allclose(fixed["simulated"], fixed["exact"], atol=1e-300)
+
+
+def test_nothing_proved_is_below_what_is_exact(table):
+    """Renyi curves: exact <= certified <= 13 in units of s^2 rho a; Lemma 15 on the exact line; no sampling above."""
+    for s in known.FRACTIONS:
+        by = {name: rows for name, rows in lines(table, "curve", fraction=s).groupby("quantity")}
+        exact = by["exact, Gaussian"].set_index("at")["exact"]
+        proved = by["certified, any (ρ, ω')-tCDP"].set_index("at")["exact"].dropna()
+        assert (exact[proved.index] <= proved).all()
+        assert proved.max() < 3
+        assert (exact <= by["no sampling"].set_index("at")["exact"] * (1 + 1e-9)).all()
+        lemma = by["Lemma 15, Gaussian"]
+        np.testing.assert_allclose(np.interp(lemma["at"][:5], exact.index, exact), lemma["exact"][:5], rtol=0.02)
+        other = by["exact, Gaussian, other direction"].set_index("at")["exact"]
+        assert (other <= exact * (1 + 1e-9)).all()
+        np.testing.assert_allclose(by["Theorem 11"]["exact"].dropna(), 13)
+
+
+def test_subsampling_stops_helping_at_high_orders(table):
+    """The Gaussian comes within a quarter of no sampling at all at the largest order: CDP gains nothing."""
+    rows = lines(table, "curve", fraction=1e-2)
+    last = rows[rows["at"] == rows["at"].max()].set_index("quantity")["exact"]
+    assert last["exact, Gaussian"] > 0.7 * last["no sampling"] == pytest.approx(0.7e4)
+
+
+def test_profiles_are_those_of_the_theorems(table):
+    rows = lines(table, "profile", noise="Laplace", accounting="tight")
+    for scheme in ("poisson", "without_replacement"):
+        part = rows[rows["quantity"] == scheme]
+        inner = np.log1p(np.expm1(part["at"].to_numpy()) / 0.1)
+        truth = 0.1 * hockey_stick(Laplace(1 / np.sqrt(0.2)), 1.0, inner).estimate
+        np.testing.assert_allclose(part["exact"], truth, rtol=1e-9, atol=1e-300)
+    loose = lines(table, "profile", accounting="black box").sort_values(["noise", "quantity", "at"])["exact"].to_numpy()
+    tight = lines(table, "profile", accounting="tight").sort_values(["noise", "quantity", "at"])["exact"].to_numpy()
+    assert (tight <= loose * (1 + 1e-9)).all()
+    assert (tight < 0.99 * loose).any()
+
+
+def test_accountings_are_in_order(table):
+    wide = lines(table, "releases").pivot_table(index="at", columns="quantity", values="exact")
+    lower, upper = wide["numerical, lower end"], wide["numerical, upper end"]
+    assert (lower <= upper).all()
+    assert ((upper - lower) <= 0.01 * np.maximum(1, wide.index / 1000)).all()
+    for name in set(wide) - {"numerical, lower end", "numerical, upper end"}:
+        assert (wide[name] >= lower).all(), name
+    assert (wide["Rényi, Lemma 15 (Gaussian)"] <= wide["Rényi, certified (any noise)"] * (1 + 1e-9)).all()
+
+
+def test_the_best_fraction_of_one_release_is_one(table):
+    """At a fixed final privacy sampling adds its own error and saves no noise."""
+    found = subsampling.best(table)
+    assert len(found) == 4
+    assert (found["at"] == 1).all()
+    assert (found["whole"] == found["exact"]).all()
+
+
+def test_report_and_figures(table):
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    subsampling.report(table, console)
+    text = console.export_text()
+    assert "…" not in text
+    assert "least error" in text
+    with plots.style():
+        found = {name: (figure, part) for name, figure, part in subsampling.figures(table)}
+    assert list(found) == ["renyi_curves", "profiles", "releases", "error", "loss_tails"]
+    assert [len(figure.axes) for figure, _ in found.values()] == [4, 3, 1, 1, 2]
+    assert all(len(part) > 10 for _, part in found.values())
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("sweep.sampling_fraction=0", "sampling_fraction = 0"),
+        ("sweep.sampling_fraction=2", "sampling_fraction = 2"),
+        ("sweep.scheme=sometimes", "scheme = 'sometimes' is not known"),
+        ("mechanism.path=slow", "mechanism.path"),
+        ("also.error.scheme=[hybrid]", "cannot be calibrated"),
+    ],
+)
+def test_mistakes_are_one_line(command, word, said):
+    code, _, err = command(*SMALL, word)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
