@@ -10,7 +10,7 @@ import numpy as np
 from tcdp_sim.errors import choice, real
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
-from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.noise import Gaussian, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again
 
@@ -107,6 +107,8 @@ def dominating_pairs(
     """
     choice("scheme", scheme, COMPOSABLE)
     s, shift = real("sampling_fraction", sampling_fraction, 0, 1, finite=False), real("shift", shift, 0)
+    if isinstance(noise, SinhNormal) and noise.knee < noise.scale:
+        raise ValueError(f"noise = {noise!r} has two modes: a smaller shift may be worse; valid: knee >= scale")
     if scheme in ("poisson", "without_replacement"):
         p, q = subsampled(noise, shift, s)
         if scheme == "poisson":

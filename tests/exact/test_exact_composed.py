@@ -179,6 +179,7 @@ def test_a_central_limit():
         (lambda pairs: composed_profile(pairs, 10, 1.0, 0.0), "tolerance = 0"),
         (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.1, "poisson_substitution"), "scheme = 'poisson_sub"),
         (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.1, "hybrid"), "records = None"),
+        (lambda pairs: dominating_pairs(SinhNormal(2.0, 1.0), 1.0, 0.1, "poisson"), "two modes"),
         (lambda pairs: dominating_pairs(Gaussian(1.0), 1.0, 0.15, "hybrid", 10), "1.5 draws"),
     ],
 )
