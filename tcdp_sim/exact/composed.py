@@ -20,7 +20,7 @@ from tcdp_sim.numerics import Bounds
 LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
-_STEEPEST = 1e4
+_STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over the spread of one loss: steeper ones than 40 are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
 _SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
@@ -38,7 +38,7 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
     width = real("tolerance", tolerance, 0)
 
     def saddle(atoms, t):
-        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - np.log(delta)) / theta)
+        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - np.log(delta)) / theta, atoms)
         return theta, found, np.log(delta)
 
     query = _Query(
@@ -56,7 +56,7 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     share = real("tolerance", tolerance, 0)
 
     def saddle(atoms, t):
-        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon)
+        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms)
         return theta, epsilon, found
 
     def of_one(atoms):  # of one release alone: of several it is no smaller
@@ -129,9 +129,10 @@ def _tilt(atoms, releases, saddle) -> float:
     return best
 
 
-def _least(f) -> tuple[float, float]:
-    """(theta, value) where a function that is unimodal in theta > 0 is least."""
-    found = minimize_scalar(lambda x: f(np.exp(x)), bounds=(np.log(1e-3), np.log(_STEEPEST)), method="bounded")
+def _least(f, atoms) -> tuple[float, float]:
+    """(theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms."""
+    ends = np.log(_STEEPNESS) - np.log(_spread(atoms))
+    found = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
     return float(np.exp(found.x)), float(found.fun)
 
 

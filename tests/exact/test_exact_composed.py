@@ -140,6 +140,15 @@ def test_substitution_sees_both_signs():
     assert both.lower > one.upper
 
 
+def test_an_epsilon_close_to_the_largest_loss_there_is():
+    """Add/remove, the record added: no loss exceeds T log(1 / (1 - s + s e^-theta)), and all T reach it often."""
+    pair = dominating_pairs(Laplace(0.77), 1.0, 0.105, "poisson")[1]
+    found = composed_epsilon([pair], 21, 4.7e-9)
+    most = -21 * np.log(1 - 0.105 + 0.105 * np.exp(-1 / 0.77))
+    assert found.upper - found.lower <= 1e-3
+    assert most - 0.05 < found.lower < found.upper < most
+
+
 def test_labels_cost_but_never_less_than_a_mixture():
     """Drawing with replacement, all other records zero: a release without labels is easier to hide in."""
     noise, n, s = Gaussian(3.0), 100, 0.1
