@@ -105,7 +105,10 @@ def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
         uppers = more(cut.at_ends().without(top), offset, step)
         span = window(uppers, releases, theta)
         if (span[1] - span[0]) / step > LONGEST:
-            break
+            if high < np.inf:
+                break
+            step *= 4  # wide bounds are better than none
+            continue
         high = min(high, query.find(summed(uppers, offset, step, theta, releases, span, 0.0), 1))
         lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
         span = window(lowers, releases, theta)

@@ -57,8 +57,8 @@ def amplify(
     | lemma15 | the Renyi bound of additive symmetric noise | RDP, RenyiBound | poisson |
 
     Theorem 11's printed derivation has a gap (erratum E3); its statement holds, and `certified` proves more: at most
-    2.78 s^2 rho in place of 13 s^2 rho, with preconditions none. (s^2 rho, omega) would be false.
-    records: n, for the schemes that draw again. relation: checked, if given, against the scheme. order: asks the methods
+    2.78 s^2 rho in place of 13 s^2 rho where it applies, and it applies everywhere. (s^2 rho, omega) would be false.
+    records: n, for the schemes that draw again. relation: checked, if given, against the scheme. order: asks methods
     that give a Renyi bound for RDP at that order, which has to be whole except for `certified`; RDP stays at its own.
     A profile is a function epsilon -> delta; `details`: `groups`, `substitution` of `amplified_profile`, or `omega` of
     `certified_tcdp`. Raises ValueError where nothing is proved, naming the precondition.
