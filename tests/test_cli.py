@@ -330,7 +330,7 @@ BAD = {
     "seed": ["seed"],
     "sweep.k=[1,2": ["sweep.k=[1,2 cannot be read", "close every bracket"],
     "data=null": ["data=null is not valid", "one_bin"],
-    "cluster=null": ["cluster=null is not valid", "local, serial"],
+    "cluster=null": ["cluster=null is not valid", "local, pbs"],
     "=3": ["'=3' cannot be read", "KEY=VALUE"],
     "seed=1,2": ["write seed=[1,2] for a list", "--multirun"],
     "--bogus": ["--bogus", "--help"],

@@ -1,7 +1,7 @@
 """cluster=local: worker processes on this machine; nothing listens beyond the loopback interface."""
 
 import logging
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from tcdp_sim import interrupts
 from tcdp_sim.clusters import tuning
@@ -46,4 +46,5 @@ def client(spec, tell):
     finally:
         with interrupts.held():
             for one in reversed(started):
-                one.close(timeout=5)
+                with suppress(TimeoutError):  # a worker in the middle of its restart; it ends with this process
+                    one.close(timeout=5)
