@@ -3,10 +3,11 @@
 import socket
 import sys
 import threading
+import types
 
 import pytest
 
-from tcdp_sim import clusters
+from tcdp_sim import clusters, engine
 from tcdp_sim.clusters import kubernetes, queues, running
 from tcdp_sim.config import named, options
 from tcdp_sim.errors import UserError
@@ -190,6 +191,45 @@ def test_a_missing_dask_kubernetes_is_one_line(monkeypatch):
         r"^cluster=kubernetes needs the package dask-kubernetes; install it with: pip install 'tcdp_sim\[kubernetes\]'$"
     )
     with pytest.raises(UserError, match=told), clusters.connect(spec("kubernetes")):
+        pass
+
+
+@pytest.fixture
+def operator(monkeypatch):
+    """Stands in for the Dask operator: pods are processes of this machine. What it was asked for."""
+    from distributed import LocalCluster
+
+    asked = {}
+
+    def cluster(*, name, namespace, image, n_workers, resources, env, worker_command, quiet):
+        asked.update(locals())
+        if image == "missing":
+            raise RuntimeError("ImagePullBackOff\n missing")
+        return LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        )
+
+    module = types.ModuleType("dask_kubernetes.operator")
+    module.KubeCluster = cluster
+    monkeypatch.setitem(sys.modules, "dask_kubernetes", types.ModuleType("dask_kubernetes"))
+    monkeypatch.setitem(sys.modules, "dask_kubernetes.operator", module)
+    return asked
+
+
+def test_pods_are_asked_for_compared_and_used(operator, monkeypatch):
+    monkeypatch.setattr(engine, "run", abs)
+    told = []
+    with clusters.connect(spec("kubernetes", workers=2), "strict", told.append) as executor:
+        assert sorted(executor.results(iter([-1, -2, -3]))) == [1, 2, 3]
+        assert executor.workers == 2
+    assert len(told) == 1
+    assert told[0].startswith("warning: the Dask operator's pods talk in plain text")
+    assert operator["env"].keys() == {"DASK_INTERNAL_INHERIT_CONFIG"}
+
+
+def test_pods_that_do_not_start_are_one_line(operator):
+    told = r"^cluster=kubernetes: the pods did not start \(ImagePullBackOff missing\)$"
+    with pytest.raises(UserError, match=told), clusters.connect(spec("kubernetes", image="missing")):
         pass
 
 

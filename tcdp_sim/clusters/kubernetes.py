@@ -37,7 +37,7 @@ def options(spec) -> dict:
         "n_workers": spec["workers"],
         "resources": {"requests": amounts, "limits": amounts},
         "env": {"DASK_INTERNAL_INHERIT_CONFIG": tuning.inherited()},
-        "worker_command": ["dask", "worker", "--nthreads", "1", "--dashboard-address", "127.0.0.1:0"],
+        "worker_command": ["dask", "worker", "--nthreads", "1"],
         "quiet": True,
     }
 
