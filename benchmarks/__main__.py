@@ -14,6 +14,7 @@ BENCHMARKS = {
     "profiles": privacy.profiles,
     "conversions": privacy.conversions,
     "calibration": privacy.calibration,
+    "composition": privacy.composition,
     "audits": privacy.audits,
     "planning": framework.planning,
     "overhead": framework.overhead,
