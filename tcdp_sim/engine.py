@@ -58,10 +58,17 @@ class DaskExecutor:
             flying.add(self._client.submit(run, task, pure=False))
             room -= 1
             if room == 0:
-                yield next(flying)[1]
+                yield _arrived(next(flying)[1])
                 room += 1
         for _, done in flying:
-            yield done
+            yield _arrived(done)
+
+
+def _arrived(done):
+    """A task's result; what dask hands over as one when the scheduler is lost is raised."""
+    if isinstance(done, BaseException):
+        raise done
+    return done
 
 
 def pending(

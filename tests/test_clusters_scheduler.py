@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tcdp_sim import clusters
+from tcdp_sim import clusters, engine
 from tcdp_sim.clusters import agreement
 from tcdp_sim.config import named
 from tcdp_sim.errors import UserError
@@ -114,6 +114,34 @@ def test_who_has_no_certificate_is_refused_in_one_line(cluster, how, tmp_path):
         clusters.connect(spec(cluster, wait=5, **own)),
     ):
         pass
+
+
+def test_a_scheduler_killed_mid_run_is_one_line(tmp_path, monkeypatch):
+    port = free_port()
+    dashboard = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
+    commands = (["dask_scheduler", "--port", port], ["dask_worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1"])
+    commands = [
+        [sys.executable, "-m", f"distributed.cli.{name}", *map(str, rest), *dashboard] for name, *rest in commands
+    ]
+    with (tmp_path / "log").open("w") as log:
+        scheduler, worker = (subprocess.Popen(words, cwd=tmp_path, stdout=log, stderr=log) for words in commands)
+
+    def run():
+        plain = dict(named("cluster", "scheduler")) | {"address": f"tcp://127.0.0.1:{port}", "wait": START}
+        with clusters.connect(plain) as executor:
+            results = executor.results(iter([0.2] * 1000))
+            next(results)
+            scheduler.kill()
+            return list(results)
+
+    monkeypatch.setattr(engine, "run", time.sleep)
+    try:
+        with pytest.raises(UserError, match=r"^the connection to the workers was lost; what was finished is kept"):
+            run()
+    finally:
+        for one in (scheduler, worker):
+            one.kill()
+            one.wait(START)
 
 
 def test_nobody_at_the_address_is_one_line():
