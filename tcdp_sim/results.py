@@ -15,7 +15,7 @@ from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, bin_
 from tcdp_sim.sweep import Cell
 
 QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
-_INTERVAL = ("", "_mcse", "_lower", "_upper")
+INTERVAL = ("", "_mcse", "_lower", "_upper")  # of a simulated number: estimate, standard error, 95% interval
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 NORMAL = 1.959963984540054  # half the width of a 95% interval, in standard errors
 UNSEEN = 3.6888794541139363  # -log(0.025)
@@ -228,7 +228,7 @@ def _quantiles(name, about, found):
     )
     return {
         f"{name}_quantile{end}": _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
-        for end, part, text in zip(_INTERVAL, table, said)
+        for end, part, text in zip(INTERVAL, table, said)
     }
 
 
@@ -256,5 +256,5 @@ def _exceedances(name, about, found, thresholds):
 def _proportions(name, dims, meaning, hits):
     table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
     said = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
-    out = {f"{name}{end}": _row(r, "1", meaning + text, dims) for end, r, text in zip(_INTERVAL, table, said)}
+    out = {f"{name}{end}": _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, said)}
     return out | {f"{name}_count": _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}

@@ -14,11 +14,10 @@ from tcdp_sim import config, exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import INTERVAL, cell_mechanism
 
 LEVEL = 0.95
 LARGEST_K = 1e300
-INTERVAL = ("", "_mcse", "_lower", "_upper")
 # How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
 # never loses to it (but for the slack of its certificate), so that only a clear win says anything.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}

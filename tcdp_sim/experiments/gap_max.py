@@ -20,9 +20,7 @@ from tcdp_sim.experiments.selection.required import (
     top_m_figure,
 )
 from tcdp_sim.experiments.selection.series import size, styles, with_series
-from tcdp_sim.results import cell_mechanism
-
-INTERVAL = ("", "_mcse", "_lower", "_upper")
+from tcdp_sim.results import INTERVAL, cell_mechanism
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:

@@ -16,10 +16,9 @@ from tcdp_sim.interior import law, methods, requirement
 from tcdp_sim.interior.binary_search import success_probability as search_success
 from tcdp_sim.interior.domain_em import success_probability as exponential_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import INTERVAL, cell_mechanism
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
-INTERVAL = ("", "_mcse", "_lower", "_upper")
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:

@@ -12,13 +12,12 @@ from rich.table import Table
 
 from tcdp_sim.noise import Noise
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, points, series_styles
-from tcdp_sim.results import cell_histogram, cell_mechanism
+from tcdp_sim.results import INTERVAL, cell_histogram, cell_mechanism
 from tcdp_sim.summary import proportion
 
 NORMAL = 1.959963984540054  # 97.5% point
 FINE = 400  # points of the exact curves
 MOST_BINS = 1000  # on each side: up to there multiples of the width are edges of the stored bins
-INTERVAL = ("", "_mcse", "_lower", "_upper")
 COLUMNS = 4  # noises in one figure
 
 
