@@ -1,7 +1,7 @@
 """What a guarantee becomes when the mechanism is run on a random subsample of its records."""
 
 from collections.abc import Callable
-from math import exp, expm1, floor, fsum, log
+from math import exp, expm1, floor, fsum, log, log1p
 
 from tcdp_sim.errors import choice
 from tcdp_sim.privacy.amplification_profiles import Profile, amplified_profile
@@ -9,7 +9,7 @@ from tcdp_sim.privacy.amplification_renyi import certified, cheat_sheet, lemma_1
 from tcdp_sim.privacy.amplification_tcdp import certified_tcdp, theorem_11, theorem_12
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, number, require
 from tcdp_sim.privacy.renyi import RenyiBound, renyi_bound
-from tcdp_sim.privacy.sampling import chance_drawn, drawn_again, known_scheme, log_mixed
+from tcdp_sim.privacy.sampling import chance_drawn, drawn_again, draws, known_scheme, log_mixed
 
 _RENYI = {"certified": certified, "wang2019": wang_2019, "cheat_sheet_rdp": cheat_sheet, "lemma15": lemma_15}
 _TCDP = {"theorem11": theorem_11, "theorem12": theorem_12, "certified": certified_tcdp}
@@ -23,6 +23,7 @@ _FOR = {  # method -> the schemes for which it is proved
     "lemma15": ("poisson",),
 }
 METHODS = tuple(_FOR)
+_LARGE = 600.0  # of a loss in logs: near where floats, and the chances of many draws, end
 _UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
 
 
@@ -141,6 +142,7 @@ def _pure(epsilon, s, scheme, records):
 
     With replacement: parts u_k = P_k / R, k = 0, 1, ... draws, are at most e^(k epsilon), and Q_k at least u_k and 1
     over that; the ratio is largest where every u_k is at an end, as told by where it exceeds the ratio itself.
+    Where floats end: the largest numerator over the least denominator, which is no less.
     """
     how = known_scheme(scheme)
     if scheme == "poisson_substitution":  # P_1 <= e^epsilon R and Q_1 >= e^-epsilon R at once
@@ -148,8 +150,12 @@ def _pure(epsilon, s, scheme, records):
     if not how.replaces:
         return log_mixed(s, epsilon)
     chances = drawn_again(s, records)
+    if len(chances) * epsilon > _LARGE:  # rare draws may decide: E[e^(k epsilon)] / E[e^(-k epsilon)] in closed form
+        n, m = draws(s, records)
+        loss = m * (log_mixed(1 / n, epsilon) - log1p(expm1(-epsilon) / n)) if n > 1 else epsilon
+        return min(loss, m * epsilon)
     none = 1 - fsum(chances)
-    rises = [min(k * epsilon, 700.0) for k in range(1, len(chances) + 1)]
+    rises = [k * epsilon for k in range(1, len(chances) + 1)]
     low, high = 0.0, rises[-1]
     for _ in range(200):  # the log ratio at which the best gain is none
         middle = 0.5 * (low + high)

@@ -5,6 +5,7 @@ from math import exp, expm1, inf, log, log1p
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy import stats
 from scipy.special import lambertw
 
@@ -127,6 +128,16 @@ def test_pure_dp_with_replacement_is_that_of_laplace_noise(scheme):
     assert amplify(PureDP(0.3), 0.1, scheme, records=100).epsilon == pytest.approx(truth, rel=1e-12)
     assert amplify(PureDP(3.0), 1.0, scheme, records=2).epsilon <= 6.0
     assert amplify(PureDP(0.3), 1.0, scheme, records=1).epsilon == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("scheme", ["with_replacement", "hybrid"])
+@pytest.mark.parametrize(("epsilon", "n"), [(7, 1000), (5, 10_000), (500, 2), (3, 1000), (600.5, 1)])
+def test_large_epsilons_with_replacement_are_not_understated(scheme, epsilon, n):
+    """An output with chance e^(k epsilon - n epsilon) at k copies of the record: E[e^(k epsilon)], k binomial."""
+    found = amplify(PureDP(epsilon), 1, scheme, records=n).epsilon
+    with mp.workdps(40):
+        least = n * mp.log1p(mp.expm1(epsilon) / n)
+        assert least * (1 - 1e-14) <= found <= n * epsilon
 
 
 def test_pure_dp_of_poisson_under_substitution():
