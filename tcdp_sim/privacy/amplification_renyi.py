@@ -12,6 +12,7 @@ MOST_TERMS = 100_000
 NODES = 1500  # of the profile
 ORDERS = 4000  # among which Canonne-Kamath-Steinke's bound looks for the best
 _PANEL = 4
+_COARSE = 500.0  # nats: for larger bounds at the highest order the profile's nodes are too far from each other
 
 
 def lemma_15(bound: RenyiBound, s: float) -> RenyiBound:
@@ -60,7 +61,9 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
 
     if order >= bound.highest:
         return inf
-    highest = bound.highest if bound.highest < inf else 2.0 ** ceil(log2(2 * order + 62))
+    highest = bound.highest
+    if highest == inf or bound.curve(highest) > _COARSE:
+        highest = min(highest, 2.0 ** ceil(log2(2 * order + 62)))
     eps, log_delta, log_last, decay = _profile(bound, highest)
     x, width, log_chord = _panels(eps, log_delta)
     log_w = np.logaddexp(np.log1p(-s) if s < 1 else -inf, x + log(s))
@@ -93,7 +96,7 @@ def _panels(eps, log_delta):
     node, weight = np.polynomial.legendre.leggauss(_PANEL)
     half = 0.5 * np.diff(eps)[:, None]
     x = eps[:-1, None] + half * (1 + node)
-    share = np.expm1(x - eps[:-1, None]) / np.expm1(2 * half)
+    share = np.exp(x - eps[1:, None]) * np.expm1(eps[:-1, None] - x) / np.expm1(-2 * half)
     left, right = log_delta[:-1, None], log_delta[1:, None]
     chord = left + np.log1p(share * np.expm1(right - left))
     return x, half * weight, chord
@@ -173,5 +176,3 @@ def _log_expm1(x):
 def _affordable(a):
     if a > MOST_TERMS:
         raise ValueError(f"order = {a} is not valid; valid: a whole order from 2 to {MOST_TERMS}")
-
-

@@ -246,6 +246,16 @@ def test_the_certificate_covers_every_order_of_the_exact_gaussian():
     assert amplify(base, s, WOR, "certified", order=2.5) == RDP(2.5, bound(2.5))
 
 
+@pytest.mark.parametrize("omega", [1e5, 1e7, 1e12])
+def test_the_certificate_of_a_long_domain_is_that_of_an_endless_one(omega):
+    long, endless = (amplify(TCDP(0.1, end), 0.01, WOR, order=5) for end in (omega, inf))
+    assert long.epsilon == pytest.approx(endless.epsilon, rel=1e-9)
+
+
+def test_the_certificate_of_next_to_no_privacy_is_a_number():
+    assert amplify(TCDP(5000, inf), 0.01, WOR, order=5).epsilon <= 25_000
+
+
 def test_rdp_stays_at_its_order():
     found = amplify(RDP(3, 0.2), 0.1, WOR)
     truth = log1p(0.01 * 3 * min(4 * expm1(0.2), 2 * exp(0.2)) + 2 * 0.001 * exp(0.4)) / 2
