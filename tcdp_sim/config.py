@@ -67,7 +67,7 @@ def settings(config: Mapping[str, Any]) -> Settings:
         seed=_whole(config["seed"], "seed", 0, MAX_SEED - 1),
         trials=_whole(config["trials"], "trials", 1, 10**12),
         chunk=_whole(config["chunk"], "chunk", 1, 10**7),
-        target_mcse=_targets(config["target_mcse"]),
+        target_mcse=_targets(config),
         max_trials=_whole(config["max_trials"], "max_trials", 1, 10**12),
         results_dir=_text(config["results_dir"], "results_dir", "\0\n", "the path of a folder"),
         invalid=_one_of(config["invalid"], "invalid", ("refuse", "skip")),
@@ -164,9 +164,12 @@ def _suggested(config, block, where: str) -> Mapping[str, Any]:
     return _axes("data", config["data"])
 
 
-def _targets(value) -> Mapping[str, Any] | None:
+def _targets(config) -> Mapping[str, Any] | None:
+    value, trials, most = (config[key] for key in ("target_mcse", "trials", "max_trials"))
     if value is not None:
         _mapping("target_mcse", value)
+        if _whole(most, "max_trials", 1, 10**12) < _whole(trials, "trials", 1, 10**12):
+            raise UserError(f"max_trials = {most} is not valid with target_mcse; valid: at least trials = {trials}")
     return value or None
 
 

@@ -19,9 +19,9 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
     """
     study = prepare(raw)
-    if not isinstance(raw["other"], str):
+    if not isinstance(raw["other"], str | int) or isinstance(raw["other"], bool):
         raise UserError("other is not given; give other=FOLDER, the folder of a run of the same study")
-    folder = Path(raw["other"])
+    folder = Path(str(raw["other"]))
     if not (folder / "run.json").exists():
         raise UserError(f"other = {folder} holds no run")
     if folder.resolve() == study.folder.resolve():

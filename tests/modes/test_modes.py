@@ -203,6 +203,7 @@ def test_the_most_trials_are_not_exceeded(tiny, folder):
     ("target", "said"),
     [
         ("5", "target_mcse = 5 is not valid"),
+        ("{linf_error: {absolute: 1}} max_trials=10", "max_trials = 10 is not valid with target_mcse; valid: at least"),
         ("{speed: {absolute: 1}}", "target_mcse.speed is not an observable or event of histogram; valid: linf_error"),
         ("{linf_error: 1}", "target_mcse.linf_error = 1 is not valid; valid: {absolute: 0.1} or {relative: 0.001}"),
         ("{linf_error: {absolute: 1, relative: 1}}", "is not valid; valid: {absolute"),
@@ -211,7 +212,8 @@ def test_the_most_trials_are_not_exceeded(tiny, folder):
     ],
 )
 def test_bad_targets_are_one_line(one_line, target, said):
-    assert said in one_line(f"target_mcse={target}")
+    target, *more = target.split(" max_trials")
+    assert said in one_line(f"target_mcse={target}", *(f"max_trials{word}" for word in more))
 
 
 def test_an_event_that_never_happened_so_far_needs_more_trials(tiny, folder):
