@@ -63,7 +63,10 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
         return inf
     highest = bound.highest
     if highest == inf or bound.curve(highest) > _COARSE:
-        highest = min(highest, 2.0 ** ceil(log2(2 * order + 62)))
+        cut = 2.0 ** ceil(log2(2 * order + 62))
+        while cut < 2.0**40 and cut < highest and bound.curve(min(2 * cut, highest)) <= 5.0:
+            cut *= 2  # for small rho the best order of the profile is far out
+        highest = min(highest, cut)
     eps, log_delta, log_last, decay = _profile(bound, highest)
     x, width, log_chord = _panels(eps, log_delta)
     log_w = np.logaddexp(np.log1p(-s) if s < 1 else -inf, x + log(s))

@@ -297,3 +297,10 @@ def test_what_is_not_proved_is_refused_in_one_line(call, said):
     with pytest.raises(ValueError, match=said) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rho", [1e-9, 1e-6, 1e-3, 0.1])
+def test_an_endless_domain_is_amplified_at_small_rho_too(rho):
+    """E3's certified constant is at most 2.78, whatever rho."""
+    assert amplify(TCDP(rho, inf), 0.01, WOR).rho <= 2.78e-4 * rho
+    assert amplify(TCDP(1e-3, 1e6), 0.01, WOR).rho <= 2.78e-7
