@@ -17,7 +17,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from tcdp_sim import __version__, interrupts
+from tcdp_sim import __version__, interrupts, journal
 from tcdp_sim.config import KEYS, options
 from tcdp_sim.store import tree_digest
 
@@ -474,8 +474,10 @@ LONG = ("trials=5e6", "chunk=20000", "sweep.noise=gaussian", "sweep.k=10", "swee
 CLUSTERS = {"serial": ("cluster=serial",), "local": ("cluster=local", "cluster.workers=2")}
 
 
-def journal_size(folder):
-    return sum(path.stat().st_size for path in folder.glob("journal/*.seg"))
+def chunks_written(folder):
+    """How many chunks the journal holds; its first record is none, it says who writes."""
+    records = (payload for _, _, payload in journal.read(folder / "journal"))
+    return sum(payload is not None and payload.startswith(b"C") for payload in records)
 
 
 def _hear_ctrl_c():
@@ -491,7 +493,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_pat
     running = subprocess.Popen([*SCRIPT, *words], cwd=tmp_path, preexec_fn=_hear_ctrl_c, **pipes)
     try:
         deadline = time.monotonic() + PATIENCE
-        while journal_size(folder) == 0 and running.poll() is None and time.monotonic() < deadline:
+        while chunks_written(folder) == 0 and running.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
         workers = psutil.Process(running.pid).children(recursive=True)
         assert bool(workers) == (cluster == "local")
