@@ -67,7 +67,7 @@ BAD = [
         for value in ("--export=ALL,LD_PRELOAD=x", "--wrap=id", "--qos=a\nid", "qos=a", "", 1)
     ],
     *[("slurm", "directives", value) for value in (None, "--export=ALL", 3, {"qos": "low"})],
-    *[("pbs", "directives", [value]) for value in ("-S /tmp/x", "-v A=b", "-V", "-W stagein=x", "-l a=b\nid", "-C x")],
+    *[("pbs", "directives", [value]) for value in ("-S x", "-v A=b", "-V", "-W stagein=x", "-l a=b\nid", "-C x")],
     *[
         ("scheduler", "address", v)
         for v in ("host", "http://host:1", "host:port", "inproc://1:2", "host:1/x", "", 5, ["a:1"])
@@ -127,7 +127,7 @@ def test_one_word_changes_the_cluster(command, words):
     assert f" on {7 if 'pbs' in words[0] else 4 if 'slurm' in words[0] else 1} workers" in out
 
 
-@pytest.mark.parametrize("word", ["cluster.commands=[id]", "cluster.python=/tmp/x", "cluster._target_=os.system"])
+@pytest.mark.parametrize("word", ["cluster.commands=[id]", "cluster.python=x", "cluster._target_=os.system"])
 def test_a_key_that_could_run_code_is_none(command, word):
     code, out, err = command("mode=plan", "cluster=slurm", f"+{word}")
     assert (code, out) == (2, "")

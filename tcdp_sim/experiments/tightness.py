@@ -1,59 +1,36 @@
 """How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
 
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from rich import box
 from rich.table import Table
-from scipy.optimize import brentq
 
 from tcdp_sim import exact
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.errors import UserError
+from tcdp_sim.experiments.theorem_17.claims import (
+    COROLLARY,
+    PRINTED,
+    PRINTED_FROM,
+    PROVED_FROM,
+    THEOREM,
+    TIGHT,
+    below,
+    corollary_18,
+    false_below,
+    highest,
+    worst_ratio,
+)
+from tcdp_sim.experiments.theorem_17.drawing import figures
 from tcdp_sim.mechanisms import PrivacyLoss
-from tcdp_sim.noise import Noise, SinhNormal
-from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles
+from tcdp_sim.noise import SinhNormal
 from tcdp_sim.results import cell_mechanism, mean_interval
 
-ORDERS = 24  # at which the largest ratio is looked for: it is smooth, and largest at an end
 FINE = 100  # points of the exact curves
-THEOREM, COROLLARY, TIGHT = "Theorem 17", "Corollary 18", "calibrated tightly"
-PRINTED = 16  # Theorem 17: where Gaussian noise of the same scale is rho-zCDP, it claims (16 rho, omega)-tCDP
-PRINTED_FROM, PROVED_FROM = 0.125, np.sqrt(0.5)  # omega sqrt(rho) in Corollary 18: as printed, as its proof needs
-INFINITE = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 
-
-def worst_ratio(noise: Noise, rho: float, omega: float, coordinates: int = 1, shift: float = 1.0) -> float:
-    """The largest of coordinates D_alpha / (rho alpha), 1 <= alpha <= omega; (rho, omega)-tCDP is that it is at most 1.
-
-    D_alpha: the Renyi divergence of `noise` from itself moved by `shift` (counts), by quadrature; coordinates: how many
-    are moved. rho > 0; omega >= 1. Infinite where the divergence is. Raises ValueError.
-    """
-    orders = np.geomspace(1, real("omega", omega, 1, closed=True), ORDERS)
-    divergences = exact.renyi_divergence(noise, shift, orders).estimate
-    return float((coordinates * divergences / (real("rho", rho, 0) * orders)).max())
-
-
-def corollary_18(rho: float, omega: float) -> SinhNormal:
-    """The noise that Corollary 18 adds to every bin of a histogram for (rho, omega)-tCDP, whether that holds or not."""
-    return SinhNormal(scale=4 / np.sqrt(real("rho", rho, 0)), knee=8 * omega)
-
-
-def false_below(rho: float) -> float:
-    """The omega sqrt(rho) below which Corollary 18 is false: moving two bins by one costs more than it claims (E4).
-
-    To 1e-9; NaN where it is true for every omega > 1 (rho > 0.029). 0 < rho < 1/2.
-    """
-    root = np.sqrt(real("rho", rho, 0, 0.5))
-
-    def excess(scaled):
-        omega = max(scaled / root, 1.0)
-        return np.log(worst_ratio(corollary_18(rho, omega), rho, omega, 2))
-
-    least = max(root, 0.05)
-    return float(brentq(excess, least, PROVED_FROM, xtol=1e-9)) if excess(least) > 0 else np.nan
+__all__ = ["figures", "reference", "report"]
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -177,8 +154,8 @@ def _constants(rows):
     for heading in ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω"):
         out.add_column(heading, justify="right", no_wrap=True)
     for _, cells in rows.groupby(["claim", "rho", "omega"], sort=False):
-        below = _below(cells)
-        row = (below if len(below) else cells).sort_values("order").iloc[-1 if len(below) else 0]
+        claimed = below(cells)
+        row = (claimed if len(claimed) else cells).sort_values("order").iloc[-1 if len(claimed) else 0]
         constant = f"{PRINTED * row['worst']:.4f}" if row["claim"] == THEOREM else ""
         out.add_row(
             *({THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"),
@@ -193,23 +170,13 @@ def _windows(rows):
     out = _new_table("Corollary 18: 2D/(ρα), the divergence of a histogram over its claim")
     for heading in ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim"):
         out.add_column(heading, justify="right", no_wrap=True)
-    for row in _highest(rows).to_dict("records"):
+    for row in highest(rows).to_dict("records"):
         out.add_row(
             *(f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"),
             *(f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"),
             _verdict(row),
         )
     return out
-
-
-def _below(rows):
-    """The rows of orders for which something is claimed."""
-    return rows[rows["order"] <= rows["omega"] * (1 + 1e-9)]
-
-
-def _highest(rows):
-    """Of every rho and omega of Corollary 18 the highest order that counts."""
-    return _below(rows).sort_values(["rho", "omega", "order"]).drop_duplicates(["rho", "omega"], keep="last")
 
 
 def _new_table(title):
@@ -223,92 +190,3 @@ def _verdict(row) -> str:
     if row["worst"] > 1:
         return "FALSE"
     return "proved" if scaled >= PROVED_FROM else "true, unproved"
-
-
-def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) Theorem 17's ratio against the order, (b) Corollary 18's largest one against omega sqrt(rho); a rho each."""
-    for given, name, draw in ((False, "theorem_17", _by_order_figure), (True, "corollary_18", _by_omega_figure)):
-        part = table[(table["claim"] == COROLLARY) == given]
-        for rho, rows in part.groupby("rho", sort=False):
-            yield name + f"_rho_{rho:.4g}" * (part["rho"].nunique() > 1), draw(rows, rho), rows
-
-
-def _by_order_figure(part, rho):
-    figure, grid = new_figure(1, 1, 7.8, 5.6)
-    axes = grid[0, 0]
-    axes.fill_between([0, 1], 0.01, 1, color="#009E73", alpha=0.12, linewidth=0)
-    named = {_series_name(row): rows for row, rows in _groups(part)}
-    styles = series_styles([(name, rows["claim"].iloc[0]) for name, rows in named.items()])
-    for name, rows in named.items():
-        style, rows = styles[name], rows.sort_values("order")
-        drawn, curve = rows[(rows["trials"] > 0) & np.isfinite(rows["ratio"])], rows[rows["trials"] == 0]
-        omega, end = rows["omega"].iloc[0], rows["infinite_from"].iloc[0]
-        marks = {"color": style["color"], "marker": style["marker"]}
-        x = drawn["order"] / omega
-        points(axes, x, drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **marks)
-        axes.plot(curve["order"] / omega, curve["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
-        axes.plot([end / omega] * 2, [curve["ratio_exact"].iloc[-1], 10], **INFINITE | {"color": style["color"]})
-    axes.axhline(1, color=GREY, linewidth=1.2)
-    axes.annotate("claimed: at most 1 for α < ω", (0.03, 1.04), color=GREY, fontsize=8)
-    if (part["claim"] == THEOREM).any():
-        axes.axhline(1 / PRINTED, color=GREY, linewidth=0.9, linestyle=(0, (1, 2)))
-        axes.annotate("1/16: Gaussian of the same scale", (0.03, 0.96 / PRINTED), color=GREY, fontsize=8, va="top")
-    far = max((rows["infinite_from"] / rows["omega"]).max() for rows in named.values())
-    plain_log_axis(axes)
-    axes.set(xlim=(0, 1.04 * far), xlabel="order over the claimed limit, α / ω")
-    axes.set(ylim=(0.045, 2), ylabel=r"$D_\alpha\,/\,(\rho\,\alpha)$")
-    axes.set_title(f"Divergence of sinh-normal noise, over what is claimed (ρ = {rho:.4g})")
-    keys = {name: line_key(**style) for name, style in styles.items()}
-    keys["exact; markers: simulated, 95% interval"] = line_key(GREY)
-    keys["α*: infinite from here on"] = line_key(**INFINITE)
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    return figure
-
-
-def _groups(part):
-    for _, rows in part.groupby("noise_law", sort=False):
-        yield rows.iloc[0], rows
-
-
-def _series_name(row) -> str:
-    at = f"ω√ρ = {row['omega_sqrt_rho']:.3g}"
-    if row["claim"] == THEOREM:
-        return f"{THEOREM}, {at}: its {PRINTED} could be {PRINTED * row['worst']:.3g}"
-    return f"{row['claim']}, {at}: reaches {row['worst']:.3g}"
-
-
-def _by_omega_figure(part, rho):
-    figure, grid = new_figure(1, 1, 7.8, 4.8)
-    axes = grid[0, 0]
-    drawn = _highest(part[part["trials"] > 0])
-    curve = part[part["trials"] == 0].sort_values("omega")
-    low, high = curve["omega_sqrt_rho"].min() / 1.05, max(curve["omega_sqrt_rho"].max(), 1.0) * 1.05
-    edge = false_below(rho) if rho < 0.5 else np.nan
-    bad = edge if edge > PRINTED_FROM else PRINTED_FROM
-    for start, end, colour, text in (
-        (low, PRINTED_FROM, "#FFFFFF", "not\nclaimed"),
-        (PRINTED_FROM, bad, WRONG, "claimed,\nbut FALSE"),
-        (bad, PROVED_FROM, GREY, "claimed and true,\nbut the proof does not reach here"),
-        (PROVED_FROM, high, "#009E73", "proved:\nω ≥ 1/√(2ρ)"),
-    ):
-        if max(start, low) < end:
-            axes.axvspan(max(start, low), end, color=colour, alpha=0.13, linewidth=0)
-            axes.annotate(text, (np.sqrt(max(start, low) * end), 5.4), ha="center", va="top", fontsize=8)
-    axes.plot(curve["omega_sqrt_rho"], curve["worst"], color="#0072B2", label="exact, worst order below ω")
-    told = {"color": "#0072B2", "marker": "o", "label": "simulated at the highest order, 95% interval"}
-    points(axes, drawn["omega_sqrt_rho"], drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **told)
-    axes.axhline(1, color=GREY, linewidth=1.2)
-    told = {"ha": "right", "color": GREY, "fontsize": 8}
-    axes.annotate("claimed: at most 1 ", (high, 1), (0, 3), textcoords="offset points", **told)
-    if edge > low:
-        axes.annotate(f"ω√ρ = {edge:.4f}", (edge, 1), (6, 6), textcoords="offset points", fontsize=8, color=WRONG)
-    axes.set_xscale("log")
-    ticks = [t for t in (0.1, 0.125, 0.2, 0.3, 0.5, 0.7071, 1, 2, 5, 10) if low <= t <= high]
-    axes.set_xticks(ticks, ["1/√2" if t == 0.7071 else "1/8" if t == 0.125 else f"{t:g}" for t in ticks])
-    axes.set_xticks([], minor=True)
-    plain_log_axis(axes)
-    axes.set(xlim=(low, high), xlabel="ω√ρ")
-    axes.set(ylim=(0.05, 6), ylabel=r"largest of $2\,D_\alpha\,/\,(\rho\,\alpha)$ for α < ω")
-    axes.set_title(f"Corollary 18: what its histogram costs, over what it claims (ρ = {rho:.4g})")
-    figure.legend(loc="outside lower center", ncols=2)
-    return figure

@@ -66,9 +66,9 @@ class Mechanism(ABC):
         """The privacy guarantee of its noise."""
 
     @property
-    @abstractmethod
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:
-        """Observable -> label -> value at which exceedances are counted exactly."""
+        """Observable -> label -> value at which exceedances are counted exactly; none unless a mechanism says so."""
+        return {}
 
     @property
     @abstractmethod

@@ -131,10 +131,6 @@ class InteriorPoint(Mechanism):
         return self.recipes[0].noise if self.recipes else None
 
     @property
-    def thresholds(self):
-        return {}
-
-    @property
     def work(self):
         return 40.0 + 100.0 * (len(self.recipes) > 1)
 

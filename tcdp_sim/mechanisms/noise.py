@@ -112,10 +112,6 @@ class NoiseDraw(Mechanism):
         return self.promise
 
     @property
-    def thresholds(self):
-        return {}
-
-    @property
     def work(self):
         return 2.0
 

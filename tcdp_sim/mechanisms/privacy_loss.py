@@ -76,10 +76,6 @@ class PrivacyLoss(Mechanism):
         return self.promise
 
     @property
-    def thresholds(self):
-        return {}
-
-    @property
     def work(self):
         return 3.0 + 30.0 * (self.epsilon is not None) + 15.0 * (self.order is not None)
 

@@ -129,10 +129,6 @@ class Subsampled(Mechanism):
         return self.promise
 
     @property
-    def thresholds(self):
-        return {}
-
-    @property
     def draws(self) -> int:
         """How many records a subsample holds, or for Poisson sampling expects."""
         return round(self.fraction * int(self.counts.sum()))

@@ -180,8 +180,10 @@ def test_figures(table):
 def test_a_noise_has_one_colour_in_every_figure(table):
     seen = {}
     for figure in drawn_figures(table).values():
-        for axes in figure.axes:
-            for handle, label in zip(*axes.get_legend_handles_labels()):
-                seen.setdefault(label, set()).add(handle.lines[0].get_color())
-    assert len(seen) == 5
-    assert all(len(colours) == 1 for colours in seen.values())
+        for legend in figure.legends:
+            for handle, text in zip(legend.legend_handles, legend.get_texts()):
+                seen.setdefault(text.get_text(), set()).add((handle.get_color(), handle.get_linestyle()))
+    noises = {label: styles for label, styles in seen.items() if "exact" not in label and "allows" not in label}
+    assert len(noises) == 5
+    assert all(len(styles) == 1 for styles in noises.values())
+    assert len(set.union(*noises.values())) == 5

@@ -1,0 +1,1 @@
+"""How privacy losses are drawn; the experiment is `privacy_loss`."""
