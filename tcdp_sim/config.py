@@ -14,7 +14,7 @@ from tcdp_sim.errors import UserError
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
 CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all
-MODES = ("run", "plan", "draw", "status", "verify", "replay", "merge")
+MODES = ("run", "plan", "draw", "status", "verify", "replay", "merge", "diff")
 GROUPED = ("experiment", "mechanism", "data", "cluster")
 KEYS = (
     *("name", "mode", "seed", "trials", "chunk", "target_mcse", "max_trials", "results_dir", "invalid", "numerics"),

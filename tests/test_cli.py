@@ -89,7 +89,7 @@ def test_script_and_module_are_the_same(tmp_path):
 def test_a_mistake_ends_the_program_with_2_and_one_line(tmp_path):
     code, out, err = program("mode=nope", cwd=tmp_path)
     assert (code, out) == (2, "")
-    assert err == "tcdp-sim: mode = 'nope' is not known; valid: run, plan, draw, status, verify, replay, merge\n"
+    assert err == "tcdp-sim: mode = 'nope' is not known; valid: run, plan, draw, status, verify, replay, merge, diff\n"
 
 
 # Plan, run, draw

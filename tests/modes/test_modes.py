@@ -98,7 +98,7 @@ def test_replay_says_what_the_chunk_holds(tiny, folder):
         (("mode=merge",), "other is not given"),
         (("mode=merge", "other=nowhere"), "other = nowhere holds no run"),
         (("mode=verify", "sample=0"), "sample = 0 is not valid"),
-        (("mode=fly",), "mode = 'fly' is not known; valid: run, plan, draw, status, verify, replay, merge"),
+        (("mode=fly",), "mode = 'fly' is not known; valid: run, plan, draw, status, verify, replay, merge, diff"),
     ],
 )
 def test_mistakes_are_one_line(one_line, folder, words, said):
