@@ -10,6 +10,10 @@ class UserError(ValueError):
     """A mistake of the user's, told in one line; the command line ends with exit code 2."""
 
 
+class Failure(Exception):
+    """A run ended without all that was asked for, by no mistake of the user's; told in one line, exit code 1."""
+
+
 def real(name: str, value, low: float, high: float = inf, *, closed: bool = False, finite: bool = True):
     """Return `value` as a float, or as a read-only float array, once it is known to lie in its range.
 
@@ -69,6 +73,10 @@ def _range(name: str, low: float, high: float, closed: bool, finite: bool) -> st
 
 def choice(name: str, value, valid):
     """Return `value` if it is one of `valid`, else raise ValueError listing them."""
-    if value not in valid:
+    try:
+        known = value in valid
+    except (TypeError, ValueError):  # a list, an array
+        known = False
+    if not known:
         raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(map(str, valid))}")
     return value

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from math import exp, expm1
 
+from tcdp_sim.privacy.definitions import number, whole
 from tcdp_sim.privacy.sampling import chance_drawn, drawn_again, known_scheme, log_unmixed
 
 Profile = Callable[[float], float]
@@ -30,24 +31,29 @@ def amplified_profile(
     known to be tight): eta ((1 - b) delta(eps) + b delta_sub(eps)), b = e^(eps' - eps).
     groups: (k, epsilon) -> delta_k, white box; by default what any mechanism with this profile promises to groups.
     substitution: the base profile under substitution, for "poisson_substitution"; by default that of two changes.
-    Raises ValueError for arguments out of range; the answer, for epsilon < 0.
+    Raises ValueError for arguments out of range; the answer, for epsilon < 0 and for a profile that gives no delta.
     """
     how = known_scheme(scheme)
     eta = chance_drawn(sampling_fraction, scheme, records)
-    of_group = groups or partial(group_delta, profile)
+    if substitution is not None and how.natural:
+        raise ValueError(f"substitution is not valid for scheme = {scheme!r}; valid: only for poisson_substitution")
+    profile = _checked("profile", profile)
+    of_group = partial(group_delta, profile) if groups is None else _checked("groups", groups)
     if how.replaces:
         chances = drawn_again(sampling_fraction, records)
         return partial(_mean_over_draws, of_group, chances, eta)
     if how.natural:
         return lambda epsilon: eta * profile(log_unmixed(eta, _valid(epsilon)))
-    return partial(_poisson_substitution, profile, substitution or partial(of_group, 2), eta)
+    of_two = partial(of_group, 2) if substitution is None else _checked("substitution", substitution)
+    return partial(_poisson_substitution, profile, of_two, eta)
 
 
 def group_delta(profile: Profile, size: int, epsilon: float) -> float:
     """What a profile promises to groups, black box: (e^eps - 1)/(e^(eps/k) - 1) delta(eps/k), at most 1.
 
-    Source: Balle-Barthe-Gaboardi 2018, Section 5.
+    Source: Balle-Barthe-Gaboardi 2018, Section 5. Raises ValueError unless size is whole and epsilon >= 0.
     """
+    size, epsilon, profile = whole("size", size), _valid(epsilon), _checked("profile", profile)
     if size == 1:
         return profile(epsilon)
     part = profile(epsilon / size)
@@ -77,6 +83,20 @@ def _poisson_substitution(profile, substitution, eta, epsilon):
 
 
 def _valid(epsilon):
-    if not epsilon >= 0:
-        raise ValueError(f"epsilon = {epsilon!r} is not valid; valid: epsilon >= 0")
-    return epsilon
+    return number("epsilon", epsilon, 0, closed=True, finite=False)
+
+
+def _checked(name, function):
+    """A user's function, whose answers have to be a delta."""
+    if not callable(function):
+        raise ValueError(f"{name} = {function!r} is not valid; valid: a function of epsilon that gives delta")
+    if getattr(function, "func", None) is _delta:
+        return function
+    return partial(_delta, name, function)
+
+
+def _delta(name, function, *arguments):
+    value = function(*arguments)
+    if isinstance(value, float) and 0 <= value <= 1:
+        return value
+    return number(f"{name}{arguments!r}".replace(",)", ")"), value, 0, 1, closed=True, finite=False)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, log2
 
 from tcdp_sim.privacy.renyi import RenyiBound, total_variation
+from tcdp_sim.privacy.sampling import log_mixed
 
 MOST_TERMS = 100_000
 NODES = 1500  # of the profile
@@ -18,16 +19,27 @@ _COARSE = 500.0  # nats: for larger bounds at the highest order the profile's no
 def lemma_15(bound: RenyiBound, s: float) -> RenyiBound:
     """Bun-Dwork-Rothblum-Steinke 2018, Lemma 15: D_a((1-s) Q + s P || Q), with D_k(P || Q) <= bound(k).
 
-    Exact, at whole orders, if the bound is. Of Poisson sampling under add/remove it is the direction (larger data set
-    || smaller one); for additive symmetric noise the other direction is never worse (Mironov-Talwar-Zhang 2019,
-    Theorem 5), and so it is a guarantee. Under substitution it is none: see erratum S3.
+    Poisson sampling under add/remove, any mechanism; at whole orders exact for the pair (P, Q) if the bound is.
+    Given which other records are drawn, with the laws Q of the answer without the record and P with it, sampling
+    releases M = (1-s) Q + s P beside Q, and by joint convexity the worst such pair counts, in both directions.
+    (M || Q) is the lemma. The other direction is no worse, as the bound holds for (P, Q) and for (Q, P): with
+    r = P/Q, w = 1-s + s r, v = 1-s + s/r, b = 2 (a-2) s + 3 and c = (2a-1) s / b, for all a >= 2
+
+        E_Q[w^(1-a)] <= (1-c) E_Q[w^a] + c E_P[v^a],    0 <= c <= 1,
+
+    two means that Lemma 15 bounds alike. Proof: both sides are expectations under Q of functions of r, the right one
+    less the left one being G(r) = (1-c) w^a + c r v^a - w^(1-a), and E_Q[r] = 1; G(1) = 0, so G'' >= 0 is enough. Now
+    G'' w^(a+1) / (a (a-1) s^2) = (1-c) w^(2a-1) + c (w v)^(a-2) (w/r)^3 - 1, and by the inequality of the means the
+    first two terms are at least e^h, h = (2a-1 - c (a-2)) log w + c (a-2) log v - 3 c log r; with log w >= s log r and
+    log v >= -s log r, h >= ((2a-1) s - c b) log r = 0. (For additive symmetric noise: Mironov-Talwar-Zhang 2019,
+    Theorem 5.) Under substitution the lemma's pair is not the worst: erratum S3.
     """
-    return _between_whole_orders(bound, lambda a: _log_sum(_lemma_15_terms(bound, s, a)))
+    return _between_whole_orders(bound, s, lambda a: _log_sum(_lemma_15_terms(bound, s, a)))
 
 
 def wang_2019(bound: RenyiBound, s: float) -> RenyiBound:
     """Wang-Balle-Kasiviswanathan 2019, Theorem 9: without replacement, substitution, any mechanism."""
-    return _between_whole_orders(bound, lambda a: _log_sum(_wang_terms(bound, s, a)))
+    return _between_whole_orders(bound, s, lambda a: _log_sum(_wang_terms(bound, s, a)))
 
 
 def cheat_sheet(bound: RenyiBound, s: float) -> RenyiBound:
@@ -35,7 +47,7 @@ def cheat_sheet(bound: RenyiBound, s: float) -> RenyiBound:
 
     As printed it does not vanish with epsilon (erratum E9), so the unsampled bound is offered where that is less.
     """
-    return _between_whole_orders(bound, lambda a: min(_log_sum(_printed_terms(bound, s, a)), (a - 1) * bound(a)))
+    return _between_whole_orders(bound, s, lambda a: min(_log_sum(_printed_terms(bound, s, a)), (a - 1) * bound(a)))
 
 
 def certified(bound: RenyiBound, s: float) -> RenyiBound:
@@ -50,6 +62,8 @@ def certified(bound: RenyiBound, s: float) -> RenyiBound:
     def curve(order):
         if order <= 1:
             return curve(1 + 1e-6)  # D is nondecreasing
+        if order == inf:
+            return log_mixed(s, bound.curve(inf))
         return min(certified_excess(bound, s, order) / (order - 1), bound(order))
 
     return RenyiBound(curve, bound.highest)
@@ -68,6 +82,8 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
             cut *= 2  # for small rho the best order of the profile is far out
         highest = min(highest, cut)
     eps, log_delta, log_last, decay = _profile(bound, highest)
+    if order - 1 >= decay:
+        return inf
     x, width, log_chord = _panels(eps, log_delta)
     log_w = np.logaddexp(np.log1p(-s) if s < 1 else -inf, x + log(s))
     weight = np.logaddexp((order - 2) * log_w, -(order + 1) * log_w) + x
@@ -84,7 +100,12 @@ def _profile(bound, highest):
 
     excess = np.geomspace(1e-6, (highest - 1) * (1 - 1e-12), ORDERS)
     values = np.array([bound.curve(1 + e) for e in excess])
-    end = 2 * values[-1] + 80 / (highest - 1) + 8 * values[0] ** 0.5
+    with np.errstate(over="ignore", invalid="ignore"):
+        known = np.isfinite(excess * values)
+    if not known.any():
+        raise ValueError(f"the Renyi bound is infinite at all orders up to {highest:g}; valid: finite at some")
+    excess, values = excess[known], values[known]
+    end = 2 * values[-1] + 80 / excess[-1] + 8 * values[0] ** 0.5
     eps = end * np.linspace(0, 1, NODES) ** 2
     offset = excess * (values - np.log1p(1 / excess)) - np.log1p(excess)
     log_delta = np.array([(offset - excess * e).min() for e in eps])
@@ -114,11 +135,13 @@ def _log_tail(end, log_last, decay, s, order):
     return log_last + max(rising, falling) + log(2)
 
 
-def _between_whole_orders(bound, scaled) -> RenyiBound:
+def _between_whole_orders(bound, s, scaled) -> RenyiBound:
     """The curve that is scaled(a) / (a - 1) at whole orders a >= 2, and below its chords between them."""
     known = lru_cache(maxsize=4096)(lambda a: 0.0 if a == 1 else scaled(a))
 
     def curve(order):
+        if order == inf:
+            return log_mixed(s, bound.curve(inf))
         low = floor(order)
         if low + 1 > bound.highest and order > low:
             return bound.curve(order)  # no whole order above: sampling is not known to help
@@ -134,6 +157,8 @@ def _between_whole_orders(bound, scaled) -> RenyiBound:
 def _log_sum(terms) -> float:
     """log(1 + sum of e^terms)."""
     top = max(terms)
+    if top == inf:
+        return inf
     total = sum(exp(term - top) for term in terms)
     return log1p(total * exp(top)) if top < 0 else top + log(total + exp(-top))
 

@@ -86,7 +86,9 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
 
 
 def log_mixed(eta: float, epsilon: float) -> float:
-    """log(1 + eta (e^epsilon - 1)): what subsampling makes of epsilon; its inverse is `log_unmixed`."""
+    """log(1 + eta (e^epsilon - 1)): what subsampling makes of epsilon, of any sign; its inverse is `log_unmixed`."""
+    if eta == 1:
+        return epsilon
     if epsilon < 700:
         return log1p(eta * expm1(epsilon))
     return epsilon + log(eta)

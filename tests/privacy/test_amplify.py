@@ -140,10 +140,17 @@ def test_large_epsilons_with_replacement_are_not_understated(scheme, epsilon, n)
         assert least * (1 - 1e-14) <= found <= n * epsilon
 
 
+def test_a_bound_that_is_infinite_from_some_order_on_is_used_below():
+    full, cut = RenyiBound(lambda a: 0.1 * a, 9), RenyiBound(lambda a: 0.1 * a if a <= 9 else inf)
+    assert amplify(cut, 0.1, "poisson")(3) == pytest.approx(amplify(full, 0.1, "poisson")(3), rel=0.1)
+
+
 def test_pure_dp_of_poisson_under_substitution():
     """Attained by values 1 and -1 with Laplace noise: (1 - s + s e^eps) / (1 - s + s e^-eps)."""
     found = amplify(PureDP(0.5), 0.2, "poisson_substitution").epsilon
     assert found == pytest.approx(log(0.8 + 0.2 * exp(0.5)) - log(0.8 + 0.2 * exp(-0.5)), rel=1e-12)
+    assert amplify(PureDP(800.0), 1.0, "poisson_substitution") == PureDP(1600.0)
+    assert amplify(PureDP(800.0), 0.5, "poisson_substitution").epsilon == pytest.approx(800, rel=1e-12)
 
 
 def test_approx_dp_by_group_privacy_is_what_the_profile_says():
@@ -209,6 +216,68 @@ def test_lemma_15_is_exact_for_randomised_response():
     for order in (1.1, 1.9, 2.5, 30.7):
         truth = log((mixed**order * q ** (1 - order)).sum()) / (order - 1)
         assert truth <= curve(order) <= 3 * truth
+
+
+def random_laws(seed, number=400):
+    """Pairs of laws on two to five outcomes, from all but equal to far apart."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        q = rng.dirichlet(np.ones(rng.integers(2, 6)) * 10 ** rng.uniform(-0.5, 1)) + 1e-9
+        p = q * np.exp(rng.normal(size=len(q)) * 10 ** rng.uniform(-2, 0.7))
+        yield p / p.sum(), q / q.sum(), float(10 ** rng.uniform(-4, 0))
+
+
+@pytest.mark.parametrize("order", [2, 2.5, 7, 30])
+def test_the_inequality_that_makes_lemma_15_a_guarantee(order):
+    """E_Q[w^(1-a)] <= (1-c) E_Q[w^a] + c E_P[v^a], real orders >= 2, both sides summed over the outcomes."""
+    for p, q, s in random_laws(1):
+        c = (2 * order - 1) * s / (3 + 2 * (order - 2) * s)
+        w, v = 1 - s + s * p / q, 1 - s + s * q / p
+        assert 0 <= c <= 1
+        right = (1 - c) * (q * w**order).sum() + c * (p * v**order).sum()
+        assert (q * w ** (1 - order)).sum() <= right * (1 + 1e-13)
+
+
+def test_lemma_15_bounds_both_directions_of_any_mechanism():
+    """Laws without any symmetry; the bound is the larger of D_k(P || Q) and D_k(Q || P). Between whole orders, too."""
+
+    def renyi(p, q, order):
+        return log((p**order * q ** (1.0 - order)).sum()) / (order - 1)
+
+    for p, q, s in random_laws(2, 60):
+        base = RenyiBound(lambda k, p=p, q=q: max(renyi(p, q, k), renyi(q, p, k)), 40)
+        found = amplify(base, s, "poisson", "lemma15")
+        for order in (1.5, 2, 3, 4.7, 20):
+            for one, other in ((p, q), (q, p)):
+                mixed = (1 - s) * other + s * one
+                worst = max(renyi(mixed, other, order), renyi(other, mixed, order))
+                assert worst <= found(order) * (1 + 1e-9) + 1e-12
+
+
+def test_lemma_15_on_every_sample_of_small_data_sets():
+    """A mechanism with an arbitrary law for each subset of three records, and each record left out."""
+    rng, s = np.random.default_rng(4), 0.3
+    law = {bits: rng.dirichlet(np.ones(4)) for bits in product((0, 1), repeat=3)}
+    next_to = [(x, y) for x in law for y in law if sum(abs(a - b) for a, b in zip(x, y)) == 1]
+
+    def renyi(p, q, order):
+        return log((p**order * q ** (1.0 - order)).sum()) / (order - 1)
+
+    def released(records):
+        chance = {x: s ** sum(x) * (1 - s) ** (sum(records) - sum(x)) for x in law if all(np.less_equal(x, records))}
+        return sum(chance * law[x] for x, chance in chance.items())
+
+    base = RenyiBound(lambda k: max(renyi(law[x], law[y], k) for x, y in next_to), 12)
+    found = amplify(base, s, "poisson", "lemma15")
+    for order in (2, 3, 6):
+        assert max(renyi(released(x), released(y), order) for x, y in next_to) <= found(order)
+
+
+@pytest.mark.parametrize("method", [None, "wang2019", "cheat_sheet_rdp"])
+def test_at_order_inf_a_renyi_bound_is_that_of_pure_dp(method):
+    found = amplify(renyi_bound(PureDP(0.7)), 0.2, WOR, method)
+    assert found(inf) == amplify(PureDP(0.7), 0.2, WOR).epsilon
+    assert amplify(renyi_bound(ZCDP(0.1)), 0.2, WOR, method)(inf) == inf
 
 
 @pytest.mark.parametrize("rho", [0.1, 0.01, 1e-4])
@@ -291,6 +360,27 @@ def test_rdp_stays_at_its_order():
         (lambda: amplify(ZCDP(0.1), 0.1, WOR, "balle2018"), "valid: PureDP, ApproxDP, or a profile"),
         (lambda: amplify(lambda e: 0.1, 0.1, WOR, "certified"), "valid: balle2018"),
         (lambda: amplify(0.1, 0.1, WOR), "guarantee = 0.1"),
+        (lambda: amplify(PureDP(1.0), 0.1, ["poisson"]), "scheme = \\['poisson'\\] is not known"),
+        (lambda: amplify(PureDP(1.0), 0.1, "poisson", 0), "method = 0 is not known; valid: balle2018"),
+        (lambda: amplify(PureDP(1.0), 0.1, "poisson", records="n"), "records = 'n'"),
+        (lambda: amplify(PureDP(1.0), 0.1, "poisson", order=2), "order = 2 is not valid here; valid with: a method"),
+        (lambda: amplify(TCDP(0.1, 50), 0.1, WOR, "theorem11", order=2), "order = 2 is not valid here"),
+        (lambda: amplify(PureDP(1.0), 0.1, "poisson", omega=2), "omega = 2 is not valid here; valid with: TCDP"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, "certified", omega=2, order=1.5), "omega = 2 is not valid here"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, groups=max), "groups = .* valid with: a privacy profile"),
+        (lambda: amplify(TCDP(0.1, 5), 0.1, WOR, substitution=max), "substitution = .* valid with: a privacy profile"),
+        (lambda: amplify(abs, 0.1, WOR, substitution=abs), "substitution is not valid for scheme"),
+        (lambda: amplify(abs, 0.1, "hybrid", records=10, groups=3), "groups = 3 is not valid; valid: a function"),
+        (lambda: amplify(abs, 0.1, WOR)(-1), "epsilon = -1"),
+        (lambda: amplify(abs, 0.1, WOR)(3), "profile\\(.*\\) = .* is not valid; valid: 0 <="),
+        (lambda: amplify(lambda e: float("nan"), 0.1, WOR)(3), "profile\\(.*\\) = nan"),
+        (lambda: amplify(RenyiBound(lambda a: float("nan")), 0.1, "poisson")(3), "the Renyi bound at order .* = nan"),
+        (lambda: amplify(RenyiBound(lambda a: -1.0), 0.1, WOR, "wang2019")(3), "the Renyi bound at order 2 = -1"),
+        (lambda: amplify(RenyiBound(lambda a: inf), 0.1, WOR)(3), "infinite at all orders"),
+        (lambda: amplify(RenyiBound(lambda a: inf), 0.1, "poisson", "lemma15", order=3), "nothing is known"),
+        (lambda: group_delta(abs, 1.5, 0.1), "size = 1.5"),
+        (lambda: group_delta(abs, 2, -0.1), "epsilon = -0.1"),
+        (lambda: amplified_profile(0.1, 0.1, WOR), "profile = 0.1 is not valid; valid: a function"),
     ],
 )
 def test_what_is_not_proved_is_refused_in_one_line(call, said):
