@@ -5,7 +5,6 @@ Neighbours substitute one record; the number of records n is public. Weights and
 """
 
 from tcdp_sim.interior.budget import best_split, ledger, parts, recipe, recommended_split
-from tcdp_sim.interior.cost import noise_rho
 from tcdp_sim.interior.profile import LevelProfile
 from tcdp_sim.interior.queries import Answer, private_cdf, private_interior_point, private_quantiles
 from tcdp_sim.interior.records import Records
@@ -23,7 +22,6 @@ __all__ = [
     "best_split",
     "hard_data",
     "ledger",
-    "noise_rho",
     "outputs",
     "parts",
     "private_cdf",

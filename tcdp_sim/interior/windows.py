@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, exp, expm1, floor, inf, log, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtri_exp
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.cdf import StepCdf, window
@@ -18,6 +18,7 @@ from tcdp_sim.privacy import TCDP, ZCDP
 GAP_SHARE = 0.1  # of rho, for where the windows begin
 GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap, if that is enough
 SPARE = 1e-4  # of rho, for failed moves: the gaps are made long enough
+ROUNDING = 1e-14  # of the exponents below, which nearly cancel; on the safe side
 MOST_WINDOWS = 31
 
 
@@ -83,18 +84,20 @@ def failed_moves(rho: float, omega: float, gap: int, scale: float) -> float:
     """
     each = rho + 1 / (2 * scale**2)
     top = omega * (omega - 1) * each
-    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top  # of q e^y
+    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top * (1 + ROUNDING)  # of q e^y
     if log_risk > -1e-3:
         return inf
     return 2 * each / top * exp(log_risk) * -expm1(-top) / -expm1(log_risk)
 
 
 def _least_gap(rho: float, omega: float, scale: float, spare: float) -> int:
-    """The least gap, in steps of a standard deviation, whose failed moves cost at most `spare`."""
-    gap = ceil(GAP_SCALES * scale + omega)
-    while failed_moves(rho, omega, gap, scale) > spare:
-        gap += ceil(scale)
-    return gap
+    """A gap at which failed moves cost at most `spare`, the least but for a standard deviation of room."""
+    each = rho + 1 / (2 * scale**2)
+    top = omega * (omega - 1) * each
+    odds = spare * top / (2 * each * -expm1(-top))  # of q e^y against 1 - q e^y
+    log_risk = min(log(odds) - log1p(odds), -0.01)
+    reach = float(-ndtri_exp(log_risk - top * (1 + 2 * ROUNDING)))
+    return max(ceil(GAP_SCALES * scale + omega), ceil(scale * reach + omega))
 
 
 def plan_windows(

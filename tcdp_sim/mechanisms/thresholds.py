@@ -51,7 +51,7 @@ class Thresholds(Mechanism):
     most_windows: int = 100
 
     name = "thresholds"
-    version = 2
+    version = 3
     axes = ("method", "noise", "records", "rho", "omega", "omega_sqrt_rho")
     required = ("method", "records", "rho")
     options = ("records", "beta", "most_windows")

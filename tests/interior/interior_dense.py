@@ -3,8 +3,9 @@
 import itertools
 
 import numpy as np
+from scipy.special import logsumexp
 
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise import Laplace, Noise
 
 
 def counts_below(xs, k):
@@ -45,13 +46,13 @@ def level_qualities(levels, lower, upper):
 
 
 def winner(values, noise: Noise):
-    """P[value_i + Z_i is the largest], by the trapezoid rule."""
+    """P[value_i + Z_i is the largest], by the trapezoid rule in log space: divergences look at tiny probabilities."""
     values = np.asarray(values, dtype=float)
-    reach = float(noise.isf(1e-17))
+    reach = float(noise.isf(1e-40)) + np.ptp(values)
     y = np.linspace(values.max() - reach, values.max() + reach, 4001)
-    cdf, pdf = noise.cdf(y - values[:, None]), noise.pdf(y - values[:, None])
-    rest = np.array([np.prod(np.delete(cdf, i, axis=0), axis=0) for i in range(len(values))])
-    return (pdf * rest).sum(axis=1) * (y[1] - y[0])
+    log_cdf = noise.logcdf(y - values[:, None])
+    density = np.exp(noise.logpdf(y - values[:, None]) + log_cdf.sum(axis=0) - log_cdf)
+    return density.sum(axis=1) * (y[1] - y[0])
 
 
 def output_pmf(xs, k, recipe):
@@ -116,3 +117,18 @@ def _levels_pmf(g, recipes, unit):
     if len(recipes) > 1:
         return recursive_pmf([x / unit for x in g], len(g) - 1, recipes[1:], unit)
     return exponential([depth_of(g, j) for j in range(len(g) - 1)], recipes[0].epsilon_level)
+
+
+def noise_rho(noise: Noise, shift: float, omega: float) -> float:
+    """The largest D_a(Z || Z + shift) / a of orders 1 < a < omega on a grid of 60: by the trapezoid rule or closed."""
+    s = (omega - 1) * np.geomspace(1e-6, 1, 60)
+    if isinstance(noise, Laplace):
+        t = shift / noise.scale
+        both = np.log1p(s) + s * t, np.log(s) - (1 + s) * t
+        return float(((np.logaddexp(*both) - np.log(1 + 2 * s)) / (s * (s + 1))).max())
+    reach = omega * shift + 60 * noise.scale
+    y = np.linspace(-reach, reach, 20001)
+    loss = noise.logpdf(y) - noise.logpdf(y - shift)
+    terms = np.array([noise.logpdf(y) + each * loss for each in s])
+    assert (terms[:, [0, -1]].max(axis=1) < terms.max(axis=1) - 30).all(), "the integral reaches further"
+    return float(((logsumexp(terms, axis=1) + np.log(y[1] - y[0])) / (s * (s + 1))).max())

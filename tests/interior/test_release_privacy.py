@@ -10,6 +10,7 @@ from interior_dense import (
     exponential,
     level_qualities,
     neighbours,
+    noise_rho,
     output_pmf,
     recursive_pmf,
     tree_levels,
@@ -18,7 +19,6 @@ from scipy.special import betaincinv
 
 from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample
 from tcdp_sim.interior.budget import CHARGES
-from tcdp_sim.interior.cost import noise_rho
 from tcdp_sim.interior.law import output_log_pmf
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP, to_approx_dp

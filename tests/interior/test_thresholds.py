@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interior_dense import neighbours, output_pmf, renyi
+from interior_dense import neighbours, noise_rho, output_pmf, renyi
 from mpmath import mp
 from scipy.stats import norm
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.cdf import StepCdf, window
-from tcdp_sim.interior.cost import noise_rho
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.interior.medians import plan_medians
 from tcdp_sim.interior.quantiles import plan_quantiles
