@@ -1,4 +1,4 @@
-"""The command line: errors are one line and exit code 2; Ctrl-C and SIGTERM one line and 130, at any moment.
+"""The command line: one line for a mistake (exit code 2), a failed run (1), Ctrl-C and SIGTERM (130), at any moment.
 
 Nothing heavy is imported before main() runs, and nothing while a signal could tear an import in two.
 """
@@ -7,19 +7,19 @@ import sys
 from importlib import import_module
 
 from tcdp_sim import __version__, interrupts
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import Failure, UserError
 
-MISTAKE, INTERRUPTED = 2, 130
+FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
-    """Run the command line; exit code 0, 2 for a user's mistake, 130 when interrupted."""
+    """Run the command line; exit code 0, 1 after a failure, 2 for a user's mistake, 130 when interrupted."""
     try:
         interrupts.listen()
         _run()
-    except UserError as mistake:
+    except (UserError, Failure) as mistake:
         print("tcdp-sim:", *str(mistake).split(), file=sys.stderr)
-        sys.exit(MISTAKE)
+        sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()
         kept = str(interrupt) or "the same command goes on with what is kept"

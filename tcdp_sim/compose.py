@@ -19,6 +19,7 @@ from tcdp_sim import config
 from tcdp_sim.errors import UserError
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
+ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
 FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
 
 
@@ -55,6 +56,7 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
 def _jobs() -> list[tuple[Any, list[str]]]:
     for word in filter(FOREIGN.match, sys.argv[1:]):  # Hydra calls what its own section of a config names
         raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+    sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
     said = io.StringIO()

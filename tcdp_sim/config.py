@@ -1,5 +1,6 @@
 """What a config means: names looked up in the package's yaml files, values checked, nothing executed."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,11 +14,13 @@ from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
 MAX_SEED = 2**128
+MOST_TRIALS = 10**12
 CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all
 MODES = ("run", "plan", "draw", "status", "verify", "replay", "merge", "diff")
 GROUPED = ("experiment", "mechanism", "data", "cluster")
 KEYS = (
     *("name", "mode", "seed", "trials", "chunk", "target_mcse", "max_trials", "results_dir", "invalid", "numerics"),
+    *("on_error", "share"),
     *("sample", "cell", "index", "other", "sweep", "also"),
     *GROUPED,
 )
@@ -38,6 +41,8 @@ class Settings:
     results_dir: str
     invalid: str
     numerics: str
+    on_error: str
+    share: tuple[str, ...]
 
     @property
     def folder(self) -> Path:
@@ -60,18 +65,23 @@ def settings(config: Mapping[str, Any]) -> Settings:
     known_keys("experiment", config["experiment"], ("name", "axes"))
     known_keys("cluster", config["cluster"], {"name": 0, "workers": 0, **named("cluster", config["cluster"]["name"])})
     experiment = _one_of(config["experiment"].get("name"), "experiment.name", options("experiment"))
+    name = _text(config["name"], "name", "/\\\0\n", "a folder name without slashes")
+    results_dir = _text(config["results_dir"], "results_dir", "\0\n", "the path of a folder")
+    trials = _trials(config["trials"], Path(results_dir) / name)
     return Settings(
-        name=_text(config["name"], "name", "/\\\0\n", "a folder name without slashes"),
+        name=name,
         experiment=experiment,
         mode=_one_of(config["mode"], "mode", MODES),
         seed=_whole(config["seed"], "seed", 0, MAX_SEED - 1),
-        trials=_whole(config["trials"], "trials", 1, 10**12),
+        trials=trials,
         chunk=_whole(config["chunk"], "chunk", 1, 10**7),
-        target_mcse=_targets(config),
-        max_trials=_whole(config["max_trials"], "max_trials", 1, 10**12),
-        results_dir=_text(config["results_dir"], "results_dir", "\0\n", "the path of a folder"),
+        target_mcse=_targets(config, trials),
+        max_trials=_whole(config["max_trials"], "max_trials", 1, MOST_TRIALS),
+        results_dir=results_dir,
         invalid=_one_of(config["invalid"], "invalid", ("refuse", "skip")),
         numerics=_one_of(config["numerics"], "numerics", ("warn", "strict")),
+        on_error=_one_of(config["on_error"], "on_error", ("raise", "continue")),
+        share=_names(config["share"], "share"),
     )
 
 
@@ -164,11 +174,33 @@ def _suggested(config, block, where: str) -> Mapping[str, Any]:
     return _axes("data", config["data"])
 
 
-def _targets(config) -> Mapping[str, Any] | None:
-    value, trials, most = (config[key] for key in ("target_mcse", "trials", "max_trials"))
+def _trials(value, folder: Path) -> int:
+    """The trials of a cell; "+50000" is so many more than in the results that are there."""
+    if not (isinstance(value, str) and value.startswith("+")):
+        return _whole(value, "trials", 1, MOST_TRIALS)
+    try:
+        about = json.loads((folder / "results.zarr" / "zarr.json").read_text("utf-8"))
+        there = _whole(about["attributes"]["trials_per_cell"], "trials", 1, MOST_TRIALS)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"trials = {value} adds to results, and {folder} has none; give the number of trials") from None
+    try:
+        return _whole(there + int(float(value)), "trials", there + 1, MOST_TRIALS)
+    except (ValueError, OverflowError):
+        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000") from None
+
+
+def _names(value, name: str) -> tuple[str, ...]:
+    found = [] if value is None else [value] if isinstance(value, str) else value
+    if not (isinstance(found, list) and all(isinstance(one, str) for one in found)):
+        raise UserError(f"{name} = {value!r} is not valid; valid: null, or a list of axes: [noise]")
+    return tuple(sorted(set(found)))
+
+
+def _targets(config, trials: int) -> Mapping[str, Any] | None:
+    value, most = config["target_mcse"], config["max_trials"]
     if value is not None:
         _mapping("target_mcse", value)
-        if _whole(most, "max_trials", 1, 10**12) < _whole(trials, "trials", 1, 10**12):
+        if _whole(most, "max_trials", 1, MOST_TRIALS) < trials:
             raise UserError(f"max_trials = {most} is not valid with target_mcse; valid: at least trials = {trials}")
     return value or None
 

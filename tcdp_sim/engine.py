@@ -80,7 +80,8 @@ def pending(
 
 def simulate(
     executor: Executor,
-    todo: Sequence[tuple[Cell, int]],
+    todo: Iterable[tuple[Cell, int]],
+    chunks: int,
     counts: Mapping[str, Any],
     seed: int,
     trials: int,
@@ -88,43 +89,48 @@ def simulate(
 ) -> None:
     """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
 
-    Chunks are batched into tasks of about a second, judged by the tasks so far, and smaller towards the end so
-    that the workers finish together. How they are batched changes no number.
+    todo: read as the workers come to it; chunks: how many that will be, about. Chunks are batched into tasks of about
+    a second: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers finish
+    together. How they are batched changes no number.
     """
     speed = _Speed()
-    for done in executor.results(_tasks(todo, counts, seed, trials, executor.workers, speed)):
+    for done in executor.results(_tasks(todo, chunks, counts, seed, trials, executor.workers, speed)):
         speed.learn(done)
         receive(done)
 
 
 class _Speed:
-    """Seconds a unit of work, from the tasks finished so far."""
+    """Seconds a chunk takes on a worker, and seconds a unit of its work, from the tasks finished so far."""
 
     def __init__(self):
         self._seconds = self._work = 0.0
+        self._chunks = 0
 
     def learn(self, done: Done) -> None:
         self._seconds += done.seconds
         self._work += done.work
+        self._chunks += len(done.records)
 
-    @property
-    def seconds_per_work(self) -> float:
-        return self._seconds / self._work if self._work else FIRST_GUESS
+    def size(self, chunks_left: int, workers: int) -> float:
+        """The work of the next task: a second of it, or a fair part of what is left; one chunk until that is known."""
+        if not self._chunks:
+            return 0.0
+        left = chunks_left * self._work / self._chunks
+        return min(TASK_SECONDS * self._work / max(self._seconds, 1e-9), left / (2 * workers))
 
 
-def _tasks(todo, counts, seed, trials, workers, speed) -> Iterator[Task]:
-    left = sum(cell.work for cell, _ in todo) * trials
+def _tasks(todo, chunks, counts, seed, trials, workers, speed) -> Iterator[Task]:
     batch: list[tuple[Cell, int]] = []
-    size = 0.0
+    work = 0.0
     for item in todo:
         batch.append(item)
-        size += item[0].work * trials
-        if size >= min(TASK_SECONDS / speed.seconds_per_work, left / (2 * workers)):
-            yield _task(batch, counts, seed, trials, size)
-            left -= size
-            batch, size = [], 0.0
+        work += item[0].work * trials
+        if work >= speed.size(chunks, workers):
+            yield _task(batch, counts, seed, trials, work)
+            chunks -= len(batch)
+            batch, work = [], 0.0
     if batch:
-        yield _task(batch, counts, seed, trials, size)
+        yield _task(batch, counts, seed, trials, work)
 
 
 def _task(items: Iterable[tuple[Cell, int]], counts, seed, trials, work) -> Task:

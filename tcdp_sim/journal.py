@@ -69,7 +69,10 @@ def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
     The payload is None for each damaged stretch.
     """
     for path in sorted(folder.glob("*.seg")):
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:  # its writer closed it without a record
+            continue
         at = 0
         while at < len(data):
             payload, end = _record(data, at)

@@ -1,23 +1,70 @@
 """One progress line: live on a terminal, a line now and then in a log."""
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from tcdp_sim.runlog import LOG
+
 LOG_SECONDS = 15.0
+LIVE_SECONDS = 0.25
+
+
+class Tally:
+    """What the chunks that have arrived add up to.
+
+    todo: (cell, chunk index) of those to come; a cell is a `sweep.Cell`. wanted: cell id -> chunks in all.
+    """
+
+    def __init__(self, todo: Sequence, wanted: dict[str, int], trials_per_chunk: int):
+        self._missing = Counter(cell.id for cell, _ in todo)
+        self._work = {cell.id: cell.work for cell, _ in todo}
+        self._chunks = {cell: wanted[cell] - missing for cell, missing in self._missing.items()}
+        self._trials = trials_per_chunk
+        self._worst: dict[str, float] = {}
+        self.total = max(sum(cell.work for cell, _ in todo), 1e-9)
+        self.work = 0.0
+        self.chunks = self.errors = self.warnings = 0
+        self.cells = len(self._missing)
+        self.complete = 0
+
+    def add(self, records: Sequence) -> None:
+        """Chunks that have arrived: `simulate.Record`s."""
+        for record in records:
+            self.work += self._work[record.cell]
+            self.chunks += 1
+            self.warnings += any(problem.kind == "warning" for problem in record.problems)
+            if record.summary is None:
+                self.errors += 1
+                continue
+            self._missing[record.cell] -= 1
+            self._chunks[record.cell] += 1
+            self.complete += self._missing[record.cell] == 0
+            if record.relative_mcse == record.relative_mcse:
+                self._worst[record.cell] = record.relative_mcse / self._chunks[record.cell] ** 0.5
+
+    def __str__(self):
+        parts = [f"{self.complete}/{self.cells} cells", f"{self.chunks * self._trials:.3g} trials"]
+        if self._worst:
+            parts.append(f"worst standard error {max(self._worst.values()):.2g} of its mean")
+        parts += [f"{n} {what}s" for n, what in ((self.errors, "error"), (self.warnings, "warning")) if n]
+        return ", ".join(parts)
 
 
 class ProgressLine:
-    """Counts chunks of known work; a context manager. Written to stderr, so that stdout holds only results."""
+    """Shows a tally; a context manager. Written to stderr, so that stdout holds only results; and to the run's log.
 
-    def __init__(self, chunks: int, work: float, trials_per_chunk: int):
-        self._chunks, self._work, self._trials = chunks, max(work, 1e-9), trials_per_chunk
-        self._done = 0
-        self._done_work = 0.0
+    The worst standard error is what the chunks so far suggest: that of the latest chunk over the root of their number.
+    """
+
+    def __init__(self, tally: Tally):
+        self._tally = tally
         self._console = Console(stderr=True)
         self._live = self._console.is_terminal
-        self._started = self._said = time.monotonic()
+        self._started = self._said = self._shown = time.monotonic()
         self._bar = Progress(
             TextColumn("simulating"),
             BarColumn(),
@@ -28,24 +75,32 @@ class ProgressLine:
             console=self._console,
             disable=not self._live,
         )
-        self._task = self._bar.add_task("", total=self._work, what=self._what())
+        self._task = self._bar.add_task("", total=tally.total, what=str(tally))
 
-    def advance(self, chunks: int, work: float) -> None:
-        self._done += chunks
-        self._done_work += work
-        self._bar.update(self._task, completed=self._done_work, what=self._what())
+    def advance(self, records: Sequence) -> None:
+        """Chunks that have arrived."""
+        self._tally.add(records)
         now = time.monotonic()
-        if not self._live and now - self._said > LOG_SECONDS:
+        if self._live and now - self._shown > LIVE_SECONDS:
+            self._shown = now
+            self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
+        if now - self._said > LOG_SECONDS:
             self._said = now
-            left = (now - self._started) * (self._work / self._done_work - 1)
-            self._console.print(f"{self._done_work / self._work:.0%}  {self._what()}  ETA {left:.0f} s")
+            self._say(now)
 
-    def _what(self) -> str:
-        return f"{self._done}/{self._chunks} chunks, {self._done * self._trials:.3g} trials"
+    def _say(self, now) -> None:
+        share = self._tally.work / self._tally.total
+        left = (now - self._started) * (1 / share - 1)
+        line = f"{share:.0%}  {self._tally}  ETA {left:.0f} s"
+        LOG.info(line)
+        if not self._live:
+            self._console.print(line, highlight=False)
 
     def __enter__(self):
         self._bar.start()
         return self
 
     def __exit__(self, *_):
+        self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
         self._bar.stop()
+        LOG.info("simulated: %s", self._tally)

@@ -33,14 +33,17 @@ def check(target: Mapping[str, Any] | None, mechanism) -> None:
 
 
 def more(run, wanted: Mapping[str, int], settings) -> dict[str, int]:
-    """Cell id -> chunks it needs, given that the wanted ones are there; equal to `wanted` when all targets are met."""
+    """Cell id -> chunks it needs; equal to `wanted` when all targets are met. What lacks a chunk stays as it is."""
     if not settings.target_mcse:
         return dict(wanted)
     most = -(-settings.max_trials // settings.chunk)
-    return {
-        cell: chunks if chunks >= most else min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
-        for cell, chunks in wanted.items()
-    }
+    return {cell: _grown(run, cell, chunks, most, settings) for cell, chunks in wanted.items()}
+
+
+def _grown(run, cell, chunks, most, settings) -> int:
+    if chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
+        return chunks
+    return min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
 
 
 def _needed(summary, chunks, settings) -> int:

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from tcdp_sim import trees
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.summary import CONFIDENCE, RESOLUTION, Distribution, Summary, bin_edges, mean, proportion, quantiles
@@ -27,15 +29,21 @@ def tabulate(
     summaries: Iterable[Summary | None],
     counts: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
+    problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> xr.Dataset:
     """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None).
 
-    counts: digest -> counts of the occupied bins, for every digest that a cell names.
+    counts: digest -> counts of the occupied bins, for every digest that a cell names; problems: (cell id, kind) -> how
+    many of its chunks had an error or a warning.
     """
     summaries = list(summaries)
     mechanism = mechanism_class(cells[0].law["mechanism"])
     thresholds = [mechanism.build(cell.law, counts[cell.counts]).thresholds for cell in cells]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
+    warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
+    data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
+    failed = [int((cell.id, "error") in problems) for cell in cells]
+    data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
     for name, about in mechanism.observables.items():
         found = [s.observables.get(name) if s else None for s in summaries]
         data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
@@ -43,6 +51,7 @@ def tabulate(
     for name, meaning in mechanism.events.items():
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
+    data |= _batches(summaries)
     return xr.Dataset(data | _data_counts(cells, counts), _coordinates(cells), dict(attributes))
 
 
@@ -96,14 +105,20 @@ def open_results(path) -> xr.Dataset:
 
 
 def open_cells(path) -> xr.Dataset:
-    """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open."""
+    """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open.
+
+    All bytes are read once, to see that they are those that were published.
+    """
     path = Path(path)
     if path.is_dir() and not (path / "zarr.json").exists():
         path = path / "results.zarr"
     if not (path / "zarr.json").exists():
         raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
+    tree = path.resolve()  # a run that ends meanwhile switches the link
+    if trees.changed(tree):  # a lost file of an array would read as zeros
+        raise UserError(f"{path} is damaged (its bytes have changed); {MEND}")
     with readable(path):
-        flat = xr.open_zarr(path, consolidated=False, chunks={})
+        flat = xr.open_zarr(tree, consolidated=False, chunks={})
         if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")
     about = path.parent / "provenance.json"
@@ -118,6 +133,19 @@ def readable(path) -> Iterator[None]:
     except Exception as problem:
         reason = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem
+
+
+def _batches(summaries):
+    """Where random numbers are shared: means over batches of trials, in the order of the trials (see paired.py)."""
+    names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
+    out = {}
+    for name in names:
+        found = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
+        table = np.full((len(found), max(map(len, found))), np.nan)
+        for row, means in zip(table, found):
+            row[: len(means)] = means
+        out[f"{name}_batch_mean"] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
+    return out
 
 
 def _data_counts(cells, counts):

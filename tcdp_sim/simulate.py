@@ -1,11 +1,14 @@
 """(mechanism, chunk) -> Summary: pure, and the only place where a random generator is made.
 
 The stream of a chunk is a function of (root seed, cell id, chunk index) alone, so results are the same bits for
-any number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself.
+any number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that
+share random numbers have the name of their common stream in their law (see sweep.py); it takes the place of the id.
 """
 
 import hashlib
 import time
+import traceback
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.mechanisms import mechanism_class
-from tcdp_sim.summary import summarise, to_bytes
+from tcdp_sim.problems import ERROR, WARNING, Problem
+from tcdp_sim.summary import relative_mcse, summarise, to_bytes
 
 NOISE_STREAM = 0  # last word of the key: room for other roles (data, bootstrap) that must not shift this one
 
@@ -40,34 +44,78 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What comes back: (cell id, chunk index, encoded Summary) for each chunk, and who did it how fast."""
+class Record:
+    """What became of a chunk: its encoded Summary, None after an error; what was noticed on the way.
 
-    records: tuple[tuple[str, int, bytes], ...]
+    relative_mcse: that of the mean which is known least well, NaN without one.
+    """
+
+    cell: str
+    chunk: int
+    summary: bytes | None
+    problems: tuple[Problem, ...]
+    relative_mcse: float
+
+
+@dataclass(frozen=True)
+class Done:
+    """What comes back: a record for each chunk, and who did it how fast."""
+
+    records: tuple[Record, ...]
     fingerprint: str
     seconds: float
     work: float
 
 
-def generator(seed: int, cell: str, chunk: int) -> np.random.Generator:
-    """The random generator of one chunk. seed: 0 <= seed < 2^128; cell: its id, 64 hex digits; chunk >= 0."""
-    words = tuple(int(cell[i : i + 8], 16) for i in range(0, 32, 8))
+def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
+    """The random generator of one chunk. seed: 0 <= seed < 2^128; stream: a cell's id, 64 hex digits; chunk >= 0."""
+    words = tuple(int(stream[i : i + 8], 16) for i in range(0, 32, 8))
     key = (*words, chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 def run(task: Task) -> Done:
-    """Simulate a task."""
+    """Simulate a task. Errors and warnings of the simulation are data: they come back with their chunk."""
     started = time.perf_counter()
     records = []
     for batch in task.batches:
-        mechanism = mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
-        for chunk in batch.chunks:
-            rng = generator(task.seed, batch.cell, chunk)
-            values = mechanism.simulate(rng, task.trials_per_chunk)
-            summary = summarise(batch.cell, chunk, task.trials_per_chunk, values, mechanism.thresholds)
-            records.append((batch.cell, chunk, to_bytes(summary)))
+        simulated = _simulation(task, batch)
+        records += [_record(batch.cell, chunk, simulated) for chunk in batch.chunks]
     return Done(tuple(records), fingerprint(), time.perf_counter() - started, task.work)
+
+
+def _simulation(task, batch):
+    """chunk -> Summary, for a batch; its mechanism is built once, by the first chunk."""
+
+    @cache
+    def mechanism():
+        return mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
+
+    def simulated(chunk):
+        rng = generator(task.seed, batch.law.get("stream", batch.cell), chunk)
+        values = mechanism().simulate(rng, task.trials_per_chunk)
+        shared = "stream" in batch.law
+        return summarise(batch.cell, chunk, task.trials_per_chunk, values, mechanism().thresholds, shared)
+
+    return simulated
+
+
+def _record(cell, chunk, simulated) -> Record:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            summary, error = simulated(chunk), ()
+        except Exception as problem:  # whatever a mechanism may raise
+            summary, error = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
+    told = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
+    problems = error + tuple(Problem(cell, chunk, WARNING, *one) for one in told)
+    if summary is None:
+        return Record(cell, chunk, None, problems, np.nan)
+    return Record(cell, chunk, to_bytes(summary), problems, relative_mcse(summary)[0])
+
+
+def _named(problem: BaseException) -> str:
+    return f"{type(problem).__name__}: {problem}"
 
 
 @cache

@@ -6,20 +6,21 @@
       journal/*.seg       the truth: checksummed records of chunks (see journal.py)
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
       results.zarr        -> the newest of them, switched by rename
-      contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
+      problems.csv        errors and warnings of the chunks of the latest run
+  contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
 
 A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
 the journal holds and however often the run was interrupted. Times and hosts stay out of it.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import platform
 import shutil
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,13 @@ from zarr.codecs import ZstdCodec
 
 from tcdp_sim import journal
 from tcdp_sim.errors import UserError
+from tcdp_sim.problems import Problem
 from tcdp_sim.summary import Summary, from_bytes, merge, peek
+from tcdp_sim.trees import DIGITS, SNAPSHOTS, intact, is_name, tree_digest
 
-HEAD, CHUNK = b"H", b"C"
+HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 SNAPSHOTS_KEPT = 2
 UNFINISHED = ".run-"
-DIGITS = 32  # of the digest in a snapshot's name
 
 
 class Run:
@@ -43,6 +45,7 @@ class Run:
     def __init__(self, folder: Path, identity: Mapping[str, Any]):
         self.folder = folder
         self.damaged: dict[str, int] = {}
+        self.problems: dict[Problem, None] = {}
         self._where: dict[tuple[str, int], tuple[Path, int, int]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         _claim(folder / "run.json", identity)
@@ -51,6 +54,8 @@ class Run:
                 self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
             elif payload[:1] == CHUNK:
                 self._enter(path, offset + 1, payload[1:])
+            elif payload[:1] == PROBLEM:
+                self._note(path, payload[1:])
 
     def has(self, cell: str, chunk: int) -> bool:
         """Whether that chunk is done."""
@@ -112,7 +117,7 @@ class Run:
 
     def publish(self, dataset: xr.Dataset) -> Path:
         """Write a snapshot and make `results.zarr` point to it, at once or not at all."""
-        snapshots = self.folder / "snapshots"
+        snapshots = self.folder / SNAPSHOTS
         snapshots.mkdir(exist_ok=True)
         fresh = snapshots / f".writing-{os.getpid()}"
         shutil.rmtree(fresh, ignore_errors=True)
@@ -128,14 +133,19 @@ class Run:
             shutil.rmtree(fresh, ignore_errors=True)
         _point(self.folder / "results.zarr", final)
         os.utime(final)
-        for old in sorted(snapshots.iterdir(), key=lambda p: p.lstat().st_mtime)[:-SNAPSHOTS_KEPT]:
-            _remove(old)
+        _prune(snapshots)
         return self.folder / "results.zarr"
 
     def _enter(self, path, offset, summary) -> None:
         try:
             self._where.setdefault(peek(summary), (path, offset, len(summary)))
         except (ValueError, KeyError, TypeError, IndexError):  # whole, but not ours
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+
+    def _note(self, path, text) -> None:
+        try:
+            self.problems[Problem(**json.loads(text))] = None
+        except (ValueError, TypeError, RecursionError):
             self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
     def _payload(self, cell, chunk) -> bytes:
@@ -154,34 +164,26 @@ class RunWriter:
         self._head = HEAD + json.dumps(head, sort_keys=True).encode()
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
+        """A chunk that is done."""
+        offset = self._append(CHUNK + summary)
+        self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
+
+    def note(self, problem: Problem) -> None:
+        """An error or warning; before its chunk, so that a chunk that is there has all its warnings."""
+        self._append(PROBLEM + json.dumps(asdict(problem), sort_keys=True).encode())
+        self._run.problems[problem] = None
+
+    def _append(self, payload: bytes) -> int:
         if self._head:
             self._writer.append(self._head)
             self._head = b""
-        offset = self._writer.append(CHUNK + summary)
-        self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
+        return self._writer.append(payload)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self._writer.close()
-
-
-def tree_digest(folder: Path) -> str:
-    """blake2b of all files of a folder, names and bytes."""
-    digest = hashlib.blake2b(digest_size=32)
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        data = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return digest.hexdigest()
-
-
-def intact(tree: Path, names: Container[str]) -> bool:
-    """Whether the digest of a tree's bytes is among these names of snapshots."""
-    try:
-        return tree_digest(tree)[:DIGITS] in names
-    except OSError:
-        return False
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
@@ -218,6 +220,13 @@ def _point(link: Path, target: Path) -> None:
     if not link.is_symlink() and link.is_dir():
         _remove(link)  # a copy that followed the link: what it holds is in the journal
     temporary.replace(link)
+
+
+def _prune(snapshots: Path) -> None:
+    """Remove what killed drivers left unfinished, and all but the newest snapshots: a reader may have the last one open."""
+    found = sorted(snapshots.iterdir(), key=lambda path: (is_name(path.name), path.lstat().st_mtime))
+    for old in found[:-SNAPSHOTS_KEPT]:
+        _remove(old)
 
 
 def _remove(path: Path) -> None:

@@ -13,6 +13,7 @@ from tcdp_sim import axes, clusters, config, replication, sweep
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.runlog import LOG
 from tcdp_sim.store import Run
 
 MOST_CHUNKS = 10**7
@@ -50,6 +51,8 @@ class Study:
             "axes": json.dumps(names),
             "seed": str(s.seed),
             "trials_per_chunk": s.chunk,
+            "trials_per_cell": s.chunks * s.chunk,  # at least: a target may ask for more
+            "share": json.dumps(s.share),
             "config_hash": hashlib.sha256(law.encode()).hexdigest(),
             "tcdp_sim_version": tcdp_sim.__version__,
             "neighbouring_relation": self.mechanism.neighbours,
@@ -83,8 +86,9 @@ def reason(problem: OSError) -> str:
 
 
 def say(console, text: str) -> None:
-    """A line for people."""
+    """A line for people, and for the run's log where one is kept."""
     console.print(text, markup=False)  # brackets in a path are no markup
+    LOG.info(text)
 
 
 def say_skipped(study: Study, console) -> None:
@@ -106,7 +110,10 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     replication.check(checked.target_mcse, mechanism)
     found = {name: axes.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()}
     noises = {name: config.named("noise", name) for name in config.options("noise")}
-    plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid)
+    for axis in checked.share:
+        if axis not in mechanism.axes:
+            raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {', '.join(mechanism.axes)}")
+    plan = sweep.plan(found, mechanism, options, _loader(raw), noises, checked.invalid, checked.share)
     chunks = len(plan.laws) * checked.chunks
     if chunks > MOST_CHUNKS:
         raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")

@@ -11,9 +11,9 @@ machine: 2^9 equal bins per octave of |x|, read off the bits of the number (no l
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from math import fsum
+from math import fsum, nan
 
 import numpy as np
 from scipy.special import bdtrik, betaincinv, ndtri
@@ -24,6 +24,7 @@ _SHIFT = 52 - BITS
 _FIRST = (1023 - 64) << BITS
 _LAST = (1023 + 64) << BITS
 CONFIDENCE = 0.95
+BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,18 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Summary:
-    """The trials of some chunks of one cell. chunks: ascending; moments rows are in their order."""
+    """The trials of some chunks of one cell. chunks: ascending; moments rows are in their order.
+
+    batches: where random numbers are shared with other cells, of every observable and event the means over batches
+    of consecutive trials, shape (chunks, number of batches): differences of those are independent of each other.
+    """
 
     cell: str
     chunks: tuple[int, ...]
     trials: int
     observables: Mapping[str, Distribution]
     events: Mapping[str, int]
+    batches: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def empty(cell: str) -> Summary:
@@ -58,15 +64,32 @@ def empty(cell: str) -> Summary:
     return Summary(cell, (), 0, {}, {})
 
 
-def summarise(cell: str, chunk: int, trials: int, values: Mapping[str, np.ndarray], thresholds) -> Summary:
-    """The summary of one chunk. values: as `Mechanism.simulate` gives them; thresholds: as the mechanism's."""
+def summarise(
+    cell: str, chunk: int, trials: int, values: Mapping[str, np.ndarray], thresholds, shared: bool = False
+) -> Summary:
+    """The summary of one chunk. values: as `Mechanism.simulate` gives them; thresholds: as the mechanism's.
+
+    shared: whether other cells meet the same random numbers, so that batches are worth keeping.
+    """
     observables, events = {}, {}
     for name, x in values.items():
         if x.dtype == bool:
             events[name] = int(np.count_nonzero(x))
         else:
             observables[name] = _distribution(x, thresholds.get(name, {}))
-    return Summary(cell, (chunk,), trials, observables, events)
+    batches = {name: _batch_means(x)[None] for name, x in values.items()} if shared else {}
+    return Summary(cell, (chunk,), trials, observables, events, batches)
+
+
+def batch_sizes(trials: int) -> np.ndarray:
+    """How many trials the batches of a chunk have: as equal as can be."""
+    return np.diff(np.arange(min(BATCHES, trials) + 1) * trials // min(BATCHES, trials))
+
+
+def _batch_means(x):
+    sizes = batch_sizes(len(x))
+    with np.errstate(invalid="ignore"):  # infinite and of both signs: NaN, which says so
+        return np.add.reduceat(x.astype(np.float64), np.cumsum(sizes) - sizes) / sizes
 
 
 def merge(a: Summary, b: Summary) -> Summary:
@@ -84,6 +107,7 @@ def merge(a: Summary, b: Summary) -> Summary:
         a.trials + b.trials,
         {name: _join(a.observables[name], b.observables[name], order) for name in a.observables},
         {name: a.events[name] + b.events[name] for name in a.events},
+        {name: np.concatenate([a.batches[name], b.batches[name]])[order] for name in a.batches},
     )
 
 
@@ -151,6 +175,19 @@ def mean(d: Distribution) -> tuple[float, float, float]:
     return centre, deviation / np.sqrt(n), deviation
 
 
+def relative_mcse(summary: Summary) -> tuple[float, str]:
+    """(MCSE over the mean's size, observable) of the mean that is known least well; (NaN, "") without one.
+
+    Means that are zero, and those of one trial, do not count.
+    """
+    found = []
+    for name, distribution in summary.observables.items():
+        value, mcse, _ = mean(distribution)
+        if value and mcse == mcse:
+            found.append((mcse / abs(value), name))
+    return max(found, default=(nan, ""))
+
+
 def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:
     """(estimate, MCSE, lower, upper): the exact (Clopper-Pearson) 95% interval of a binomial proportion."""
     estimate = successes / trials
@@ -211,11 +248,14 @@ def to_bytes(summary: Summary) -> bytes:
     arrays, header = [], {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
     header["events"] = dict(summary.events)
     header["observables"] = {}
+    if summary.batches:
+        header["batches"] = {name: summary.batches[name].shape[1] for name in summary.batches}
     for name in sorted(summary.observables):  # the order in which the header's keys come back
         d = summary.observables[name]
         header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
         steps = np.diff(d.keys, prepend=np.int32(0))  # mostly ones: they compress to nothing
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
+    arrays += [summary.batches[name].astype("<f8") for name in sorted(summary.batches)]
     text = json.dumps(header, sort_keys=True).encode()
     return len(text).to_bytes(4, "little") + text + zlib.compress(b"".join(a.tobytes() for a in arrays), 1)
 
@@ -241,6 +281,10 @@ def from_bytes(data: bytes) -> Summary:
         steps, counts, moments = parts
         keys = np.cumsum(steps, dtype=np.int32)
         observables[name] = Distribution(keys, counts, fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"])
+    batches = {}
+    for name, width in header.get("batches", {}).items():
+        batches[name] = np.frombuffer(body, "<f8", rows * width, offset).reshape(rows, width)
+        offset += batches[name].nbytes
     if offset != len(body):
         raise ValueError(f"an encoded summary has {len(body)} bytes of arrays where its header says {offset}")
-    return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"])
+    return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"], batches)

@@ -1,8 +1,13 @@
-"""Points -> cells: each with an identity that holds exactly what its law depends on, each checked before it runs."""
+"""Points -> cells: each with an identity that holds exactly what its law depends on, each checked before it runs.
+
+Cells that are to meet the same random numbers (`share`) bear the name of their common stream in their law: a function
+of the mechanism and of the coordinates on all other axes. So it is part of their identity, and no other run of the
+same cells can be mistaken for it.
+"""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +37,11 @@ class Cell:
     noise: str
     work: float
 
+    @property
+    def where(self) -> str:
+        """Its coordinates, for people."""
+        return " ".join(f"{axis}={_show(value)}" for axis, value in self.coords.items() if value is not None)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -60,12 +70,13 @@ def plan(
     load: Callable[[str, Any], Any],
     noises: Mapping[str, Any],
     invalid: str = "refuse",
+    share: Sequence[str] = (),
 ) -> Plan:
     """Points -> cells, each validated; equal cells once, in order of first appearance.
 
     blocks: block name -> points; options: the mechanism's own settings; load(data name, k) -> Counts; noises:
     noise name -> its spec (family, calibration). invalid: "refuse" raises UserError at the first point outside a
-    precondition, "skip" leaves such points out and lists them.
+    precondition, "skip" leaves such points out and lists them; share: axes along which cells have one random stream.
     """
     cells: dict[Any, Cell] = {}
     counts: dict[str, Any] = {}
@@ -82,7 +93,7 @@ def plan(
         seen.add(label)
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label))
+            cell = _cell(mechanism, full, options, data, dict(label), share)
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
@@ -118,13 +129,21 @@ def _label(point, used) -> tuple[tuple[str, Any], ...]:
     return tuple((axis, value if axis in used else None) for axis, value in point.items())
 
 
-def _cell(mechanism, point, options, data, label) -> Cell:
+def _cell(mechanism, point, options, data, label, share) -> Cell:
     size = {"k": data.bins} if data else {}
     law = mechanism.law(point | size, options, data)
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
+    if share:
+        law["stream"] = _stream(mechanism, label | size, share)
     coords = label | size | {"omega": law.get("target", {}).get("omega")}
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
     return Cell(cell_id(law), law, coords, digest, str(built.guarantee), noise, built.work)
+
+
+def _stream(mechanism, label, share) -> str:
+    """The name of the random stream that cells have in common which differ on the shared axes only."""
+    fixed = {axis: value for axis, value in label.items() if axis not in share and value is not None}
+    return cell_id({"share": sorted(share), "mechanism": mechanism.name, "version": mechanism.version, "point": fixed})
 
 
 def cell_id(law: Mapping[str, Any]) -> str:

@@ -41,9 +41,11 @@ def records(executor, prepared, todo):
     found = {}
 
     def receive(done):
-        found.update({(cell, chunk): data for cell, chunk, data in done.records})
+        assert not any(record.problems for record in done.records)
+        found.update({(record.cell, record.chunk): record.summary for record in done.records})
 
-    engine.simulate(executor, todo, prepared.plan.counts, prepared.settings.seed, prepared.settings.chunk, receive)
+    s = prepared.settings
+    engine.simulate(executor, todo, len(todo), prepared.plan.counts, s.seed, s.chunk, receive)
     return found
 
 
@@ -98,7 +100,7 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     prepared, todo = plan()
     monkeypatch.setattr(engine, "TASK_SECONDS", 1e-9)
     pulled, seen = [], []
-    tasks = engine._tasks(todo, prepared.plan.counts, 1, 500, 1, engine._Speed())
+    tasks = engine._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 1, engine._Speed())
 
     def counted():
         for task in tasks:
@@ -112,14 +114,31 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     assert len(seen) == len(todo)
 
 
-def test_an_error_on_a_worker_reaches_the_driver():
+def test_an_error_on_a_worker_reaches_the_driver_as_data():
     todo = plan()[1]
     broken = simulate.Batch(todo[0][0].id, {"mechanism": "none"}, None, (0,))
-    with (
-        clusters.connect({"name": "local", "workers": 1}) as executor,
-        pytest.raises(ValueError, match=r"mechanism\.name = 'none'"),
-    ):
-        list(executor.results(iter([simulate.Task(1, 10, (broken,))])))
+    with clusters.connect({"name": "local", "workers": 1}) as executor:
+        (done,) = executor.results(iter([simulate.Task(1, 10, (broken,))]))
+    (problem,) = done.records[0].problems
+    assert done.records[0].summary is None
+    assert problem.message.startswith("ValueError: mechanism.name = 'none'")
+    assert "in mechanism_class" in problem.where
+
+
+def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
+    """Chunks of 10 ms by a work estimate that is off by 1000: one chunk a task, then a second, then less."""
+    prepared, _ = plan()
+    todo = [(prepared.plan.laws[0], i) for i in range(1000)]
+    speed, sizes = engine._Speed(), []
+    for task in engine._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 2, speed):
+        chunks = sum(len(batch.chunks) for batch in task.batches)
+        sizes.append(chunks)
+        record = simulate.Record("", 0, None, (), 0.0)
+        speed.learn(simulate.Done((record,) * chunks, "", 0.01 * chunks, task.work))
+    assert sum(sizes) == 1000
+    assert sizes[0] == 1
+    assert max(sizes) in (100, 101)
+    assert sizes[-1] <= 2
 
 
 def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):

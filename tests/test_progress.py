@@ -1,19 +1,52 @@
-"""The progress line."""
+"""The progress line, and what it adds up."""
+
+from types import SimpleNamespace
+
+import pytest
 
 from tcdp_sim import progress
+from tcdp_sim.problems import WARNING, Problem
+from tcdp_sim.simulate import Record
+
+CELLS = [SimpleNamespace(id=name, work=work) for name, work in (("a", 10.0), ("b", 30.0))]
+TODO = [(CELLS[0], 1), (CELLS[0], 2), (CELLS[1], 0)]
+WANTED = {"a": 3, "b": 1}
+
+
+def record(cell, chunk, summary=b"", relative=0.1, problems=()):
+    return Record(cell, chunk, summary, problems, relative)
+
+
+def test_what_has_arrived_adds_up():
+    tally = progress.Tally(TODO, WANTED, 500)
+    assert str(tally) == "0/2 cells, 0 trials"
+    tally.add([record("a", 1), record("b", 0, None)])
+    assert str(tally) == "0/2 cells, 1e+03 trials, worst standard error 0.071 of its mean, 1 errors"
+    warned = (Problem("a", 2, WARNING, "", ""),)
+    tally.add([record("a", 2, relative=0.3, problems=warned)])
+    assert str(tally).startswith("1/2 cells, 1.5e+03 trials, worst standard error 0.17 of its mean")
+    assert str(tally).endswith("1 errors, 1 warnings")
+    assert (tally.work, tally.total) == (50, 50)
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     clock = iter([0.0, 1.0, 20.0, 21.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    line = progress.ProgressLine(chunks=4, work=40.0, trials_per_chunk=500)
-    for _ in range(3):
-        line.advance(1, 10.0)
+    line = progress.ProgressLine(progress.Tally(TODO, WANTED, 500))
+    for cell, chunk in (("a", 1), ("a", 2), ("b", 0)):
+        line.advance([record(cell, chunk)])
     err = capsys.readouterr().err
-    assert err == "50%  2/4 chunks, 1e+03 trials  ETA 20 s\n"
+    assert err == "40%  1/2 cells, 1e+03 trials, worst standard error 0.058 of its mean  ETA 30 s\n"
 
 
 def test_it_is_silent_when_there_is_little_to_say(capsys):
-    with progress.ProgressLine(chunks=1, work=1.0, trials_per_chunk=1) as line:
-        line.advance(1, 1.0)
+    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1)) as line:
+        line.advance([record("b", 0)])
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("relative", [float("nan"), 0.0])
+def test_a_cell_without_a_standard_error_does_not_count(relative):
+    tally = progress.Tally(TODO, WANTED, 1)
+    tally.add([record("b", 0, relative=relative)])
+    assert ("standard error" in str(tally)) == (relative == 0)

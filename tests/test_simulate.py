@@ -4,7 +4,6 @@ import hashlib
 import itertools
 
 import numpy as np
-import pytest
 
 from tcdp_sim import simulate
 from tcdp_sim.data import load_counts
@@ -44,7 +43,7 @@ def test_golden_stream():
 
 def run(*chunks, seed=1):
     batch = simulate.Batch(CELL, LAW, COUNTS.counts, chunks)
-    return {chunk: data for _, chunk, data in simulate.run(simulate.Task(seed, 200, (batch,))).records}
+    return {record.chunk: record.summary for record in simulate.run(simulate.Task(seed, 200, (batch,))).records}
 
 
 def test_a_chunk_is_the_same_bytes_alone_and_in_any_company():
@@ -75,7 +74,42 @@ def test_fingerprint_is_steady_and_sensitive(monkeypatch):
     simulate.fingerprint.cache_clear()
 
 
-def test_errors_in_a_law_are_not_swallowed():
-    batch = simulate.Batch(CELL, LAW | {"bins": 0.5}, COUNTS.counts, (0,))
-    with pytest.raises(ValueError, match="k = "):
-        simulate.run(simulate.Task(1, 10, (batch,)))
+def test_errors_are_data_with_cell_chunk_and_traceback():
+    batch = simulate.Batch(CELL, LAW | {"bins": 0.5}, COUNTS.counts, (3, 4))
+    records = simulate.run(simulate.Task(1, 10, (batch,))).records
+    assert [(record.chunk, record.summary) for record in records] == [(3, None), (4, None)]
+    (problem,) = records[0].problems
+    assert (problem.cell, problem.chunk, problem.kind) == (CELL, 3, "error")
+    assert problem.message.startswith("ValueError: k = ")
+    assert problem.where.startswith("Traceback (most recent call last)")
+    assert "histogram.py" in problem.where
+
+
+def test_numpy_warnings_are_data_and_change_no_number(monkeypatch):
+    before = run(0, 1)
+    real = Histogram.simulate
+
+    def noisy(self, rng, trials):
+        for _ in range(3):
+            np.log(np.zeros(1))
+        return real(self, rng, trials)
+
+    monkeypatch.setattr(Histogram, "simulate", noisy)
+    batch = simulate.Batch(CELL, LAW, COUNTS.counts, (0, 1))
+    records = simulate.run(simulate.Task(1, 200, (batch,))).records
+    assert {record.chunk: record.summary for record in records} == before
+    for record in records:
+        (problem,) = record.problems  # once, not three times
+        assert (problem.kind, problem.chunk) == ("warning", record.chunk)
+        assert problem.message == "RuntimeWarning: divide by zero encountered in log"
+        assert "test_simulate.py, line " in problem.where
+
+
+def test_a_shared_stream_takes_the_place_of_the_id():
+    stream = hashlib.sha256(b"shared").hexdigest()
+    shared = simulate.Batch(CELL, LAW | {"stream": stream}, COUNTS.counts, (2,))
+    own = simulate.Batch(stream, LAW, COUNTS.counts, (2,))
+    a, b = (from_bytes(simulate.run(simulate.Task(1, 200, (batch,))).records[0].summary) for batch in (shared, own))
+    np.testing.assert_array_equal(a.observables["linf_error"].moments, b.observables["linf_error"].moments)
+    assert a.batches.keys() == a.observables.keys() | a.events.keys()
+    assert not b.batches

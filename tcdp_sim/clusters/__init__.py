@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tcdp_sim import config
-from tcdp_sim.clusters import agreement, batch, kubernetes, local, running
+from tcdp_sim import config, interrupts
+from tcdp_sim.clusters import agreement, batch, kubernetes, local, logs, running
 from tcdp_sim.engine import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
 
@@ -60,10 +60,14 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str
     if name == "serial":
         yield SerialExecutor()
         return
+    with interrupts.held():
+        logs.mute()
     try:
         with CLUSTERS[name].client(_complete(spec) | {"workers": _asked(spec, workers)}, tell) as client:
             if name != "local":  # these run our own files
                 agreement.check(client, numerics == "strict", tell)
+            logs.forward(client)
+            tell(f"dashboard: {client.dashboard_link}")
             yield DaskExecutor(client, max(workers, len(client.nthreads())))
     except concurrent.futures.CancelledError:
         raise UserError(LOST) from None

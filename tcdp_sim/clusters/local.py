@@ -22,8 +22,6 @@ def client(spec, tell):
         import dask
         from distributed import Client, LocalCluster  # before the settings below: they complete its own
 
-        # LocalCluster's own silence ends as it closes, and a connection cut by a signal may be told after that.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         resource_tracker.ensure_running()  # now, since its start would unblock the signals that `held` blocks
 
     started = []

@@ -2,11 +2,12 @@
 
 import importlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim import config, contradictions, plots, results, store
+from tcdp_sim import config, contradictions, paired, plots, results, store
 from tcdp_sim.errors import UserError
 from tcdp_sim.study import reason, say, title
 
@@ -15,12 +16,14 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     """Draw what is published. Raises UserError if there is nothing, or it is damaged, or cannot be drawn here."""
     settings = config.settings(raw)
     experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
-    table = experiment.reference(_published(settings))
+    published = _published(settings)
+    table = experiment.reference(published)
     experiment.report(table, console)
     try:
         with plots.style():
             saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
         contradictions.report(table, settings.folder / "contradictions.csv", console)
+        paired.report(published, settings.folder / "differences.csv", partial(say, console))
     except OSError as problem:
         said = f"the figures in {settings.folder} cannot be written ({reason(problem)})"
         raise UserError(f"{said}; once that is put right, mode=draw draws them") from problem

@@ -20,7 +20,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     cell, index = _cell(study, raw["cell"]), raw["index"]
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise UserError(f"index = {index!r} is not valid; valid: a whole number from 0 to {study.settings.chunks - 1}")
-    found = again(study, [(cell, index)])[0]
+    found = again(study, [(cell, index)])[0].summary
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
     say(console, f"{cell.noise}, {cell.guarantee}")
@@ -37,11 +37,11 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         say(console, "the same bits as stored" if run.record(cell.id, index) == found else "NOT the stored bits")
 
 
-def again(study, chunks) -> list[bytes]:
-    """The encoded summaries of (cell, chunk index) pairs, computed here and now."""
+def again(study, chunks) -> list[simulate.Record]:
+    """What becomes of (cell, chunk index) pairs, computed here and now."""
     s = study.settings
     batches = (simulate.Batch(cell.id, cell.law, study.plan.counts[cell.counts], (index,)) for cell, index in chunks)
-    return [simulate.run(simulate.Task(s.seed, s.chunk, (batch,))).records[0][2] for batch in batches]
+    return [simulate.run(simulate.Task(s.seed, s.chunk, (batch,))).records[0] for batch in batches]
 
 
 def _cell(study, prefix):

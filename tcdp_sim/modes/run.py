@@ -6,33 +6,38 @@ from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim import clusters, engine, provenance, replication, results
-from tcdp_sim.errors import UserError
+from tcdp_sim import clusters, engine, problems, provenance, replication, results, runlog
+from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.modes import draw
-from tcdp_sim.progress import ProgressLine
+from tcdp_sim.progress import ProgressLine, Tally
 from tcdp_sim.simulate import fingerprint
 from tcdp_sim.study import Study, prepare, reason, say, say_skipped
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
-    """Run or resume a study, then draw it."""
+    """Run or resume a study, then draw it. Raises Failure at the end if errors left cells without numbers."""
     study = prepare(raw)
-    execute(study, console)
+    failed = execute(study, console)
     draw.main(raw, console)
+    if failed:
+        raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
 
 
-def execute(study: Study, console: Console) -> None:
-    """Simulate what is missing, publish the snapshot. Raises KeyboardInterrupt that says what is kept."""
+def execute(study: Study, console: Console) -> int:
+    """Simulate what is missing, publish the snapshot; how many cells have no numbers because of errors.
+
+    Raises KeyboardInterrupt that says what is kept, Failure at the first error unless on_error=continue.
+    """
     say_skipped(study, console)
     run = study.open()
     try:
-        with run.lock():
-            _execute(study, run, console)
+        with run.lock(), runlog.kept(study.folder):
+            return _execute(study, run, console)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
 
 
-def _execute(study, run, console):
+def _execute(study, run, console) -> int:
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches; what they held counts as missing")
@@ -40,22 +45,34 @@ def _execute(study, run, console):
     todo = engine.pending(cells, wanted, run.has)
     told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
     say(console, f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {told}")
+    failed: set[str] = set()
+    try:
+        wanted = _until_precise(study, run, todo, wanted, failed, console)
+    finally:
+        _report(study, run, wanted, console)
+    if len(failed) == len(cells):
+        raise Failure("every cell ended with an error (see problems.csv)")
+    run.publish(_dataset(study, run, wanted))
+    return len(failed)
+
+
+def _until_precise(study, run, todo, wanted, failed, console) -> dict[str, int]:
+    """Simulate, and more as long as targets are missed; the chunks that the cells have at the end."""
+    cells = study.plan.laws
     while True:
         if todo:
-            _simulate(study, run, todo, wanted, console)
-        more = replication.more(run, wanted, s)
+            _simulate(study, run, todo, wanted, failed, console)
+        more = replication.more(run, wanted, study.settings)
         if more == wanted:
-            break
-        todo = engine.pending(cells, more, run.has)
+            return wanted
+        todo = [item for item in engine.pending(cells, more, run.has) if item[0].id not in failed]
         grown = sum(more[cell] > wanted[cell] for cell in more)
         say(console, f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
         wanted = more
-    run.publish(_dataset(study, run, wanted))
 
 
-def _simulate(study, run, todo, wanted, console):
+def _simulate(study, run, todo, wanted, failed, console):
     s = study.settings
-    work = {cell.id: cell.work for cell in study.plan.laws}
     expected = fingerprint()
     foreign = set()
 
@@ -63,17 +80,20 @@ def _simulate(study, run, todo, wanted, console):
         if done.fingerprint != expected and done.fingerprint not in foreign:
             _foreign_numerics(s, console)
             foreign.add(done.fingerprint)
-        for cell, chunk, summary in done.records:
-            writer.append(cell, chunk, summary)
-        line.advance(len(done.records), sum(work[cell] for cell, _, _ in done.records))
+        for record in done.records:
+            _keep(record, writer, failed)
+        line.advance(done.records)
+        if failed and s.on_error == "raise":
+            raise Failure(_first_error(study, run, failed))
 
     try:
         with (
             clusters.connect(study.raw["cluster"], s.numerics) as executor,
             run.writer(provenance.record(study.folder, study.raw)) as writer,
-            ProgressLine(len(todo), sum(work[cell.id] for cell, _ in todo), s.chunk) as line,
+            ProgressLine(Tally(todo, wanted, s.chunk)) as line,
         ):
-            engine.simulate(executor, todo, study.plan.counts, s.seed, s.chunk, receive)
+            useful = (item for item in todo if item[0].id not in failed)
+            engine.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
     except KeyboardInterrupt:
         written = study.open()  # read again: the signal may have come between a record and its entry in `run`
         total = sum(wanted.values())
@@ -82,12 +102,35 @@ def _simulate(study, run, todo, wanted, console):
         raise KeyboardInterrupt(said) from None
 
 
+def _keep(record, writer, failed) -> None:
+    for problem in record.problems:
+        writer.note(problem)
+    if record.summary is None:
+        failed.add(record.cell)
+    else:
+        writer.append(record.cell, record.chunk, record.summary)
+
+
+def _first_error(study, run, failed) -> str:
+    error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
+    said = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
+    return f"a chunk ended with an error: {said}; on_error=continue goes on with the other cells"
+
+
+def _report(study, run, wanted, console) -> None:
+    found = problems.of_chunks(run.problems, wanted, run.has)
+    where = {cell.id: cell.where for cell in study.plan.laws}
+    problems.report(found, where, study.folder / "problems.csv", lambda text: say(console, text))
+
+
 def _dataset(study, run, wanted):
     def summary(cell):
         chunks = range(wanted[cell.id])
         return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
 
-    return results.tabulate(study.plan.cells, map(summary, study.plan.cells), study.plan.counts, study.attributes())
+    counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
+    cells, attributes = study.plan.cells, study.attributes()
+    return results.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
 
 
 def cannot_write(study, problem: OSError) -> Exception:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tcdp_sim import engine, replication
 from tcdp_sim.study import prepare, say, say_skipped
-from tcdp_sim.summary import mean
+from tcdp_sim.summary import relative_mcse
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
@@ -52,10 +52,5 @@ def _wanted(run, cells, settings):
 
 def _worst(summary, cell):
     """(relative MCSE, observable, cell) of the mean that is known least well."""
-    where = " ".join(f"{axis}={value}" for axis, value in cell.coords.items() if value is not None)
-    found = []
-    for name, distribution in summary.observables.items():
-        value, mcse, _ = mean(distribution)
-        if value and mcse == mcse:
-            found.append((mcse / abs(value), name, where))
-    return max(found, default=(0.0, "", where))
+    relative, name = relative_mcse(summary)
+    return (relative if name else 0.0, name, cell.where)

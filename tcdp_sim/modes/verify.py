@@ -28,7 +28,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     chosen = secrets.SystemRandom().sample(known, min(sample, len(known)))
     different = []
     for (cell, index), found in zip(chosen, again(study, chosen)):
-        if run.record(cell.id, index) != found:
+        if run.record(cell.id, index) != found.summary:
             different.append(f"cell={cell.id[:16]} index={index}")
     same = len(chosen) - len(different)
     say(console, f"{same} of {len(chosen)} chunks are the stored bits ({len(known)} are stored)")

@@ -1,0 +1,21 @@
+"""dask's messages: off the terminal, and those of the workers too into the run's log."""
+
+import logging
+
+
+def mute() -> None:
+    """From now on dask's own handlers are silent, and what it reports goes on to the root logger."""
+    import distributed  # noqa: F401 (sets up its loggers)
+
+    for name in ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application"):
+        logger = logging.getLogger(name)
+        logger.propagate = True
+        for handler in logger.handlers:
+            handler.setLevel(logging.CRITICAL + 1)
+    logging.getLogger("distributed").setLevel(logging.WARNING)
+    logging.getLogger("distributed.scheduler").setLevel(logging.INFO)  # which workers come and go
+
+
+def forward(client) -> None:
+    """Warnings of the workers are logged here as well."""
+    client.forward_logging("distributed", logging.WARNING)

@@ -1,0 +1,57 @@
+"""Errors and warnings of simulated chunks, as data: stored with their chunk, listed at the end of the run."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+ERROR, WARNING = "error", "warning"
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error or a warning of one chunk. kind: ERROR or WARNING; where: its traceback, or file and line."""
+
+    cell: str
+    chunk: int
+    kind: str
+    message: str
+    where: str
+
+
+def of_chunks(problems: Iterable[Problem], wanted: Mapping[str, int], has) -> list[Problem]:
+    """Those that a run is to answer for: errors of its chunks that are still missing, warnings of those it has.
+
+    wanted: cell id -> how many chunks it is to have; has(cell id, chunk) -> whether that one is done.
+    """
+    mine = (one for one in problems if one.chunk < wanted.get(one.cell, 0))
+    found = [one for one in mine if has(one.cell, one.chunk) == (one.kind == WARNING)]
+    return sorted(found, key=lambda one: (one.kind, one.cell, one.chunk, one.message, one.where))
+
+
+def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
+    """(cell id, kind) -> how many chunks have such a problem."""
+    chunks = {(one.cell, one.kind, one.chunk) for one in problems}
+    found: dict[tuple[str, str], int] = {}
+    for cell, kind, _ in chunks:
+        found[cell, kind] = found.get((cell, kind), 0) + 1
+    return found
+
+
+def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -> None:
+    """Write all to a CSV (no file without any), and say the first of each kind. where: cell id -> its coordinates."""
+    if not problems:
+        path.unlink(missing_ok=True)
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["coordinates", *(field.name for field in fields(Problem))])
+        writer.writeheader()
+        writer.writerows({"coordinates": where.get(one.cell, ""), **asdict(one)} for one in problems)
+    for kind in (ERROR, WARNING):
+        mine = [one for one in problems if one.kind == kind]
+        if mine:
+            cells = len({one.cell for one in mine})
+            say(f"{len(mine)} {kind}s in {cells} cells; all, with where they come from: {path}")
+        for one in mine[:SHOWN]:
+            say(f"  {kind} in cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')}): {one.message}")

@@ -1,0 +1,41 @@
+"""Trees of files that never change, named by the digest of their bytes: so a reader sees what has happened to one."""
+
+import hashlib
+import re
+from collections.abc import Container
+from pathlib import Path
+
+DIGITS = 32  # of the digest in a tree's name
+SNAPSHOTS = "snapshots"  # where a run's trees lie, beside the link to the newest
+
+
+def tree_digest(folder: Path) -> str:
+    """blake2b of all files of a folder, names and bytes."""
+    digest = hashlib.blake2b(digest_size=32)
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def intact(tree: Path, names: Container[str]) -> bool:
+    """Whether the digest of a tree's bytes is among these names."""
+    try:
+        return tree_digest(tree)[:DIGITS] in names
+    except OSError:
+        return False
+
+
+def is_name(name: str) -> bool:
+    """Whether a file may be called so because of its bytes."""
+    return re.fullmatch(rf"[0-9a-f]{{{DIGITS}}}", name) is not None
+
+
+def changed(tree: Path) -> bool:
+    """Whether a tree is not what it was when it was named; False where nothing tells its name any more.
+
+    tree: one of a run's snapshots, or a copy of one that lies beside them.
+    """
+    names = {path.name for path in (tree.parent / SNAPSHOTS).glob("*")} | {tree.name}
+    names = {name for name in names if is_name(name)}
+    return bool(names) and not intact(tree, names)
