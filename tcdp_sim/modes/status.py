@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim import engine, replication
+from tcdp_sim import engine, problems, replication
 from tcdp_sim.study import prepare, say, say_skipped
 from tcdp_sim.summary import relative_mcse
 
@@ -32,11 +32,20 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         grown = sum(n > s.chunks for n in wanted.values())
         most = f"the largest {max(wanted.values(), default=0) * s.chunk:,} as far as is known"
         say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
+    _problems(run, cells, wanted, console)
     last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
     if last:
         who = "a driver is" if run.locked() else "nobody is"
         say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
     say_skipped(study, console)
+
+
+def _problems(run, cells, wanted, console):
+    found = problems.of_chunks(run.problems, wanted, run.has)
+    for kind in (problems.ERROR, problems.WARNING):
+        if mine := [one for one in found if one.kind == kind]:
+            told = f"{len(mine)} {kind}s in {len({one.cell for one in mine})} cells"
+            say(console, f"{told}, such as in cell={mine[0].cell[:16]} index={mine[0].chunk}: {mine[0].message}")
 
 
 def _wanted(run, cells, settings):
