@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from tcdp_sim.errors import real
+from tcdp_sim.errors import scalar
 from tcdp_sim.exact.loss_atoms import cells
 from tcdp_sim.exact.loss_sums import dot, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
@@ -23,6 +23,7 @@ _ROUNDS = 12
 _STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over the spread of one loss: steeper ones than 40 are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
+_LEAST_SPREAD = 1e-6
 _SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
 
 
@@ -34,8 +35,8 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
     they count discretisation, what wraps around, and rounding (of densities good to 4e-12). upper = inf if the
     probability of an infinite loss exceeds delta. Raises ValueError for arguments out of range.
     """
-    delta = real("delta", delta, 0, 1)
-    width = real("tolerance", tolerance, 0)
+    delta = scalar("delta", delta, 0, 1)
+    width = scalar("tolerance", tolerance, 0)
 
     def saddle(atoms, t):
         theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - np.log(delta)) / theta, atoms)
@@ -52,8 +53,8 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
 
     tolerance: of the ends' distance, relative to the upper one.
     """
-    epsilon = real("epsilon", epsilon, 0, closed=True)
-    share = real("tolerance", tolerance, 0)
+    epsilon = scalar("epsilon", epsilon, 0, closed=True)
+    share = scalar("tolerance", tolerance, 0)
 
     def saddle(atoms, t):
         theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms)
@@ -83,8 +84,11 @@ class _Query:
 
 
 def _worst(pairs, releases, query: _Query) -> Bounds:
-    if releases != int(real("releases", releases, 1, MOST_RELEASES, closed=True, finite=False)):
+    if releases != int(scalar("releases", releases, 1, MOST_RELEASES, closed=True, finite=False)):
         raise ValueError(f"releases = {releases} is not valid; valid: 1, 2, ..., {MOST_RELEASES:,}")
+    pairs = tuple(pairs) if isinstance(pairs, Iterable) else ()
+    if not pairs or not all(isinstance(pair, DominatingPair) for pair in pairs):
+        raise ValueError("pairs are not valid; valid: one or more DominatingPair, such as dominating_pairs gives")
     ends = np.array([_bracket(pair, int(releases), query) for pair in pairs])
     low, high = ends.max(axis=0)
     return Bounds(float(low), float(0.5 * (low + high)), float(high))
@@ -140,8 +144,9 @@ def _least(f, atoms) -> tuple[float, float]:
 
 
 def _spread(atoms) -> float:
+    """Their standard deviation; of losses that are all but the same, for which any tilt will do, a part of the mean."""
     mean = dot(atoms.mass, atoms.loss)
-    return float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2)))
+    return max(float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2))), _LEAST_SPREAD * abs(mean))
 
 
 def _anchors(coarse) -> tuple[float, float]:

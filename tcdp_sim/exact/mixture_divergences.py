@@ -57,7 +57,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
 
 def _shaped(rows, like) -> Bounds:
     """Rows of (lower, estimate, upper) as Bounds of the argument's shape, scalars for a scalar."""
-    parts = (column.reshape(np.shape(like)) for column in np.asarray(rows).T)
+    parts = (column.reshape(np.shape(like)) for column in np.asarray(rows, dtype=float).reshape(-1, 3).T)
     return Bounds(*(part if np.ndim(like) else float(part) for part in parts))
 
 

@@ -23,6 +23,8 @@ class Mixture:
     weights: tuple[float, ...] = (1.0,)
 
     def __post_init__(self):
+        if not isinstance(self.noise, Noise):
+            raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Gaussian(1.0)")
         if self.noise.shape:
             raise ValueError(f"noise = {self.noise!r} has array-valued parameters; valid: one noise")
         shifts = np.ravel(real("shifts", self.shifts, -np.inf))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.errors import choice, real
+from tcdp_sim.errors import choice, real, scalar
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
@@ -15,7 +15,6 @@ from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again
 
 DIRECTIONS = ("forward", "reverse")
-COMPOSABLE = tuple(name for name, scheme in SCHEMES.items() if scheme.natural)
 _RARE = 1e-18  # of drawing a record more often: together they are taken to tell everything
 
 
@@ -96,19 +95,27 @@ def dominating_pairs(
 ) -> tuple[DominatingPair, ...]:
     """The pairs whose compositions bound those of a subsampled query with additive noise; the worst of them counts.
 
-    shift: the query's sensitivity, in counts: under add/remove for "poisson", else under substitution.
+    shift: the query's sensitivity, in counts: for "poisson" and "poisson_substitution" under add/remove, else under
+    substitution.
     "poisson" (add/remove): both directions of ((1-s)Q + sP, Q). "without_replacement" (substitution): the same profile
     for epsilon >= 0, mirrored below. "with_replacement" (substitution) and "hybrid" (add/remove; each of
     round(s * records) draws from `records`, the larger data set): label k with the chance of drawing the record
     k times, told or not; white-box group profiles, the noise at k times the shift.
     These are the profiles of Balle-Barthe-Gaboardi 2018, Theorems 8 to 11, as pairs (Zhu-Dong-Wang 2022): attained
-    without labels, an upper bound with them. Noises must have monotone losses (knee >= scale for sinh-normal noise),
-    for which the largest shift is the worst. Raises ValueError for arguments out of range.
+    without labels, an upper bound with them. "poisson_substitution": ((1-s)Q + sP, (1-s)Q + sP'), the record moves the
+    answer by shift or by -shift; attained, and the worst: of records that move it by a > b only thresholds tell laws
+    with monotone losses apart, the better the higher a is and the lower b; and if 0 < b < a or 0 < a < b, by advanced
+    joint convexity (Theorem 2) no better than P and Q are told apart in place of P and (1-beta)Q + beta P'.
+    Noises must have monotone losses (knee >= scale for sinh-normal noise), for which the largest shift is the worst.
+    Raises ValueError for arguments out of range.
     """
-    choice("scheme", scheme, COMPOSABLE)
-    s, shift = real("sampling_fraction", sampling_fraction, 0, 1, finite=False), real("shift", shift, 0)
+    choice("scheme", scheme, SCHEMES)
+    s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)
     if isinstance(noise, SinhNormal) and noise.knee < noise.scale:
         raise ValueError(f"noise = {noise!r} has two modes: a smaller shift may be worse; valid: knee >= scale")
+    if scheme == "poisson_substitution":
+        up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
+        return (DominatingPair(((1.0, up, down),)),)
     if scheme in ("poisson", "without_replacement"):
         p, q = subsampled(noise, shift, s)
         if scheme == "poisson":
