@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-FALSE_DISCOVERIES = 0.01  # at most this share of the alarms is expected to be false (Benjamini-Hochberg)
+from tcdp_sim.discoveries import FALSE_DISCOVERIES, beyond_chance
+
 COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals
 NO_HIT = -np.log(0.025)  # hits expected at the upper end of the interval of none
 
@@ -24,13 +25,7 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     if {"quantity", "simulated", "mcse", "exact"} <= set(table):
         found.append(_compared(table, table["quantity"], "simulated", ""))
     empty = pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])
-    compared = pd.concat(found, ignore_index=True) if found else empty
-    compared = compared.sort_values("p_value", kind="stable", ignore_index=True)
-    allowed = FALSE_DISCOVERIES * (np.arange(len(compared)) + 1) / max(len(compared), 1)
-    passed = np.flatnonzero(compared["p_value"].to_numpy(dtype=float) <= allowed)
-    alarms = compared.iloc[: passed[-1] + 1 if len(passed) else 0].copy()
-    alarms.attrs["comparisons"] = len(compared)
-    return alarms
+    return beyond_chance(pd.concat(found, ignore_index=True) if found else empty)
 
 
 def _compared(table, quantity, name, prefix):

@@ -3,8 +3,10 @@
 import importlib
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import xarray as xr
 from rich.console import Console
 
 from tcdp_sim import config, contradictions, paired, plots, results, store
@@ -16,14 +18,14 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     """Draw what is published. Raises UserError if there is nothing, or it is damaged, or cannot be drawn here."""
     settings = config.settings(raw)
     experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
-    published = _published(settings)
-    table = experiment.reference(published)
+    cells = published(settings.folder, title(settings))
+    table = experiment.reference(cells)
     experiment.report(table, console)
     try:
         with plots.style():
             saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
         contradictions.report(table, settings.folder / "contradictions.csv", console)
-        paired.report(published, settings.folder / "differences.csv", partial(say, console))
+        paired.report(cells, settings.folder / "differences.csv", partial(say, console))
     except OSError as problem:
         said = f"the figures in {settings.folder} cannot be written ({reason(problem)})"
         raise UserError(f"{said}; once that is put right, mode=draw draws them") from problem
@@ -32,14 +34,15 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     say(console, f"results: {settings.folder / 'results.zarr'}")
 
 
-def _published(settings):
-    path, snapshots = settings.folder / "results.zarr", settings.folder / "snapshots"
+def published(folder: Path, wanted: str) -> xr.Dataset:
+    """The flat table of a run's published results; UserError if there is none of that title, or it is damaged."""
+    path, snapshots = folder / "results.zarr", folder / "snapshots"
     names = {snapshot.name for snapshot in snapshots.iterdir()} if snapshots.is_dir() else ()
     if path.is_dir() and names and not store.intact(path, names):  # a lost file of an array would read as zeros
         raise UserError(f"{path} is damaged (its bytes have changed); {results.MEND}")
-    cells = results.open_cells(settings.folder)
-    if cells.attrs.get("title") != title(settings):
-        said = f"{path} holds {cells.attrs.get('title')!r}, not {title(settings)!r}"
+    cells = results.open_cells(folder)
+    if cells.attrs.get("title") != wanted:
+        said = f"{path} holds {cells.attrs.get('title')!r}, not {wanted!r}"
         raise UserError(f"{said}; choose that experiment or another name")
     with results.readable(path):
         return cells.load()

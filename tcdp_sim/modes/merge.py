@@ -19,13 +19,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
     """
     study = prepare(raw)
-    if not isinstance(raw["other"], str | int) or isinstance(raw["other"], bool):
-        raise UserError("other is not given; give other=FOLDER, the folder of a run of the same study")
-    folder = Path(str(raw["other"]))
-    if not (folder / "run.json").exists():
-        raise UserError(f"other = {folder} holds no run")
-    if folder.resolve() == study.folder.resolve():
-        raise UserError(f"other = {folder} is this run itself")
+    folder = other_folder(raw, study.folder)
     try:
         theirs = Run(folder, study.identity)
     except OSError as problem:
@@ -38,6 +32,18 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         raise running.cannot_write(study, problem) from problem
     say(console, told)
     running.main(raw, console)
+
+
+def other_folder(raw: Mapping[str, Any], ours: Path) -> Path:
+    """The folder `other` names; UserError if it holds no run, or is ours."""
+    if not isinstance(raw["other"], str | int) or isinstance(raw["other"], bool):
+        raise UserError("other is not given; give other=FOLDER, the folder of another run")
+    folder = Path(str(raw["other"]))
+    if "\0" in str(folder) or not (folder / "run.json").exists():
+        raise UserError(f"other = {folder} holds no run")
+    if folder.resolve() == ours.resolve():
+        raise UserError(f"other = {folder} is this run itself")
+    return folder
 
 
 def _copy(study, theirs, ours, folder) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim import clusters, engine, problems, provenance, replication, results, runlog
+from tcdp_sim import certificate, clusters, engine, problems, provenance, replication, results, runlog
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.modes import draw
 from tcdp_sim.progress import ProgressLine, Tally
@@ -53,6 +53,7 @@ def _execute(study, run, console) -> int:
     if len(failed) == len(cells):
         raise Failure("every cell ended with an error (see problems.csv)")
     run.publish(_dataset(study, run, wanted))
+    certificate.write(study, run, wanted)
     return len(failed)
 
 
