@@ -85,6 +85,13 @@ def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
                 at = end
 
 
+def again(path: Path, offset: int, size: int) -> bytes | None:
+    """The payload that `read` found at this offset, read once more; None if the file has been damaged since."""
+    with path.open("rb") as file:
+        file.seek(offset - _HEAD)
+        return _record(file.read(_HEAD + size + _DIGEST), 0)[0]
+
+
 def _record(data: bytes, at: int):
     if not data.startswith(MAGIC, at):
         return None, at

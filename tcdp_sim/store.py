@@ -150,9 +150,10 @@ class Run:
 
     def _payload(self, cell, chunk) -> bytes:
         path, offset, size = self._where[(cell, chunk)]
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(size)
+        payload = journal.again(path, offset - 1, size + 1)  # the first byte says what it is
+        if payload is None:
+            raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
+        return payload[1:]
 
 
 class RunWriter:
@@ -223,7 +224,7 @@ def _point(link: Path, target: Path) -> None:
 
 
 def _prune(snapshots: Path) -> None:
-    """Remove what killed drivers left unfinished, and all but the newest snapshots: a reader may have the last one open."""
+    """Remove what killed drivers left unfinished, and all but the newest: a reader may still have the last one open."""
     found = sorted(snapshots.iterdir(), key=lambda path: (is_name(path.name), path.lstat().st_mtime))
     for old in found[:-SNAPSHOTS_KEPT]:
         _remove(old)
