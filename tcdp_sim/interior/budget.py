@@ -10,7 +10,7 @@ from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
 from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.interior.release import Recipe
-from tcdp_sim.interior.requirement import BETA, Parts, required_n, thresholds
+from tcdp_sim.interior.requirement import BETA, Parts, required_n, surrogate_floor, thresholds
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP
 
@@ -21,10 +21,18 @@ SPLITS = (
     (1024, (0.45, 0.30, 0.25)),
     (np.inf, (0.50, 0.25, 0.25)),
 )
-# (how many numbers change, by how much) when one record is substituted. Algorithm 21: the sum of the changes is at most
-# 2, which is one shift of 2 where divergences are superadditive in the shift; that is proved for Gaussian and Laplace
-# noise only, so two are charged, as in the paper. Algorithm 22: half of the gap moves by one (Lemma 23).
-CHARGES = {"histogram": (2, 1.0), "surrogate": (2, 1.0), "algorithm_21": (2, 2.0), "algorithm_22": (1, 1.0)}
+# (how many numbers change, by how much) when one record is substituted. Surrogate, above half of the records: at most
+# one node has an excess; if it is another one in the other data set, the two excesses are at most 1 together. Algorithm
+# 21: so are two gaps, at most 2. Both are one shift of that sum, since divergences of log-concave noise are convex in
+# the shift, hence superadditive; all noise that is calibrated here is log-concave. Low surrogate: two excesses move, as
+# two weights of a histogram do. Algorithm 22: half of the gap moves by one (Lemma 23).
+CHARGES = {
+    "histogram": (2, 1.0),
+    "surrogate": (1, 1.0),
+    "surrogate_low": (2, 1.0),
+    "algorithm_21": (1, 2.0),
+    "algorithm_22": (1, 1.0),
+}
 SHARES = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
 
 
@@ -88,13 +96,17 @@ def recipe(
 ) -> Recipe:
     """The release on n records: thresholds by the proof; variant "paper" takes n/5, 2n/5 and two candidates.
 
-    Selections that look for one heavy node ask for more than half of the records ("heavy" thresholds).
+    Selections that look for one heavy node ask for more than half of the records ("heavy" thresholds); "surrogate_low"
+    counts weights from a low floor on.
     """
-    if selection != "histogram":
+    floor = None
+    if selection == "surrogate_low":
+        variant, selection, floor = "low", "surrogate", surrogate_floor(bought, log2_k, n, beta)
+    elif selection != "histogram":
         variant = "heavy"
     lower, upper = thresholds(bought, log2_k, n, beta, variant)
     candidates = 2 if variant == "paper" else 3
-    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, selection, candidates)
+    return Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, selection, candidates, floor)
 
 
 def ledger(

@@ -25,7 +25,10 @@ _DEPTHS = np.concatenate([np.geomspace(1e-18, 1, 24)[:-1], np.geomspace(1, 40, 1
 
 @dataclass(frozen=True, eq=False)
 class LevelLaw:
-    """One level: its probability, its occupied nodes and theirs, and that of an empty node winning."""
+    """One level: its probability, its occupied nodes and theirs, and that of an empty node winning.
+
+    What is missing from one is that of no node at all, which only the stability histogram knows.
+    """
 
     level: int
     log_probability: float
@@ -111,12 +114,13 @@ def _inner_share(profile, law):
 
 def _winner(segments, log_empty, total, recipe):
     """(probability of each occupied node, that of all empty ones)."""
-    if recipe.selection == "histogram":
-        groups, empty = histogram_law(segments.counts, segments.multiplicity, log_empty, recipe.noise)
+    if recipe.selection in COUNTED:
+        weights, log_empty, least = COUNTED[recipe.selection](segments.counts, log_empty, recipe.floor_of(total))
+        groups, empty = histogram_law(weights, segments.multiplicity, log_empty, recipe.noise, least)
         each = np.repeat(groups / segments.multiplicity, segments.multiplicity)
         return each[np.argsort(segments.order)], empty
     log_others = np.logaddexp(log_empty, np.log(len(segments.order) - 1)) if len(segments.order) > 1 else log_empty
-    top = _top(segments, log_others, total, recipe) if log_others > -np.inf else 1.0
+    top = _top(segments, log_others, recipe) if log_others > -np.inf else 1.0
     each = np.zeros(len(segments.order))
     if log_others > -np.inf:
         each += (1 - top) * np.exp(-log_others)
@@ -124,30 +128,43 @@ def _winner(segments, log_empty, total, recipe):
     return each, (1 - top) * float(np.exp(log_empty - log_others)) if log_empty > -np.inf else 0.0
 
 
-def _top(segments, log_others, total, recipe):
-    """The probability that the heaviest node wins, under the rules that treat all others alike."""
+# Selections by a noisy maximum: (counts, log of how many empty nodes, floor) -> what is blurred, of how many, and from
+# where on it counts.
+COUNTED = {
+    "histogram": lambda counts, log_empty, floor: (counts, log_empty, -np.inf),
+    "surrogate": lambda counts, log_empty, floor: (np.maximum(counts - floor, 0.0), log_empty, -np.inf),
+    "stability": lambda counts, log_empty, floor: (counts, -np.inf, floor),
+}
+
+
+def _top(segments, log_others, recipe):
+    """The probability that the heaviest node wins, by Algorithms 21 and 22, which treat all others alike."""
     heaviest, tied = segments.counts[-1], segments.multiplicity[-1] > 1
     second = heaviest if tied else segments.counts[-2] if len(segments.counts) > 1 else 0
     if recipe.selection == "algorithm_22":
         lead = max(0.5 * (heaviest - second) - 1, 0)
         log_nodes = np.logaddexp(log_others, 0)
         return float(recipe.noise.sf(isf_log(recipe.noise, -max(log_nodes, np.log(2))) - lead))
-    lead = max(heaviest - total / 2, 0) if recipe.selection == "surrogate" else heaviest - second
-    found, _ = histogram_law(np.array([float(lead)]), np.array([1]), log_others, recipe.noise)
+    found, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
     return float(found[0])
 
 
-def histogram_law(counts, multiplicity, log_empty: float, noise: Noise) -> tuple[np.ndarray, float]:
+def histogram_law(
+    counts, multiplicity, log_empty: float, noise: Noise, least: float = -np.inf
+) -> tuple[np.ndarray, float]:
     """(probability that one of the nodes of each count has the largest noisy count, that an empty one has).
 
-    counts, multiplicity: distinct positive counts and how many nodes have each, shape (m,); log_empty: log of the
-    number of empty nodes, -inf for none.
+    counts, multiplicity: counts and how many nodes have each, shape (m,); log_empty: log of the number of empty
+    nodes, -inf for none; least: only largest noisy counts above it are counted.
     """
     centres = np.append(np.asarray(counts, dtype=np.float64), 0.0)
     log_many = np.append(np.log(multiplicity), log_empty)
     kept = log_many > -np.inf
     centres, log_many = centres[kept], log_many[kept]
-    y, weight = gauss_panels(_edges(centres, log_many, noise), NODES)
+    edges = _edges(centres, log_many, noise)
+    if not least < edges[-1]:
+        return np.zeros(len(counts)), 0.0
+    y, weight = gauss_panels(np.unique(np.maximum(edges, least)), NODES)
     z = y - centres[:, None]
     log_sf, log_pdf = noise.logsf(z), noise.logpdf(z)
     log_cdf = np.where(log_sf < -1, np.log1p(-np.exp(np.minimum(log_sf, -1))), noise.logcdf(z))

@@ -4,30 +4,38 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import ceil, inf
 
-from tcdp_sim.interior import budget, requirement
+from tcdp_sim.interior import budget, requirement, stability
 from tcdp_sim.interior.binary_search import comparison_scale
 from tcdp_sim.interior.ledger import Step, exponential_epsilon
 from tcdp_sim.interior.recursion import plan_recursion
 from tcdp_sim.interior.release import Recipe
+from tcdp_sim.privacy import ApproxDP
 
 # Name -> (selection of the node, variant of the thresholds), for those with one tree.
 ONE_TREE = {
     "one_level": ("histogram", "default"),
     "paper_constants": ("histogram", "paper"),
     "surrogate": ("surrogate", "heavy"),
+    "surrogate_low": ("surrogate_low", "low"),
     "algorithm_21": ("algorithm_21", "heavy"),
     "algorithm_22": ("algorithm_22", "heavy"),
 }
-RECURSIONS = {"recursion_2": 2, "recursion_3": 3}
+RECURSIONS = {  # name -> (depth, variant)
+    "recursion_2": (2, "default"),
+    "recursion_3": (3, "default"),
+    "paper_recursion_2": (2, "paper"),
+}
 BASELINES = ("exponential", "binary_search")
+WEAKER = "stability"  # (epsilon, delta)-DP only
 UNPROVED = ("algorithm_21", "algorithm_22")  # no number of records is proved to suffice for them
-METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES)
+METHODS = (*ONE_TREE, *RECURSIONS, *BASELINES, WEAKER)
 
 
 @dataclass(frozen=True)
 class Budget:
     """What there is to spend. omega: None for rho-zCDP; family, calibration: of the noise on nodes, None without;
-    split: shares of (level, node, end), None for the method's own; accounting: of the exponential mechanisms."""
+    split: shares of (level, node, end), None for the method's own; accounting: of the exponential mechanisms; delta: at
+    which the weaker guarantee of the stability histogram is derived."""
 
     rho: float
     omega: float | None = None
@@ -36,6 +44,7 @@ class Budget:
     accounting: str = "tight"
     split: tuple | None = None
     beta: float = requirement.BETA
+    delta: float = stability.DELTA
 
     @property
     def target(self) -> dict[str, float]:
@@ -44,8 +53,13 @@ class Budget:
 
 
 def is_tree(method: str) -> bool:
-    """Whether the method blurs the nodes of a tree, so that noise matters to it."""
-    return method not in BASELINES
+    """Whether the method blurs the nodes of a tree with noise of choice."""
+    return method not in (*BASELINES, WEAKER)
+
+
+def weaker_promise(asked: Budget) -> ApproxDP:
+    """What the stability histogram is given: the (epsilon, delta) that the target implies."""
+    return stability.implied(asked.rho, _omega(asked), asked.delta)
 
 
 def required_n(method: str, asked: Budget, log2_k: float) -> int:
@@ -59,6 +73,8 @@ def required_n(method: str, asked: Budget, log2_k: float) -> int:
         return ceil(requirement.exponential_required_n(epsilon, log2_k, asked.beta))
     if method == "binary_search":
         return ceil(requirement.binary_search_required_n(asked.rho, log2_k, asked.beta))
+    if method == WEAKER:
+        return stability.required_n(weaker_promise(asked), log2_k, asked.beta)
     if method in RECURSIONS:
         return _recursion(method, asked, log2_k).required_n()
     return requirement.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
@@ -70,7 +86,9 @@ def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
         return {"scale": exponential_epsilon(asked.rho, asked.accounting)}
     if method == "binary_search":
         return {"scale": comparison_scale(asked.rho, log2_k)}
-    if method in RECURSIONS:
+    if method == WEAKER:
+        recipes: tuple[Recipe, ...] = (stability.recipe(weaker_promise(asked), log2_k, n, asked.beta),)
+    elif method in RECURSIONS:
         recipes = _recursion(method, asked, log2_k).recipes(n)
     else:
         selection, variant = ONE_TREE[method]
@@ -81,6 +99,8 @@ def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
 
 def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
     """Where the budget of a method with trees goes."""
+    if method == WEAKER:
+        return stability.ledger(weaker_promise(asked))
     if method in RECURSIONS:
         return _recursion(method, asked, log2_k).ledger()
     bought = _bought(method, asked, log2_k)
@@ -103,8 +123,9 @@ def _bought(method, asked, log2_k):
 
 @lru_cache(maxsize=256)
 def _recursion(method, asked, log2_k):
-    how = {"family": asked.family, "accounting": asked.accounting, "beta": asked.beta}
-    return plan_recursion(asked.rho, _omega(asked), log2_k, RECURSIONS[method], **how, calibration=asked.calibration)
+    depth, variant = RECURSIONS[method]
+    how = {"family": asked.family, "accounting": asked.accounting, "beta": asked.beta, "variant": variant}
+    return plan_recursion(asked.rho, _omega(asked), log2_k, depth, **how, calibration=asked.calibration)
 
 
 def _omega(asked):
@@ -113,4 +134,5 @@ def _omega(asked):
 
 def _plain(recipe: Recipe) -> dict:
     fields = {name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")}
+    fields |= {} if recipe.floor is None else {"floor": recipe.floor}
     return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": asdict(recipe.noise)}

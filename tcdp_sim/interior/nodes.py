@@ -1,7 +1,7 @@
 """The choice of a node of a level: who wins when every node's weight is blurred, empty ones included.
 
-Each rule gives, for trials at levels of one run, the index of the winner among the occupied nodes, or -1 for an empty
-one. Only the occupied nodes are drawn one by one (those of equal weight together); all others are one maximum.
+Each rule gives, for trials at levels of one run, the index of the winner among the occupied nodes, -1 for an empty one
+or NOBODY. Only the occupied nodes are drawn one by one (those of equal weight together); all others are one maximum.
 """
 
 from collections.abc import Callable
@@ -15,28 +15,36 @@ from tcdp_sim.samplers import sample_max
 
 TILE = 2**16  # numbers drawn at a time
 
+NOBODY = -2  # no node at all
+
 Select = Callable[[Segments, np.ndarray, float, Noise, np.random.Generator], np.ndarray]
 
 
-def histogram(segments: Segments, log_empty, total, noise, rng) -> np.ndarray:
+def histogram(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
     """The largest noisy weight among all nodes (report noisy max of a histogram)."""
-    rows = max(1, TILE // (len(segments.counts) + 1))
-    parts = [_histogram(segments, part, noise, rng) for part in _tiles(log_empty, rows)]
-    return np.concatenate(parts)
+    return _tiled(segments, segments.counts, log_empty, noise, rng)[0]
 
 
-def algorithm_21(segments: Segments, log_empty, total, noise, rng) -> np.ndarray:
+def algorithm_21(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
     """Algorithm 21: noise on max(weight - the second largest weight, 0), whose noise has twice the sensitivity."""
     return _top_or_any(segments, log_empty, _gap(segments, log_empty), noise, rng)
 
 
-def surrogate(segments: Segments, log_empty, total, noise, rng) -> np.ndarray:
-    """Noise on max(weight - total / 2, 0), which at most one node has: for lower thresholds of total / 2 or more."""
-    excess = np.full(len(log_empty), max(segments.counts[-1] - total / 2, 0.0))
-    return _top_or_any(segments, log_empty, excess, noise, rng)
+def surrogate(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """The largest noisy excess max(weight - floor, 0) among all nodes."""
+    excess = np.maximum(segments.counts - floor, 0.0)
+    if segments.multiplicity[excess > 0].sum() > 1:
+        return _tiled(segments, excess, log_empty, noise, rng)[0]
+    return _top_or_any(segments, log_empty, np.full(len(log_empty), excess[-1]), noise, rng)
 
 
-def algorithm_22(segments: Segments, log_empty, total, noise, rng) -> np.ndarray:
+def stability(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """The largest noisy weight among the occupied nodes if it exceeds `floor`, else NOBODY (stability histogram)."""
+    winner, blurred = _tiled(segments, segments.counts, np.full(len(log_empty), -np.inf), noise, rng)
+    return np.where(blurred > floor, winner, NOBODY)
+
+
+def algorithm_22(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
     """Algorithm 22: the heaviest node if max(gap / 2 - 1, 0) + noise exceeds its 1/N tail, else any other node."""
     log_nodes = _log_others(segments, log_empty, 0)
     blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(rng, len(log_empty))
@@ -50,27 +58,32 @@ SELECTIONS: dict[str, Select] = {
     "algorithm_21": algorithm_21,
     "algorithm_22": algorithm_22,
     "surrogate": surrogate,
+    "stability": stability,
 }
 
 
-def _tiles(column, rows):
-    return (column[start : start + rows] for start in range(0, len(column), rows))
+def _tiled(segments, weights, log_empty, noise, rng):
+    """(winner, its noisy weight) of every trial, not too many numbers at a time."""
+    rows = max(1, TILE // (len(weights) + 1))
+    tiles = (log_empty[start : start + rows] for start in range(0, len(log_empty), rows))
+    return tuple(map(np.concatenate, zip(*(_histogram(segments, weights, tile, noise, rng) for tile in tiles))))
 
 
-def _histogram(segments, log_empty, noise, rng):
+def _histogram(segments, weights, log_empty, noise, rng):
     trials, many = len(log_empty), segments.multiplicity
     blurred = np.empty((trials, len(many)))
     alone = many == 1
     blurred[:, alone] = noise.sample(rng, (trials, int(alone.sum())))
     if not alone.all():
         blurred[:, ~alone] = sample_max(noise, rng, many[~alone], (trials, int((~alone).sum())))
-    blurred += segments.counts
+    blurred += weights
     group = blurred.argmax(axis=1)
     member = segments.order[segments.start[group] + rng.integers(0, many[group])]
+    most = blurred[np.arange(trials), group]
     if np.isneginf(log_empty).all():
-        return member
+        return member, most
     empty = sample_max_log(noise, rng, log_empty, trials)
-    return np.where(empty > blurred[np.arange(trials), group], -1, member)
+    return np.where(empty > most, -1, member), np.maximum(empty, most)
 
 
 def _gap(segments, log_empty):

@@ -13,19 +13,25 @@ from math import ceil, log, log2
 import numpy as np
 
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.domain_em import sample_elements
 from tcdp_sim.interior.ledger import Step, exponential_epsilon, exponential_step, noise_step
 from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.interior.points import from_values
 from tcdp_sim.interior.profile import LevelProfile
 from tcdp_sim.interior.release import Draws, Recipe, finish, outputs
-from tcdp_sim.interior.requirement import BETA, Parts, needs
+from tcdp_sim.interior.requirement import BETA, Parts, needs, smallest
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP
 
 NODE_PER_STEP = 2.0  # sensitivity of a node in units of that of the function whose increments it holds
 MOST_DEPTH = 6
+# Inner trees may change in many nodes at once, each by one unit at most; only those above floor - 1 count for the
+# surrogate. "default": the floor is half of the weight H; at most one node is above it, and what changes is at most one
+# unit together (as in `budget.CHARGES`): one shift. "paper", whose thresholds are H/5 and 2H/5: with the floor
+# H/10 + 1 every node that counts has more than H/10, so there are at most 9: nine shifts.
+PAPER_SHARE = 10
+INNER_SHIFTS = {"default": 1, "paper": PAPER_SHARE - 1}
 
 
 def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Draws:
@@ -76,6 +82,7 @@ class RecursivePlan:
     omega: float
     accounting: str
     beta: float = BETA
+    variant: str = "default"
 
     @property
     def each(self) -> float:
@@ -92,34 +99,48 @@ class RecursivePlan:
         return 4 / stage.parts.epsilon_level * log(levels / self.each), node, ends
 
     def least(self, i: int, n: float) -> float:
-        """The total weight that tree i needs; inner trees look for a node with more than half of it."""
-        return sum(self.size(i, n)) * (1 if i == 0 else 2)
+        """The total weight H that tree i needs; inner trees look for a node with more than half of it.
+
+        "paper": the gap is H/5; so much is left to the noise of the outermost nodes, H/10 - 1 to that of inner ones; of
+        two candidates one has depth H/10, and half of `ends` is needed.
+        """
+        gap, node, ends = self.size(i, n)
+        if self.variant == "paper":
+            return max(5 * gap, 5 * node if i == 0 else PAPER_SHARE * (node + 1), 5 * ends)
+        return (gap + node + ends) * (1 if i == 0 else 2)
 
     def required_n(self) -> int:
         """The least n at which success with probability 1 - beta is proved, on every data set."""
-        n = 1
-        while ceil(self.least(0, n)) > n:
-            n = ceil(self.least(0, n))
-        return n
+        return smallest(lambda n: self.least(0, n))
 
     def recipes(self, n: float) -> tuple[Recipe, ...]:
         """The trees' recipes for n records: thresholds in proportion to the proof's."""
         found, total = [], float(n)
         for i, stage in enumerate(self.stages):
-            _, node, ends = self.size(i, n)
-            scale = total / self.least(i, n)
-            lower, upper = (node * scale if i == 0 else total / 2 + node * scale), total - ends * scale
             bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
-            found.append(Recipe(bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper, how))
+            lower, upper = self._thresholds(i, n, total)
+            paper = self.variant == "paper"
+            floor = total / PAPER_SHARE + 1 if paper and i else None
+            numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
+            found.append(Recipe(*numbers, how, 2 if paper else 3, floor))
             total = (upper - lower) / NODE_PER_STEP
         return tuple(found)
 
+    def _thresholds(self, i, n, total):
+        if self.variant == "paper":
+            return total / 5, 2 * total / 5
+        _, node, ends = self.size(i, n)
+        scale = total / self.least(i, n)
+        return (node * scale if i == 0 else total / 2 + node * scale), total - ends * scale
+
     def ledger(self) -> tuple[Step, ...]:
-        """The lines of the release. A surrogate's change has two entries of at most one unit: two shifts of it."""
+        """The lines of the release."""
         steps = []
         for i, stage in enumerate(self.stages):
             name, bought = f"tree {i}", stage.parts
-            steps.append(noise_step(f"{name} node", bought.noise, 1.0, 2, stage.node_rho, self.omega, "calibration"))
+            shifts = _shifts(i, self.variant)
+            spent = stage.node_rho, self.omega, "calibration"
+            steps.append(noise_step(f"{name} node", bought.noise, 1.0, shifts, *spent))
             end = bought.epsilon_end / (1 if i == 0 else NODE_PER_STEP)
             steps.append(exponential_step(f"{name} end", end, self.accounting))
         return (exponential_step("level", self.stages[-1].parts.epsilon_level, self.accounting), *steps)
@@ -135,19 +156,22 @@ def plan_recursion(
     accounting: str = "tight",
     calibration: str | None = None,
     beta: float = BETA,
+    variant: str = "default",
 ) -> RecursivePlan:
     """A recursion of that depth (1: one tree over the exponential mechanism) on a domain of 2^log2_k elements.
 
     The budget is split so that the sum of the margins is least if each goes with 1 / sqrt(its share): a share in
-    proportion to the margin at equal shares, to the power 2/3. UserError unless 1 <= depth <= 6.
+    proportion to the margin at equal shares, to the power 2/3. variant: "paper" for its thresholds of a fifth and two
+    fifths in every tree, and two candidates. UserError unless 1 <= depth <= 6.
     """
+    choice("variant", variant, INNER_SHIFTS)
     if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_DEPTH:
         raise UserError(f"depth = {depth!r} is not valid; valid: 1 to {MOST_DEPTH} trees")
     count = 2 * depth + 1
     how = calibration or ("paper" if family == "laplace" else accounting)
 
     def bought(shares):
-        return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta)
+        return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)
 
     shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
     return bought([share / sum(shares) for share in shares])
@@ -163,21 +187,26 @@ def _margin_weights(plan):
     return [factor * gap, *weights[1:]]
 
 
-def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta):
+def _shifts(i, variant):
+    """How many numbers of tree i move by one unit when a record is substituted; in the outermost two counts do."""
+    return 2 if i == 0 else INNER_SHIFTS[variant]
+
+
+def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant):
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
     stages, size = [], real("log2_k", log2_k, 0)
     each = beta / (2 * depth + 1)
     for i in range(depth):
         node, end = (share * rho for share in shares[1 + 2 * i : 3 + 2 * i])
         objective = _DeepQuantile(each / 2, float(size))
-        noise = calibrate(family, TCDP(node, omega), 1.0, how, coordinates=2, objective=objective)
+        noise = calibrate(family, TCDP(node, omega), 1.0, how, coordinates=_shifts(i, variant), objective=objective)
         unit = 1 if i == 0 else NODE_PER_STEP
         bought = Parts(
             exponential_epsilon(shares[0] * rho, accounting), noise, unit * exponential_epsilon(end, accounting)
         )
         stages.append(Stage(size, bought, node))
         size = log2((ceil(size) if size < 1e15 else size) + 1)
-    return RecursivePlan(tuple(stages), rho, omega, accounting, beta)
+    return RecursivePlan(tuple(stages), rho, omega, accounting, beta, variant)
 
 
 @dataclass(frozen=True)

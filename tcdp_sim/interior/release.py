@@ -7,7 +7,7 @@ import numpy as np
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior.endpoints import choose, empty_nodes, occupied_depths
 from tcdp_sim.interior.levels import level_cells, sample_levels
-from tcdp_sim.interior.nodes import SELECTIONS
+from tcdp_sim.interior.nodes import NOBODY, SELECTIONS
 from tcdp_sim.interior.profile import LevelProfile
 from tcdp_sim.noise import Noise
 
@@ -20,7 +20,8 @@ class Recipe:
 
     epsilon_level, epsilon_end: of the exponential mechanisms that choose the level and the candidate; noise: on the
     nodes of the level; lower < upper: thresholds of the level's quality, in units of weight; selection: of the node
-    ("histogram", "algorithm_21", "algorithm_22", "surrogate"); candidates: 3, or the paper's 2.
+    ("histogram", "algorithm_21", "algorithm_22", "surrogate", "stability"); candidates: 3, or the paper's 2;
+    floor: of the surrogate, what of a weight counts (None: half of the total), and of the stability histogram.
     """
 
     epsilon_level: float
@@ -30,6 +31,7 @@ class Recipe:
     upper: float
     selection: str = "histogram"
     candidates: int = 3
+    floor: float | None = None
 
     def __post_init__(self):
         for name in ("epsilon_level", "epsilon_end"):
@@ -37,6 +39,12 @@ class Recipe:
         real("lower", self.lower, -np.inf)
         choice("selection", self.selection, SELECTIONS)
         choice("candidates", self.candidates, CANDIDATES)
+        if self.floor is not None or self.selection == "stability":
+            real("floor", self.floor, -np.inf)
+
+    def floor_of(self, total: float) -> float:
+        """The floor for data of this weight."""
+        return total / 2 if self.floor is None else self.floor
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +52,9 @@ class Draws:
     """What happened in each trial; arrays of shape (trials,).
 
     level, quality: the level chosen and its quality; segment: the node, by its index among the occupied ones of its
-    level, -1 for an empty one, whose index at level max(level, cut) is `position`; candidate: 0, 1, 2 for j1, m, j2;
-    depth: of the output, positive iff it is an interior point; best: the largest depth among the candidates.
+    level, -1 for an empty one, whose index at level max(level, cut) is `position`, -2 (NOBODY) for none at all;
+    candidate: 0, 1, 2 for j1, m, j2; depth: of the output, positive iff it is an interior point; best: the largest
+    depth among the candidates.
     """
 
     level: np.ndarray
@@ -90,9 +99,9 @@ def finish(profile: LevelProfile, recipe: Recipe, levels, quality, rng: np.rando
 def _finish_run(profile, recipe, run, trials, out, rng):
     segments, levels = profile.segments(run), out.level[trials]
     log_empty = profile.log_empty(levels, len(segments.first))
-    chosen = SELECTIONS[recipe.selection](segments, log_empty, profile.total, recipe.noise, rng)
-    full, empty = np.flatnonzero(chosen >= 0), np.flatnonzero(chosen < 0)
-    depths = np.empty((len(trials), 3), dtype=profile.weight.dtype)
+    chosen = SELECTIONS[recipe.selection](segments, log_empty, recipe.floor_of(profile.total), recipe.noise, rng)
+    full, empty = np.flatnonzero(chosen >= 0), np.flatnonzero(chosen == -1)
+    depths = np.zeros((len(trials), 3), dtype=profile.weight.dtype)
     depths[full] = occupied_depths(profile, segments, chosen[full], levels[full])
     if len(empty):
         position, left = empty_nodes(profile, segments, levels[empty], rng)
@@ -106,8 +115,8 @@ def _finish_run(profile, recipe, run, trials, out, rng):
     out.best[trials] = depths[:, allowed].max(axis=1)
 
 
-def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int]:
-    """The released domain elements, as integers of any size; the profile must know its values."""
+def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int | None]:
+    """The released domain elements, as integers of any size, None where none was; the profile must know its values."""
     told, cut = profile.points.values, profile.points.cut
     if told is None:
         raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
@@ -116,6 +125,9 @@ def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> li
     for level, segment, position, candidate in zip(
         draws.level.tolist(), draws.segment.tolist(), draws.position.tolist(), draws.candidate.tolist()
     ):
+        if segment == NOBODY:
+            found.append(None)
+            continue
         if segment >= 0:
             run = int(np.searchsorted(profile.starts, level, side="right")) - 1
             node = told[profile.segments(run).first[segment]] >> level

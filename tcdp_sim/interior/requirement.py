@@ -8,17 +8,18 @@ its candidates (j1, m, j2) one has depth >= h if n - upper >= 2 h: else j2 (or j
 the exponential mechanism with h = (2 / epsilon) log(6 / beta) does not choose a candidate of depth zero.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
 
+import numpy as np
 from scipy.special import ndtri
 
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP, to_approx_dp
 
-VARIANTS = ("default", "paper", "heavy")
+VARIANTS = ("default", "paper", "heavy", "low")
 BETA = 0.05
 
 
@@ -45,46 +46,75 @@ class Parts:
     epsilon_end: float
 
 
-def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Needs:
-    """The margins with which the release on n records of a domain of k = 2^log2_k elements fails with at most beta.
+@dataclass(frozen=True)
+class Luck:
+    """How far the noise strays, in records, with probability 1 - beta: see the proof above.
 
-    log2_k: real, > 0, up to 1e300; n >= 1; 0 < beta < 1, a third of it for each step.
+    gap: of the level's quality; depth: h, below which no candidate is chosen while one has it; heaviest, others,
+    occupied: of the nodes, z, t_all and t_full.
     """
+
+    gap: float
+    depth: float
+    heaviest: float
+    others: float
+    occupied: float
+
+
+def luck(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> Luck:
+    """On n records of a domain of k = 2^log2_k elements, with a third of beta for each step; arguments as `needs`."""
     real("log2_k", log2_k, 0)
     real("n", n, 1, closed=True)
     each = real("beta", beta, 0, 1) / 3
     depth = max(ceil(log2_k), 2) if log2_k < 1e15 else log2_k
     h = 2 / parts.epsilon_end * log(2 / each)
-    noise, log_each = parts.noise, log(each)
-    least = float(isf_log(noise, log_each - log(4)))
-    among_all = float(isf_log(noise, log_each - log(2) - log2_k * log(2)))
-    among_full = float(isf_log(noise, log_each - log(4) - min(log(n), log2_k * log(2))))
-    return Needs(4 / parts.epsilon_level * log(depth / each), least + max(among_all, h + among_full), 2 * h)
+    log_p = log(each) + np.array([-log(4), -log(2) - log2_k * log(2), -log(4) - min(log(n), log2_k * log(2))])
+    return Luck(4 / parts.epsilon_level * log(depth / each), h, *map(float, isf_log(parts.noise, log_p)))
+
+
+def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default") -> Needs:
+    """The margins with which the release on n records of a domain of k = 2^log2_k elements fails with at most beta.
+
+    log2_k: real, > 0, up to 1e300; n >= 1; 0 < beta < 1, a third of it for each step. variant "low": for the surrogate
+    that counts weights from h on only: the winner has more than h if lower >= h + z + t_all.
+    """
+    found = luck(parts, log2_k, n, beta)
+    beyond = found.depth + found.others if variant == "low" else max(found.others, found.depth + found.occupied)
+    return Needs(found.gap, found.heaviest + beyond, 2 * found.depth)
 
 
 def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "default") -> int:
     """The least n for which an interior point is proved to come out with probability >= 1 - beta on every data set.
 
     variant: "default" (Theorem 2), or "paper": thresholds n/5 and 2n/5, two candidates, 5 times the largest margin;
-    "heavy": thresholds above n/2, twice the margins (proved for the thresholded surrogate, whose noise they are of).
+    "heavy": thresholds above n/2, twice the margins (proved for the thresholded surrogate, whose noise they are of);
+    "low": for the surrogate with a low threshold.
     """
     choice("variant", variant, VARIANTS)
+    return smallest(lambda n: _least(needs(parts, log2_k, n, beta, variant), variant))
+
+
+def smallest(least: Callable[[int], float]) -> int:
+    """The smallest n >= 1 with n >= least(n), for a nondecreasing `least` that grows more slowly than n."""
     n = 1
-    while True:
-        found = needs(parts, log2_k, n, beta)
-        least = _least(found, variant)
-        if ceil(least) <= n:
-            return n
-        n = ceil(least)
+    while (needed := ceil(least(n))) > n:
+        n = needed
+    return n
 
 
 def thresholds(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"):
     """(lower, upper) for n records: the proof's, stretched or shrunk in proportion where n is not the proof's."""
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
-    found = needs(parts, log2_k, n, beta)
+    found = needs(parts, log2_k, n, beta, variant)
     scale = n / _least(found, variant)
     return (n / 2 if variant == "heavy" else 0) + found.node * scale, n - found.ends * scale
+
+
+def surrogate_floor(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> float:
+    """From where on weights count for variant "low": h, stretched as `thresholds` are."""
+    found = needs(parts, log2_k, n, beta, "low")
+    return 0.5 * found.ends * n / found.total
 
 
 def _least(found: Needs, variant: str) -> float:
@@ -134,18 +164,6 @@ def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> f
     depth = max(ceil(log2_k), 1) if log2_k < 1e15 else log2_k
     scale = sqrt(depth / (2 * real("rho", rho, 0)))
     return 2 * scale * -float(ndtri(-expm1(log1p(-real("beta", beta, 0, 1)) / depth)))
-
-
-def stability_required_n(rho: float, omega: float, delta: float, log2_k: float, beta: float = BETA) -> tuple:
-    """(epsilon, n) of the same skeleton with a stability histogram, (epsilon, delta)-DP: a WEAKER guarantee.
-
-    epsilon: what (rho, omega)-tCDP implies at this delta (Lemma 6), a third for each step. Only the level step
-    depends on k, by log log k.
-    """
-    epsilon = to_approx_dp(TCDP(rho, omega), delta, method="paper").epsilon
-    share, depth, each = epsilon / 3, max(ceil(log2_k), 2) if log2_k < 1e15 else log2_k, beta / 3
-    node = 1 + 2 / share * (log(1 / delta) + log(1 / each))
-    return epsilon, 4 / share * log(depth / each) + node + 4 / share * log(2 / each)
 
 
 def _information(log2_k, beta):

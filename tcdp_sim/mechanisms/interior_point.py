@@ -16,7 +16,7 @@ from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursion import sample_recursive
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.noise import FAMILIES, Noise
-from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
 MOST_N = 10**6
@@ -44,7 +44,7 @@ class InteriorPoint(Mechanism):
     version = 1
     axes = ("method", "noise", "shape", "draw", "log2_k", "n", "n_share", "rho", "omega", "omega_sqrt_rho")
     required = ("method", "shape", "log2_k", "rho")
-    options = ("accounting", "split", "beta")
+    options = ("accounting", "split", "beta", "delta")
     observables = MappingProxyType(
         {
             "depth": Observable("records", "how deep the output lies, min(F(j), n - F(j - 1)); 0: no interior point"),
@@ -70,7 +70,7 @@ class InteriorPoint(Mechanism):
     def uses(cls, point):
         family = (point.get("noise") or {}).get("family")
         noisy = methods.is_tree(point["method"])
-        omega = noisy and "omega" in DEPENDS_ON.get(family, ())
+        omega = point["method"] == methods.WEAKER or (noisy and "omega" in DEPENDS_ON.get(family, ()))
         return (
             *("method", "shape", "log2_k", "rho", "n" if point.get("n") is not None else "n_share"),
             *(("noise",) if noisy else ()),
@@ -94,6 +94,7 @@ class InteriorPoint(Mechanism):
             options["accounting"],
             options["split"] and tuple(options["split"]),
             beta,
+            real("delta", options["delta"], 0, 1),
         )
         least = methods.required_n(method, asked, log2_k)
         n = _records(point, least)
@@ -111,12 +112,17 @@ class InteriorPoint(Mechanism):
             "beta": beta,
             "split": asked.split and list(asked.split),
         }
+        if method == methods.WEAKER:
+            promise = methods.weaker_promise(asked)
+            law |= {"promise": {"epsilon": promise.epsilon, "delta": promise.delta}}
         return law | methods.described(method, asked, log2_k, n)
 
     @classmethod
     def build(cls, law, counts):
         target = law["target"]
         promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        if "promise" in law:
+            promise = ApproxDP(**law["promise"])
         recipes = tuple(_recipe(told) for told in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
         return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
@@ -165,10 +171,16 @@ class InteriorPoint(Mechanism):
 
 def _omega(point, noise, method) -> float | None:
     """The target's omega, None where the method is concentrated at every order."""
+    if method == methods.WEAKER:
+        return _given_omega(point, method)
     if not methods.is_tree(method) or "omega" not in DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]:
         return None
+    return _given_omega(point, noise["family"])
+
+
+def _given_omega(point, name) -> float:
     if point.get("omega") is None:
-        raise ValueError(f"{noise['family']} needs omega, which the sweep does not give")
+        raise ValueError(f"{name} needs omega, which the sweep does not give")
     return real("omega", point["omega"], 1)
 
 

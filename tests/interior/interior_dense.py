@@ -96,19 +96,31 @@ def renyi(p, q, order):
     return np.log((p**order * q ** (1 - order)).sum(axis=-1)) / (order - 1)
 
 
-def recursive_pmf(f, k, recipes, unit=2.0):
-    """The law of the recursive release on F = f[1:], f[0] = F(-1) = 0; inner trees' weights are divided by `unit`."""
+def level_pmf(xs, k, recipe):
+    """P[level = 0], ... of the release with one tree."""
+    qualities = level_qualities(tree_levels(counts_below(xs, k), k), recipe.lower, recipe.upper)
+    return exponential(qualities, recipe.epsilon_level)
+
+
+def recursive_pmf(f, k, recipes, unit=2.0, levels=None):
+    """The law of the recursive release on F = f[1:], f[0] = F(-1) = 0; inner trees' weights are divided by `unit`.
+
+    levels: the law of the level, if not that of the trees inside.
+    """
+    p_level = levels
     levels = tree_levels(f, k)
     first = recipes[0]
     held = [min(max(max(v for *_, v in nodes) - first.lower, 0), first.upper - first.lower) for nodes in levels]
-    p_level = _levels_pmf([0, *held], recipes, unit)
+    p_level = _levels_pmf([0, *held], recipes, unit) if p_level is None else p_level
     out = np.zeros(k)
     for p, nodes in zip(p_level, levels):
         values = [node[-1] for node in nodes]
         if first.selection == "surrogate":
-            values = [max(value - f[-1] / 2, 0) for value in values]
+            floor = f[-1] / 2 if first.floor is None else first.floor
+            values = [max(value - floor, 0) for value in values]
         for q, (j1, m, j2, _) in zip(winner(values, first.noise), nodes):
-            for j, r in zip((j1, m, j2), exponential([depth_of(f, j) for j in (j1, m, j2)], first.epsilon_end)):
+            candidates = (j1, m, j2) if first.candidates == 3 else (j1, j2)
+            for j, r in zip(candidates, exponential([depth_of(f, j) for j in candidates], first.epsilon_end)):
                 out[j] += p * q * r
     return out
 

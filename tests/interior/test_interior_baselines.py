@@ -10,13 +10,13 @@ from interior_dense import counts_below, noise_rho
 from scipy.stats import norm
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import LevelProfile, hard_data, parts, required_n, tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior import LevelProfile, hard_data, parts, required_n, stability, tcdp_least_n, zcdp_least_n
 from tcdp_sim.interior.binary_search import comparison_scale, success_probability
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split
 from tcdp_sim.interior.domain_em import success_probability as domain_success
 from tcdp_sim.interior.ledger import exponential_epsilon, total
 from tcdp_sim.interior.maxima import isf_log
-from tcdp_sim.interior.requirement import binary_search_required_n, exponential_required_n, stability_required_n
+from tcdp_sim.interior.requirement import binary_search_required_n, exponential_required_n
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
 
@@ -112,9 +112,15 @@ def test_bounds_of_the_specification(rho, log2_k, bound, zcdp, tcdp):
 
 
 def test_stability_skeleton_of_the_specification():
-    epsilon, n = stability_required_n(0.5, OMEGA[0.5], 1e-6, 64)
-    assert epsilon == pytest.approx(8.97, abs=0.01)
-    assert n == pytest.approx(30, abs=1)
+    """Its formula, which leaves out that a light node may win and shares no failure with the heavy one's: 3% less."""
+    b, delta = 0.05 / 3, 1e-6
+    for rho, epsilon in ((0.5, 8.97), (0.1, 3.23)):
+        promise = stability.implied(rho, OMEGA[rho], delta)
+        assert promise.epsilon == pytest.approx(epsilon, abs=0.01)
+        e = promise.epsilon / 3
+        for v in (64, 65536):
+            formula = 4 / e * np.log(v / b) + 1 + 2 / e * np.log(1 / (delta * b)) + 4 / e * np.log(2 / b)
+            assert formula < stability.required_n(promise, v) < 1.03 * formula + 1
 
 
 def test_golden_cost_and_quantile():

@@ -2,27 +2,28 @@
 
 import numpy as np
 import pytest
-from interior_dense import counts_below, recursive_pmf
+from interior_dense import counts_below, noise_rho, recursive_pmf
 from scipy import stats
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs
 from tcdp_sim.interior.domain_em import success_probability
 from tcdp_sim.interior.ledger import total
-from tcdp_sim.interior.recursion import plan_recursion, sample_recursive
+from tcdp_sim.interior.recursion import INNER_SHIFTS, plan_recursion, sample_recursive
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP
 
 OMEGA = 2 / np.sqrt(0.5)
 OUTER = Recipe(1.0, SinhNormal(2.0, 5.0), 1.0, 2.0, 6.5)
 INNER = Recipe(1.5, SinhNormal(0.6, 2.0), 2.0, 1.2, 2.0, "surrogate")
+LOW = Recipe(1.5, SinhNormal(0.6, 2.0), 2.0, 0.5, 1.3, "surrogate", 2, 0.4)
 INMOST = Recipe(2.0, Gaussian(0.5), 2.0, 0.25, 0.35, "surrogate")
 
 
-@pytest.mark.parametrize("recipes", [(OUTER,), (OUTER, INNER), (OUTER, INNER, INMOST)])
+@pytest.mark.parametrize("recipes", [(OUTER,), (OUTER, INNER), (OUTER, LOW), (OUTER, INNER, INMOST)])
 @pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12, 12, 12], [0, 22, 5, 5, 6, 21, 21], [4] * 7])
 def test_outputs_have_the_literal_law(recipes, xs):
-    """p-values above 1e-6 in 9 tests: false alarm below 1e-5."""
+    """p-values above 1e-6 in 12 tests: false alarm below 1e-5."""
     k, trials, rng = 23, 20000, np.random.default_rng(len(recipes))
     profile = LevelProfile.of(xs, k)
     found = outputs(profile, sample_recursive(profile, recipes, rng, trials), rng)
@@ -38,23 +39,25 @@ def test_outputs_have_the_literal_law(recipes, xs):
     ("loglog", "one", "two"), [(6, 70, 280), (16, 108, 316), (64, 291, 458), (150, 607, 645), (1000, 3640, 2169)]
 )
 def test_requirements_of_the_specification(loglog, one, two):
-    """Worked out there with another split of the budget: within 4%."""
+    """Worked out there with another split of the budget: within 6%."""
     found = [plan_recursion(0.5, OMEGA, 2.0**loglog, depth).required_n() for depth in (1, 2)]
-    assert found == pytest.approx([one, two], rel=0.04)
+    assert found == pytest.approx([one, two], rel=0.06)
 
 
+@pytest.mark.parametrize("variant", ["default", "paper"])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_the_ledger_adds_up_to_the_target(depth):
-    plan = plan_recursion(0.3, 4.0, 1024, depth)
+def test_the_ledger_adds_up_to_the_target(depth, variant):
+    plan = plan_recursion(0.3, 4.0, 1024, depth, variant=variant)
     assert total(plan.ledger()).rho == pytest.approx(0.3, rel=1e-9)
     assert total(plan.ledger()) == TCDP(total(plan.ledger()).rho, 4.0)
     assert len(plan.ledger()) == 2 * depth + 1
 
 
+@pytest.mark.parametrize("variant", ["default", "paper"])
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster"])
-def test_the_required_n_suffices(depth, shape):
-    plan, k = plan_recursion(0.5, OMEGA, 1024, depth), 2**1024
+def test_the_required_n_suffices(depth, shape, variant):
+    plan, k = plan_recursion(0.5, OMEGA, 1024, depth, variant=variant), 2**1024
     n = plan.required_n()
     draws = sample_recursive(
         LevelProfile.of(hard_data(shape, n, k), k), plan.recipes(n), np.random.default_rng(1), 4000
@@ -65,6 +68,18 @@ def test_the_required_n_suffices(depth, shape):
 def test_thresholds_are_public():
     """A recipe knows n and the domain only: nothing of the data enters it."""
     assert plan_recursion(0.5, OMEGA, 64, 2).recipes(90) == plan_recursion(0.5, OMEGA, 64, 2).recipes(90)
+
+
+def test_floors_of_the_paper_s_variant_leave_nine_nodes():
+    """What is charged is what the recipes do: above H / 10 + 1, in the unit of the inner nodes' sensitivity."""
+    plan = plan_recursion(0.5, OMEGA, 1024, 2, variant="paper")
+    outer, inner = plan.recipes(n := plan.required_n())
+    assert (outer.lower, outer.upper, outer.candidates) == (n / 5, 2 * n / 5, 2)
+    weight = (outer.upper - outer.lower) / 2
+    assert (inner.lower, inner.upper) == pytest.approx((weight / 5, 2 * weight / 5))
+    assert weight / (inner.floor - 1) == pytest.approx(INNER_SHIFTS["paper"] + 1)
+    bought = plan.stages[1]
+    assert 9 * noise_rho(bought.parts.noise, 1.0, OMEGA) <= bought.node_rho * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("depth", [0, 7, 1.0, True])

@@ -12,7 +12,7 @@ from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.privacy import TCDP, ZCDP
 
-OPTIONS = {"accounting": "tight", "split": None, "beta": 0.05}
+OPTIONS = {"accounting": "tight", "split": None, "beta": 0.05, "delta": 1e-6}
 
 
 def point(**changed):
