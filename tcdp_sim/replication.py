@@ -51,6 +51,14 @@ def _needed(summary, chunks, settings) -> int:
     return chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
 
 
+def predicted(summary, settings) -> int:
+    """The chunks that a cell will need, judged by a pilot of whatever size."""
+    most = -(-settings.max_trials // settings.chunk)
+    factor = max((_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items()), default=0)
+    needed = min(summary.trials * factor * MARGIN / settings.chunk, most)
+    return max(settings.chunks, ceil(needed))
+
+
 def _share(hits, trials) -> tuple[float, float]:
     """An event's share and standard error; where it never or always happened, as if it had not been so just once."""
     value = proportion(hits, trials)[0]

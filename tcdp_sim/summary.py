@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import fsum, nan
+from math import fsum, nan, sqrt
 
 import numpy as np
 from scipy.special import bdtrik, betaincinv, ndtri
@@ -23,7 +23,9 @@ RESOLUTION = 2.0**-BITS
 _SHIFT = 52 - BITS
 _FIRST = (1023 - 64) << BITS
 _LAST = (1023 + 64) << BITS
+_UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 CONFIDENCE = 0.95
+_HALF = ndtri(0.5 + 0.5 * CONFIDENCE)  # width of such an interval's half, in standard errors
 BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
 
 
@@ -125,7 +127,7 @@ def _distribution(x, thresholds) -> Distribution:
 def _histogram(x):
     bits = x.view(np.int64)
     key = ((bits & 0x7FFFFFFFFFFFFFFF) >> _SHIFT) - (_FIRST - 1)
-    np.clip(key, 0, _LAST - _FIRST + 1, out=key)
+    np.minimum(np.maximum(key, 0, out=key), _LAST - _FIRST + 1, out=key)  # np.clip takes three times as long
     key = np.where(bits < 0, -key, key)
     if not len(key):
         return np.zeros(0, np.int32), np.zeros(0, np.int64)
@@ -165,14 +167,15 @@ def _join(a: Distribution, b: Distribution, order) -> Distribution:
 
 def mean(d: Distribution) -> tuple[float, float, float]:
     """(mean, its MCSE, standard deviation) over the finite trials; NaN where there are too few."""
-    n = fsum(d.moments[:, 0])
+    sizes, sums, squares = d.moments[:, :3].T.tolist()
+    n = fsum(sizes)
     if n < 2:
-        return (fsum(d.moments[:, 1]) if n else np.nan), np.nan, np.nan
-    centre = fsum(d.moments[:, 1]) / n
-    used = d.moments[d.moments[:, 0] > 0]
-    between = fsum(used[:, 0] * np.square(used[:, 1] / used[:, 0] - centre))
-    deviation = np.sqrt((fsum(d.moments[:, 2]) + between) / (n - 1))
-    return centre, deviation / np.sqrt(n), deviation
+        return (fsum(sums) if n else nan), nan, nan
+    centre = fsum(sums) / n
+    off = [(size, part / size - centre) for size, part in zip(sizes, sums) if size]
+    between = fsum(size * gap * gap for size, gap in off)  # a power would raise where a product is infinite
+    deviation = sqrt((fsum(squares) + between) / (n - 1))
+    return centre, deviation / sqrt(n), deviation
 
 
 def relative_mcse(summary: Summary) -> tuple[float, str]:
@@ -184,7 +187,7 @@ def relative_mcse(summary: Summary) -> tuple[float, str]:
     for name, distribution in summary.observables.items():
         value, mcse, _ = mean(distribution)
         if value and mcse == mcse:
-            found.append((mcse / abs(value), name))
+            found.append((float(mcse / abs(value)), name))
     return max(found, default=(nan, ""))
 
 
@@ -208,36 +211,29 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     n = int(d.counts.sum())
     if n == 0:
         return np.full((4, len(q)), np.nan)
-    low_rank, high_rank = (np.array(rank) for rank in _interval_ranks(n, tuple(q)))
+    ranks, within = _ranks(n, tuple(q))
     cumulative = np.cumsum(d.counts)
-    lower_edge, upper_edge = bin_edges(d.keys)
-    estimate = _value_at(q * n, cumulative, d.counts, lower_edge, upper_edge)
-    left = _value_at(np.clip(low_rank, 0, n), cumulative, d.counts, lower_edge, upper_edge)
-    right = _value_at(np.clip(high_rank, 0, n), cumulative, d.counts, lower_edge, upper_edge)
-    lower = np.where(low_rank >= 1, lower_edge[_bin(low_rank, cumulative)], -np.inf)
-    upper = np.where(high_rank <= n, upper_edge[_bin(high_rank, cumulative)], np.inf)
-    width = (upper_edge - lower_edge)[_bin(q * n, cumulative)]
-    mcse = np.hypot(0.5 * (right - left) / ndtri(0.5 + 0.5 * CONFIDENCE), width / np.sqrt(12))
+    bins = np.minimum(np.searchsorted(cumulative, ranks), len(cumulative) - 1)  # rows as those of ranks
+    lower_edge, upper_edge = bin_edges(d.keys[bins])
+    count, width = d.counts[bins], upper_edge - lower_edge
+    share = (ranks - (cumulative[bins] - count)) / count
+    estimate, left, right = lower_edge + np.minimum(np.maximum(share, 0), 1) * width
+    lower = np.where(within[0], lower_edge[1], -np.inf)
+    upper = np.where(within[1], upper_edge[2], np.inf)
+    mcse = np.hypot(0.5 * (right - left) / _HALF, width[0] / _UNIFORM)
     return np.stack([estimate, mcse, lower, upper])
 
 
 @lru_cache(maxsize=64)
-def _interval_ranks(n: int, q: tuple[float, ...]):
-    """Ranks of the order statistics that bracket the q-quantiles; beyond 1..n where no order statistic does."""
+def _ranks(n: int, q: tuple[float, ...]):
+    """Ranks of the q-quantiles and of the order statistics that bracket them, and where there are such statistics.
+
+    The latter are rows (below, above): outside of 1..n no order statistic brackets the quantile, and the rank is cut.
+    """
     half = 0.5 * (1 - CONFIDENCE)
     low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half
     high = np.floor(bdtrik(1 - half, n, q)) + 2
-    return tuple(low), tuple(high)
-
-
-def _bin(rank, cumulative):
-    return np.minimum(np.searchsorted(cumulative, rank, side="left"), len(cumulative) - 1)
-
-
-def _value_at(rank, cumulative, counts, lower, upper):
-    i = _bin(rank, cumulative)
-    share = (rank - (cumulative[i] - counts[i])) / counts[i]
-    return lower[i] + np.clip(share, 0, 1) * (upper[i] - lower[i])
+    return np.array([np.multiply(q, n), np.clip(low, 0, n), np.clip(high, 0, n)]), (low >= 1, high <= n)
 
 
 # Bytes

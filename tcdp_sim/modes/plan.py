@@ -6,26 +6,44 @@ from typing import Any
 from rich.console import Console
 
 from tcdp_sim import clusters, config, engine
+from tcdp_sim.pilot import pilot
 from tcdp_sim.study import prepare, say, say_skipped
-
-BYTES_PER_CHUNK = 20_000  # of journal, typical for six observables; only for the plan
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
-    """Say cells, chunks, trials, estimated time and bytes, and what is left out."""
+    """Say cells, chunks, trials, what time and bytes they take as a pilot tells, and what is left out."""
     study = prepare(raw)
     s, cells = study.settings, study.plan.laws
     run = study.open() if (study.folder / "run.json").exists() else None
     wanted = {cell.id: s.chunks for cell in cells}
     todo = engine.pending(cells, wanted, run.has if run else lambda cell, chunk: False)
-    workers = clusters.worker_count(raw["cluster"])
-    seconds = sum(cell.work for cell, _ in todo) * s.chunk * engine.FIRST_GUESS / workers
     say(console, f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     say(console, f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
-    say(console, f"estimated: {seconds:.3g} s on {workers} workers, {len(todo) * BYTES_PER_CHUNK / 1e6:.3g} MB")
+    if todo or s.target_mcse:
+        _estimate(study, len(todo), clusters.worker_count(raw["cluster"]), console)
     say(console, f"folder: {study.folder}")
-    if s.target_mcse:
-        say(console, f"then up to {s.max_trials:,} trials a cell, until target_mcse is met")
     for why in config.absent_blocks(raw):
         say(console, why)
     say_skipped(study, console)
+
+
+def _estimate(study, chunks, workers, console):
+    s, cells = study.settings, study.plan.laws
+    found = pilot(cells, study.plan.counts, s)
+    if s.target_mcse:
+        chunks += round(len(cells) * (found.chunks - s.chunks))
+        told = f"{found.chunks * s.chunk:,.3g} trials a cell on average, {chunks} chunks"
+        say(console, f"target_mcse: about {told}; at most {s.max_trials:,} trials a cell")
+    seconds, size = chunks * found.seconds / workers, chunks * found.bytes / 1e6
+    tasks = min(chunks, max(1, round(chunks * found.seconds / engine.TASK_SECONDS)))
+    told = f"{_duration(seconds)} on {workers} workers, in about {tasks} tasks, {size:.3g} MB of journal"
+    say(console, f"estimated by a pilot of {found.cells} cells: {told}")
+    if found.errors:
+        say(console, f"warning: {found.errors} of the {found.cells} cells of the pilot ended with an error")
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
