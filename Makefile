@@ -3,7 +3,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test lint bench clean
+KILLS ?= 1000
+
+.PHONY: run test lint bench torture clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -17,6 +19,9 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+torture: $(STAMP)
+	$(BIN)/python -m tests.torture --kills $(KILLS) $(ARGS)
 
 clean:
 	rm -rf $(VENV)

@@ -1,0 +1,68 @@
+"""`python -m tests.torture --kills 1000 --minutes 60 --seed 0 --keep FOLDER`: progress, and the result at the end."""
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from math import inf
+from pathlib import Path
+
+from .campaign import Campaign, Report
+
+CHUNKS = 80  # of each cell
+
+
+def main() -> None:
+    """Torture a sweep; exit code 1 if it did not end as it should."""
+    parser = argparse.ArgumentParser(prog="torture", description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=inf, help="kill no longer than that")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="an empty folder for the runs (default: a temporary one)")
+    asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing of ours shall stay behind
+    with tempfile.TemporaryDirectory() as temporary:
+        home = asked.keep or Path(temporary)
+        home.mkdir(parents=True, exist_ok=True)
+        report = tortured(home, asked.kills, 60 * asked.minutes, asked.seed)
+    sys.exit(0 if report.equal else 1)
+
+
+def tortured(home: Path, kills: int, seconds: float, seed: int) -> Report:
+    """Run a campaign, telling how far it is."""
+    started = time.monotonic()
+    campaign = Campaign(home, CHUNKS, seed)
+
+    def tell(_):
+        done, spent = campaign.report.total, time.monotonic() - started
+        left = spent / max(done, 1) * (kills - done)
+        recorded = len(campaign.sweep.recorded())
+        what = f"{done}/{kills} kills  {recorded}/{campaign.sweep.total} chunks"
+        print(f"{spent:6.0f} s  {what}  ETA {left:.0f} s  {dict(campaign.report.by_target())}", flush=True)
+
+    campaign.tell = tell
+    report = campaign.run(kills, seconds)
+    print(said(report))
+    return report
+
+
+def said(report: Report) -> str:
+    """The result in a few lines."""
+    targets = ", ".join(f"{count} {name}" for name, count in report.by_target().most_common())
+    phases = ", ".join(f"{count} {name}" for name, count in report.phases.most_common())
+    damages = ", ".join(f"{count} {name}" for name, count in report.damages.most_common())
+    return "\n".join(
+        [
+            f"{report.total} kills in {report.seconds:.0f} s: {targets}",
+            f"drivers were: {phases}; exit codes of drivers: {dict(report.lives)}",
+            f"damages: {damages}; chunks computed again for them: {report.destroyed}",
+            f"most tasks lost by a kill: {report.most_lost}; longest orphan: {report.longest_orphan:.1f} s",
+            f"reader: {report.seen}",
+            f"{report.chunks} chunks; bytes equal to an undisturbed run: {'yes' if report.equal else 'NO'}",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
