@@ -1,6 +1,16 @@
 """How many records of every bin a random subsample holds: drawn by its law, or record by record."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
 import numpy as np
+
+from tcdp_sim.errors import choice
+
+LARGEST = 10**9  # of numpy's hypergeometric law
+MOST_BY_RECORD = 10_000
 
 
 def subsample_counts(rng: np.random.Generator, counts, scheme: str, fraction: float, draws: int, size: int):
@@ -28,3 +38,55 @@ def subsample_records(rng: np.random.Generator, counts, scheme: str, fraction: f
     else:
         chosen = rng.integers(0, n, (size, draws))
     return np.stack([(bin_of[chosen] == j).sum(axis=1) for j in range(bins)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """Random subsamples of records in bins. counts: of the bins, whole, shape (bins,), 1 to 10^9 - 1 in all.
+
+    scheme: as in `subsample_counts`; fraction: the chance of each record ("poisson"), else a whole number of draws over
+    the number of records; path: one of PATHS. Raises ValueError for numbers of records that cannot be sampled.
+    """
+
+    counts: np.ndarray
+    scheme: str
+    fraction: float
+    path: str = "counts"
+
+    PATHS: ClassVar[Mapping[str, Callable]] = MappingProxyType(
+        {"counts": subsample_counts, "records": subsample_records}
+    )
+
+    def __post_init__(self):
+        choice("path", self.path, self.PATHS)
+        if self.n < 1 or self.n >= LARGEST:
+            raise ValueError(f"data of {self.n} records cannot be sampled; valid: 1 to {LARGEST - 1:,}")
+        if self.path == "records" and self.n > MOST_BY_RECORD:
+            said = f"valid: at most {MOST_BY_RECORD:,} records, not {self.n:,}"
+            raise ValueError(f"path = records is for small data; {said}")
+
+    @property
+    def n(self) -> int:
+        """How many records there are."""
+        return int(self.counts.sum())
+
+    @property
+    def draws(self) -> int:
+        """How many records a subsample holds, or for Poisson sampling expects."""
+        return round(self.fraction * self.n)
+
+    @property
+    def work(self) -> float:
+        """Roughly how many random numbers a subsample costs."""
+        return float(len(self.counts) * (1 + (self.n if self.path == "records" else 0)))
+
+    def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
+        """Counts of `size` independent subsamples, shape (size, bins)."""
+        return self.PATHS[self.path](rng, self.counts, self.scheme, self.fraction, self.draws, size)
+
+
+def realised_fraction(fraction: float, scheme: str, records: int) -> float:
+    """The fraction itself, or that of a whole number of draws, at least one."""
+    if scheme.startswith("poisson") or records < 1:
+        return fraction
+    return max(round(fraction * records), 1) / records

@@ -12,6 +12,7 @@ from scipy import stats
 from tcdp_sim import config, exact
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import MECHANISMS, Subsampled
+from tcdp_sim.mechanisms.subsampled_histogram import SubsampledHistogram
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP
 from tcdp_sim.samplers.subsamples import subsample_counts, subsample_records
@@ -70,7 +71,7 @@ def test_the_laws_of_a_bin():
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_errors_have_their_exact_moments(scheme):
-    mechanism = Subsampled(Gaussian(2.0), ZCDP(0.1), COUNTS, 10.0, scheme, 0.25)
+    mechanism = SubsampledHistogram(Gaussian(2.0), ZCDP(0.1), COUNTS, 10.0, scheme, 0.25)
     found = mechanism.simulate(rng(), TRIALS)
     share = COUNTS / 20
     sampling = {
@@ -89,7 +90,8 @@ def test_errors_have_their_exact_moments(scheme):
 
 def test_empty_bins_count_for_the_largest_error():
     """All records drawn: the largest of ten noises; Kolmogorov-Smirnov at 1e-6."""
-    found = Subsampled(Laplace(1.5), ZCDP(0.1), COUNTS, 10.0, "without_replacement", 1.0).simulate(rng(), TRIALS)
+    mechanism = SubsampledHistogram(Laplace(1.5), ZCDP(0.1), COUNTS, 10.0, "without_replacement", 1.0)
+    found = mechanism.simulate(rng(), TRIALS)
     assert found["square_sampling_error"].max() == 0
     truth = lambda x: (1 - np.exp(-x / 1.5)) ** 10  # noqa: E731
     assert stats.kstest(found["linf_error"], truth).pvalue > 1e-6
@@ -137,7 +139,7 @@ def test_law_and_build_are_inverse_and_plain():
     description = law(rho=0.1, scheme="hybrid", sampling_fraction=0.26)
     assert json.loads(json.dumps(description)) == description
     mechanism = Subsampled.build(description, COUNTS)
-    assert (mechanism.fraction, mechanism.draws, mechanism.scheme) == (0.25, 5, "hybrid")
+    assert (mechanism.fraction, mechanism.sampling.draws, mechanism.scheme) == (0.25, 5, "hybrid")
     assert MECHANISMS["subsampled"] is Subsampled
     gaussian = config.named("noise", "gaussian")
     assert "rho" not in Subsampled.uses({"noise": gaussian, **POINT, **FINAL, "rho": 0.1})
