@@ -62,8 +62,8 @@ def read(folder: Path) -> dict[str, Any] | None:
         found = json.loads((folder / NAME).read_text("utf-8"))
     except FileNotFoundError:
         return None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
     if not isinstance(found, dict) or not isinstance(found.get("cells"), dict):
         raise ValueError("it has no cells")
     for cell, line in found["cells"].items():
