@@ -74,10 +74,10 @@ def report(table: pd.DataFrame, console) -> None:
             console.print(_verdict(part))
 
 
-def _verdict(part) -> str:
-    """Who wins where, so that nobody has to look for it."""
+def _verdict(part, name=str) -> str:
+    """Who wins where, so that nobody has to look for it; name: of a method, for the reader."""
     best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
-    told = ", ".join(f"{row['method']} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
+    told = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
     return f"Smallest error of the CDF: {told}."
 
 
@@ -98,6 +98,20 @@ def _label(method) -> str:
     if method.startswith("medians_"):
         return f"T2: medians of medians, {method[-1]} rounds (tCDP)"
     return LABELS[method]
+
+
+def _short(method) -> str:
+    """What a title calls a method."""
+    return _label(method).split(":")[0].split(",")[0].removesuffix(" (zCDP)") + _rounds(method)
+
+
+def _rounds(method) -> str:
+    return f" of {method[-1]} rounds" if method.startswith("medians_") else ""
+
+
+def _data(records) -> str:
+    """What a title calls a data set."""
+    return str(records).replace("_", " ")
 
 
 def _looks(table):
@@ -123,6 +137,8 @@ def _cdf(part, looks):
         look = looks[row["method"]]
         axes.plot(places, truth, color="#000000", linewidth=1.0)
         axes.fill_between(places, low, high, color=look["color"], alpha=0.3, linewidth=0)
+        for edge in (low, high):  # seen where the band is narrower than a line
+            axes.plot(places, edge, color=look["color"], linewidth=0.6)
         axes.plot(places, middle, **look, linestyle="none")
         off = f"largest error {row['sup_error_share']:.2%} of n"
         axes.set(title=f"{_label(row['method'])}\n{off}", ylim=(-0.03, 1.03), xlabel="domain element j")
@@ -135,7 +151,7 @@ def _cdf(part, looks):
     keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
-    told = f"{first['records']}: {first['n']:,} records in a domain of 2^{first['log2_k']}, ρ = {first['rho']:g}"
+    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}, ρ = {first['rho']:g}"
     figure.suptitle(told, fontsize=11)
     return figure
 
@@ -155,7 +171,8 @@ def _error(part, looks):
     axes.set_xticks([], minor=True)
     plain_log_axis(axes)
     first = part.iloc[0]
-    axes.set_title(f"{first['records']}: {first['n']:,} records in 2^{first['log2_k']}. {_verdict(part)}", fontsize=8.5)
+    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    axes.set_title(f"{told}\n{_verdict(part, _short)}", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
     proved = f"proved bound (probability {1 - first['beta']:.0%}; T1: {1 - first['beta'] - BETA:.0%})"
@@ -179,6 +196,6 @@ def _medians(medians, looks):
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
     told = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
-    counts = ", ".join(f"{_label(method)} {count}" for method, count in lead.value_counts().items())
+    counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
     figure.suptitle(f"{told}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
     return figure

@@ -5,6 +5,10 @@ from hashlib import shake_128
 
 from tcdp_sim.errors import UserError, choice
 
+# The share of the lonely place of "solo", by draw. The hardest lies a little above the share at which a method's lower
+# threshold lies: 40 to 50% for one level with tight sinh-normal noise, more for wider noise, less for the paper's 1/5.
+SOLO_SHARES = (0.40, 0.42, 0.44, 0.46, 0.48, 0.50, 0.22, 0.26, 0.30, 0.34, 0.54, 0.58, 0.62, 0.66, 0.70, 0.74)
+
 Spread = Callable[[int, int], list[int]]  # (how many, below) -> pseudorandom integers in [0, below)
 
 
@@ -67,8 +71,8 @@ def _half(n, k, draw, spread):
 
 
 def _solo(n, k, draw, spread):
-    """40 to 50% (by draw) at one place, the others near it, in the node of half the depth."""
-    alone = max(1, round(n * (0.40 + 0.02 * (draw % 6))))
+    """A share of SOLO_SHARES (by draw) at one place, the others near it, in the node of half the depth."""
+    alone = max(1, round(n * SOLO_SHARES[draw % len(SOLO_SHARES)]))
     return _around(n - alone + 1, k, spread, alone)
 
 

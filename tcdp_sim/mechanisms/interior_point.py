@@ -41,7 +41,7 @@ class InteriorPoint(Mechanism):
     scale: float = 0.0
 
     name = "interior_point"
-    version = 1
+    version = 2
     axes = ("method", "noise", "shape", "draw", "log2_k", "n", "n_share", "rho", "omega", "omega_sqrt_rho")
     required = ("method", "shape", "log2_k", "rho")
     options = ("accounting", "split", "beta", "delta")

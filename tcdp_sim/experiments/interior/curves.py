@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from tcdp_sim.experiments.interior.series import GOAL, groups, worst
-from tcdp_sim.interior import methods, requirement
+from tcdp_sim.experiments.interior.series import GOAL, groups, like_for_like, worst
+from tcdp_sim.interior import methods, requirement, stability
 from tcdp_sim.interior.ledger import exponential_epsilon
 from tcdp_sim.plots import line_key, new_figure, plain_log_axis, points
 
-DELTA = 1e-6
-PROVED = ("one_level", "paper_constants", "surrogate", *methods.RECURSIONS)  # zCDP methods have lines of their own
+PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
 
 
 def success_figure(table, styles):
@@ -30,14 +29,19 @@ def success_figure(table, styles):
         _plain_ticks(axes, here["n"])
     for axes in grid[:, 0]:
         axes.set_ylabel("P[interior point], hardest data set")
-    handles = [line_key(style["color"], marker=style["marker"]) for style in styles.values()]
-    labels = [style["label"] for style in styles.values()]
+    handles, labels = _keys(styles)
     handles += [line_key("#999999", linestyle=":", linewidth=1.4), line_key(linestyle="--", linewidth=0.8)]
     labels += ["one level on n equal records: easy data flatter", "95%"]
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     rho = table["rho"].iloc[0]
     figure.suptitle(f"Success on the hardest of the data sets at equal privacy, ρ = {rho:g} (bars: 95%)", fontsize=11)
     return figure
+
+
+def _keys(styles):
+    """(handles, labels) of the series for a legend."""
+    told = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
+    return [line_key(**look) for look in told], [style["label"] for style in styles.values()]
 
 
 def _plain_ticks(axes, n):
@@ -49,9 +53,9 @@ def _plain_ticks(axes, n):
 
 def _curve(axes, part, style):
     part = part.sort_values("n")
-    kept = {name: value for name, value in style.items() if name != "label"}
+    kept = {name: style[name] for name in ("color", "marker")}
     points(axes, part["n"], part["success"], part["success_lower"], part["success_upper"], **kept)
-    axes.plot(part["n"], part["success"], color=style["color"], linewidth=0.9)
+    axes.plot(part["n"], part["success"], color=style["color"], linestyle=style["linestyle"], linewidth=0.9)
 
 
 def needed_figure(found, styles):
@@ -68,18 +72,16 @@ def needed_figure(found, styles):
     _exact_zcdp(axes, found, styles)
     axes.set(xlabel="log2 log2 k", ylabel="records n")
     rho = found["rho"].iloc[0]
-    axes.set_title(f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated)")
-    if wins := _search_wins(found):
-        loses = f"up to k = 2^{wins:g} the zCDP binary search needs the fewest records"
-        axes.annotate(loses, (0.02, 0.03), xycoords="axes fraction", fontsize=8)
+    wins = _search_wins(found)
+    loses = f"\nup to k = 2^{wins:g} the zCDP binary search needs the fewest records" if wins else ""
+    axes.set_title(f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated){loses}")
     plain_log_axis(axes)
-    handles = [line_key(style["color"], marker=style["marker"]) for style in styles.values()]
-    labels = [style["label"] for style in styles.values()]
+    handles, labels = _keys(styles)
     keys = {
         "proved to suffice on every data set (zCDP methods: exact)": line_key(linestyle="--", linewidth=0.8),
         "no zCDP algorithm can do with fewer": line_key("#B00020", linewidth=2.0),
         "no tCDP algorithm can do with fewer": line_key("#B00020", linestyle=":", linewidth=1.6),
-        f"(ε, {DELTA:g})-DP stability skeleton, bound: WEAKER guarantee": line_key("#999999", linestyle="-."),
+        f"WEAKER guarantee, (ε, {stability.DELTA:g})-DP: proved to suffice": line_key("#888888", linestyle=":"),
     }
     figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
     return figure
@@ -87,7 +89,7 @@ def needed_figure(found, styles):
 
 def _search_wins(found) -> float:
     """The largest log2 k up to which the binary search, as simulated, needs the fewest records of all; 0 for none."""
-    known = found[found["n95"].notna()]
+    known = like_for_like(found)
     best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
     lost = best["log2_k"][best["method"] != "binary_search"].min()
     won = best["log2_k"][~(best["log2_k"] >= lost)]
@@ -116,5 +118,6 @@ def _lower_bounds(axes, found):
     axes.plot(x, [requirement.zcdp_least_n(rho, v) for v in log2_k], color="#B00020", linewidth=2.0)
     for omega in omegas:
         axes.plot(x, [requirement.tcdp_least_n(rho, omega, v) for v in log2_k], color="#B00020", linestyle=":")
-        weaker = [requirement.stability_required_n(rho, omega, DELTA, v)[1] for v in log2_k]
-        axes.plot(x, weaker, color="#999999", linestyle="-.", linewidth=1.2)
+        promise = stability.implied(rho, omega)
+        weaker = [stability.required_n(promise, v) for v in log2_k]
+        axes.plot(x, weaker, color="#888888", linestyle=":", linewidth=1.2)

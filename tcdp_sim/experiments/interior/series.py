@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim import config
+from tcdp_sim.interior.methods import WEAKER
 from tcdp_sim.plots import COLOURS, MARKERS
 
 GOAL = 0.95
@@ -11,13 +12,17 @@ LABELS = {
     "one_level": "one level",
     "paper_constants": "one level, the paper's (1/5, 2/5) and two candidates",
     "surrogate": "one level, thresholded surrogate",
+    "surrogate_low": "one level, surrogate above a low threshold",
     "algorithm_21": "one level, Algorithm 21",
     "algorithm_22": "one level, Algorithm 22",
     "recursion_2": "two levels of recursion",
     "recursion_3": "three levels of recursion",
+    "paper_recursion_2": "two levels of recursion, the paper's (1/5, 2/5) and two candidates",
     "exponential": "exponential mechanism over the domain (zCDP)",
     "binary_search": "noisy binary search (zCDP)",
+    "stability": "WEAKER guarantee, (ε, δ)-DP: stability histogram in one level",
 }
+WEAKER_LOOK = {"color": "#888888", "marker": "x", "linestyle": "-."}
 SERIES = ("method", "noise", "rho", "omega")
 
 
@@ -51,13 +56,19 @@ def crossing(n, success, goal):
 
 
 def styles(table) -> dict:
-    """(method, noise, omega) -> label, colour and marker of that series."""
+    """(method, noise, omega) -> label, colour, marker and line of that series."""
     told = table[["method", "noise", "omega"]].astype(object)
-    keys = dict.fromkeys(map(tuple, told.where(told.notna(), "").to_numpy()))
-    return {
-        key: {"label": label(*key), "color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        for i, key in enumerate(keys)
-    }
+    keys = sorted(dict.fromkeys(map(tuple, told.where(told.notna(), "").to_numpy())), key=lambda key: key[0] == WEAKER)
+    looks = [
+        {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "linestyle": "-"}
+        for i in range(len(keys))
+    ]
+    return {key: {"label": label(*key)} | (WEAKER_LOOK if key[0] == WEAKER else look) for key, look in zip(keys, looks)}
+
+
+def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `least_n` that have a number and keep the common guarantee."""
+    return found[found["n95"].notna() & (found["method"] != WEAKER)]
 
 
 def label(method, noise, omega):
