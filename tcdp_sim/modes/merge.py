@@ -24,6 +24,8 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         theirs = Run(folder, study.identity)
     except OSError as problem:
         raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
+    for name, count in theirs.damaged.items():
+        say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
     ours = study.open()
     try:
         with ours.lock():
