@@ -25,6 +25,7 @@ _FIRST = (1023 - 64) << BITS
 _LAST = (1023 + 64) << BITS
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 CONFIDENCE = 0.95
+INTERVAL = ("", "_mcse", "_lower", "_upper")  # names of a simulated number's estimate, standard error, 95% interval
 _HALF = ndtri(0.5 + 0.5 * CONFIDENCE)  # width of such an interval's half, in standard errors
 BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
 

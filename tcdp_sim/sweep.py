@@ -20,7 +20,7 @@ from tcdp_sim.mechanisms import Mechanism
 NO_COUNTS = np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One point of the sweep.
 
@@ -82,6 +82,7 @@ def plan(
     counts: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
+    once = _Once()
     for where, point in ((where, point) for where, found in blocks.items() for point in found):
         _check_complete(point, mechanism, where)
         full = derived(point, where)
@@ -93,7 +94,7 @@ def plan(
         seen.add(label)
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label), share)
+            cell = _cell(mechanism, full, options, data, dict(label), share, once)
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
@@ -129,7 +130,7 @@ def _label(point, used) -> tuple[tuple[str, Any], ...]:
     return tuple((axis, value if axis in used else None) for axis, value in point.items())
 
 
-def _cell(mechanism, point, options, data, label, share) -> Cell:
+def _cell(mechanism, point, options, data, label, share, once) -> Cell:
     size = {"k": data.bins} if data else {}
     law = mechanism.law(point | size, options, data)
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
@@ -137,7 +138,25 @@ def _cell(mechanism, point, options, data, label, share) -> Cell:
         law["stream"] = _stream(mechanism, label | size, share)
     coords = label | size | {"omega": law.get("target", {}).get("omega")}
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
-    return Cell(cell_id(law), law, coords, digest, str(built.guarantee), noise, built.work)
+    told = (once(digest), once(str(built.guarantee)), once(noise))
+    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)
+
+
+class _Once:
+    """Equal texts and flat mappings become the same object: a sweep of 1e6 cells repeats a handful of them."""
+
+    def __init__(self):
+        self._known: dict[Any, Any] = {}
+
+    def __call__(self, value):
+        if isinstance(value, str):
+            return self._known.setdefault(value, value)
+        if isinstance(value, dict):
+            try:
+                return self._known.setdefault(tuple((key, type(part), part) for key, part in value.items()), value)
+            except TypeError:  # something in it cannot be hashed
+                return value
+        return value
 
 
 def _stream(mechanism, label, share) -> str:

@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "errors": (),
     "numerics": (),
     "journal": (),
+    "sealed": (),
     "trees": (),
     "discoveries": (),
     "two_samples": (),
@@ -59,8 +60,9 @@ MAY_IMPORT = {
     "engine": ("simulate", "sweep"),
     "clusters": ("config", "engine", "interrupts", "simulate"),
     "store": ("journal", "problems", "summary", "trees"),
-    "results": ("mechanisms", "summary", "sweep", "trees"),
-    "provenance": (PACKAGE, "simulate"),
+    "tabulation": ("mechanisms", "summary", "sweep"),
+    "results": ("mechanisms", "sealed", "summary", "trees"),
+    "provenance": (PACKAGE, "sealed", "simulate"),
     "certificate": (PACKAGE, "clusters", "simulate", "trees"),
     "experiments": (
         *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
@@ -73,7 +75,7 @@ MAY_IMPORT = {
     "modes": (
         *("certificate", "clusters", "config", "contradictions", "discoveries", "engine", "experiments", "paired"),
         *("pilot", "plots", "problems", "progress", "provenance", "replication", "results", "runlog", "simulate"),
-        *("store", "study", "summary", "two_runs"),
+        *("store", "study", "summary", "tabulation", "two_runs"),
     ),
     "compose": ("config",),
     "sheet": ("privacy",),

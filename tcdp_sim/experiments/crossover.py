@@ -14,7 +14,8 @@ from tcdp_sim import config, exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.results import INTERVAL, cell_mechanism
+from tcdp_sim.results import cell_mechanism
+from tcdp_sim.summary import INTERVAL
 
 LEVEL = 0.95
 LARGEST_K = 1e300

@@ -20,7 +20,8 @@ from tcdp_sim.experiments.selection.required import (
     top_m_figure,
 )
 from tcdp_sim.experiments.selection.series import size, styles, with_series
-from tcdp_sim.results import INTERVAL, cell_mechanism
+from tcdp_sim.results import cell_mechanism
+from tcdp_sim.summary import INTERVAL
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:

@@ -14,7 +14,8 @@ from tcdp_sim import config, exact
 from tcdp_sim.bounds import least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles, wide_log_axis
-from tcdp_sim.results import INTERVAL, cell_mechanism
+from tcdp_sim.results import cell_mechanism
+from tcdp_sim.summary import INTERVAL
 
 LEVEL = 0.95
 BOUND = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}

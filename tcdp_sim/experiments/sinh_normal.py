@@ -12,8 +12,8 @@ from rich.table import Table
 
 from tcdp_sim.noise import Noise
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, points, series_styles
-from tcdp_sim.results import INTERVAL, cell_histogram, cell_mechanism
-from tcdp_sim.summary import proportion
+from tcdp_sim.results import cell_histogram, cell_mechanism
+from tcdp_sim.summary import INTERVAL, proportion
 
 NORMAL = 1.959963984540054  # 97.5% point
 FINE = 400  # points of the exact curves

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim import certificate, clusters, engine, problems, provenance, replication, results, runlog
+from tcdp_sim import certificate, clusters, engine, problems, provenance, replication, runlog, tabulation
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.modes import draw
 from tcdp_sim.progress import ProgressLine, Tally
@@ -41,6 +41,10 @@ def _execute(study, run, console) -> int:
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches; what they held counts as missing")
+    if provenance.mend(study.folder, run.heads):
+        run.mended.append(f"{provenance.NAME} was damaged or lost; it is restored from the journal")
+    for line in run.mended:
+        say(console, line)
     wanted = {cell.id: s.chunks for cell in cells}
     todo = engine.pending(cells, wanted, run.has)
     told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
@@ -131,7 +135,7 @@ def _dataset(study, run, wanted):
 
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     cells, attributes = study.plan.cells, study.attributes()
-    return results.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
+    return tabulation.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
 
 
 def cannot_write(study, problem: OSError) -> Exception:

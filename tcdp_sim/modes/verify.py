@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from tcdp_sim import certificate, results
+from tcdp_sim import certificate, results, tabulation
 from tcdp_sim.errors import UserError
 from tcdp_sim.modes.replay import again
 from tcdp_sim.study import prepare, say
@@ -110,7 +110,7 @@ def _altered(study, run, cells, row) -> str:
     cell, chunks = cells[str(row["id"].values)], range(int(row["trials"]) // study.settings.chunk)
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
-    again = results.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, study.attributes(), {})
+    again = tabulation.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, study.attributes(), {})
     names = [n for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]

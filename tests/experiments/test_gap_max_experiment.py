@@ -5,7 +5,7 @@ import pytest
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from tcdp_sim import config, exact, plots, results, sweep
+from tcdp_sim import config, exact, plots, results, sweep, tabulation
 from tcdp_sim.axes import points
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.selection.laws import gap_scale
@@ -39,7 +39,7 @@ def table():
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
     summaries = [from_bytes(record) for cell in plan.cells for _, _, record in run(_task(cell)).records]
-    return gap_max.reference(results.tabulate(plan.cells, summaries, plan.counts, {}))
+    return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, {}))
 
 
 def _task(cell):

@@ -5,7 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from tcdp_sim import results
+from tcdp_sim import results, tabulation
 
 SMALL = ("sweep.k=[10,1000]", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -120,9 +120,9 @@ def test_what_is_no_other_run(one_line, folder, tmp_path):
 
 
 def test_another_experiment(one_line, folder, ran, monkeypatch):
-    real = results.tabulate
+    real = tabulation.tabulate
     with monkeypatch.context() as patch:
-        patch.setattr(results, "tabulate", lambda *a: real(*a).assign_attrs(title="tcdp_sim experiment crossover"))
+        patch.setattr(tabulation, "tabulate", lambda *a: real(*a).assign_attrs(title="tcdp_sim experiment crossover"))
         assert ran("name=other")[0] == 0
     said = one_line(f"other={folder.parent / 'other'}")
     assert "holds 'tcdp_sim experiment crossover', not 'tcdp_sim experiment histogram'" in said
@@ -140,7 +140,7 @@ def test_a_damaged_one(one_line, folder, tmp_path):
 
 
 def test_a_hostile_law(one_line, folder, tmp_path, ran, monkeypatch):
-    real = results.tabulate
+    real = tabulation.tabulate
 
     def hostile(*arguments):
         table = real(*arguments)
@@ -148,7 +148,7 @@ def test_a_hostile_law(one_line, folder, tmp_path, ran, monkeypatch):
         return table
 
     with monkeypatch.context() as patch:
-        patch.setattr(results, "tabulate", hostile)
+        patch.setattr(tabulation, "tabulate", hostile)
         assert ran("name=hostile")[0] == 0
     assert "is damaged (" in one_line(f"other={folder.parent / 'hostile'}")
 

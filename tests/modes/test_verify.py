@@ -5,7 +5,7 @@ import json
 import pytest
 import xarray as xr
 
-from tcdp_sim import certificate, results, simulate, store
+from tcdp_sim import certificate, simulate, store, tabulation
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -132,7 +132,7 @@ def test_records_of_another_program_under_a_certificate_of_its_own(undrawn, monk
 
 def test_published_numbers_that_the_records_do_not_give(ran, folder, undrawn, monkeypatch):
     """Published by somebody else, with a name and a certificate that are right for what is there."""
-    real = results.tabulate
+    real = tabulation.tabulate
 
     def flattered(*arguments):
         table: xr.Dataset = real(*arguments)
@@ -140,7 +140,7 @@ def test_published_numbers_that_the_records_do_not_give(ran, folder, undrawn, mo
         return table
 
     with monkeypatch.context() as patch:
-        patch.setattr(results, "tabulate", flattered)
+        patch.setattr(tabulation, "tabulate", flattered)
         assert undrawn()[0] == 0
     code, out, _ = ran("mode=verify", "sample=4")
     assert code == 1
