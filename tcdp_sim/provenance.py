@@ -1,18 +1,18 @@
 """Who computed a run, where, when and with what."""
 
-import json
-import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import tcdp_sim
+from tcdp_sim import sealed
 from tcdp_sim.simulate import fingerprint
 
+NAME = "provenance.json"
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
@@ -29,10 +29,23 @@ def record(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         "git": _git(),
         "config": config,
     }
-    unfinished = folder / f".provenance-{os.getpid()}"
-    unfinished.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
-    unfinished.replace(folder / "provenance.json")
+    sealed.write(folder / NAME, about)
     return about
+
+
+def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
+    """Write provenance.json again if it has changed or is gone; whether that was so. Raises OSError.
+
+    heads: those of the journal, which say the same: the newest of them is taken. A new run has none, and no file.
+    """
+    path = folder / NAME
+    if path.is_file() and not sealed.broken(path.read_bytes()):
+        return False
+    if heads:
+        sealed.write(path, max(heads, key=lambda head: str(head.get("time"))))
+    elif path.exists():
+        record(folder, config)
+    return bool(heads) or path.exists()
 
 
 def _processor() -> str:

@@ -36,6 +36,7 @@ from tcdp_sim.trees import DIGITS, SNAPSHOTS, intact, is_name, tree_digest
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 SNAPSHOTS_KEPT = 2
+IDENTITY = "identity"  # a key of a head: what run.json holds
 UNFINISHED = ".run-"
 
 
@@ -44,18 +45,24 @@ class Run:
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]):
         self.folder = folder
+        self.identity = dict(identity)
         self.damaged: dict[str, int] = {}
+        self.mended: list[str] = []
+        self.heads: list[Mapping[str, Any]] = []
+        self._identities: list[Mapping[str, Any] | None] = []  # that the heads told
         self.problems: dict[Problem, None] = {}
         self._where: dict[tuple[str, int], tuple[Path, int, int]] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        _claim(folder / "run.json", identity)
         for path, offset, payload in journal.read(folder / "journal"):
             if payload is None:
                 self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            elif payload[:1] == HEAD:
+                self._head(path, payload[1:])
             elif payload[:1] == CHUNK:
                 self._enter(path, offset + 1, payload[1:])
             elif payload[:1] == PROBLEM:
                 self._note(path, payload[1:])
+        self._claim(folder / "run.json")
 
     def has(self, cell: str, chunk: int) -> bool:
         """Whether that chunk is done."""
@@ -136,6 +143,27 @@ class Run:
         _prune(snapshots)
         return self.folder / "results.zarr"
 
+    def _claim(self, path) -> None:
+        """UserError unless the folder is ours. An identity that the journal's heads do not know is a damaged one."""
+        known = [identity for identity in self._identities if identity is not None]
+        try:
+            _claim(path, self.identity)
+        except UserError:
+            if self.identity not in known or _readable(path) in known:
+                raise
+            _write(path, self.identity)
+            self.mended.append(f"{path.name} was damaged or lost; it is restored from the journal")
+        if known and self.identity not in known:
+            raise UserError(f"{path} is damaged: it is not what the journal beside it says; restore it")
+
+    def _head(self, path, text) -> None:
+        try:
+            head = dict(json.loads(text))
+            self._identities.append(head.pop(IDENTITY, None))
+            self.heads.append(head)
+        except (ValueError, TypeError, RecursionError):
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+
     def _enter(self, path, offset, summary) -> None:
         try:
             self._where.setdefault(peek(summary), (path, offset, len(summary)))
@@ -162,7 +190,7 @@ class RunWriter:
     def __init__(self, run: Run, head: Mapping[str, Any]):
         self._run = run
         self._writer = journal.Writer(run.folder / "journal")
-        self._head = HEAD + json.dumps(head, sort_keys=True).encode()
+        self._head = HEAD + json.dumps({**head, IDENTITY: run.identity}, sort_keys=True).encode()
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
         """A chunk that is done."""
@@ -199,9 +227,20 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
         return
     if any(not other.name.startswith(UNFINISHED) for other in path.parent.iterdir()):
         raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
+    _write(path, wanted)
+
+
+def _write(path: Path, identity: Mapping[str, Any]) -> None:
     temporary = path.with_name(f"{UNFINISHED}{os.getpid()}")
-    temporary.write_text(json.dumps(wanted, indent=1, sort_keys=True) + "\n", "utf-8")
+    temporary.write_text(json.dumps(identity, indent=1, sort_keys=True) + "\n", "utf-8")
     temporary.replace(path)
+
+
+def _readable(path: Path) -> Mapping[str, Any] | None:
+    try:
+        return _identity(path)
+    except (UserError, FileNotFoundError):
+        return None
 
 
 def _identity(path: Path) -> Mapping[str, Any]:

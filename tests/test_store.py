@@ -66,7 +66,7 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
 
 
 def test_a_broken_identity_is_named(tmp_path):
-    filled(tmp_path / "r")
+    Run(tmp_path / "r", IDENTITY)
     (tmp_path / "r" / "run.json").write_text("{")
     with pytest.raises(UserError, match=r"run\.json is not JSON"):
         Run(tmp_path / "r", IDENTITY)
@@ -74,10 +74,35 @@ def test_a_broken_identity_is_named(tmp_path):
 
 @pytest.mark.parametrize("content", ["5", "[]", "null", '"a"', "", "[" * 100_000])
 def test_an_identity_of_another_kind_is_named(tmp_path, content):
-    filled(tmp_path / "r")
+    Run(tmp_path / "r", IDENTITY)
     (tmp_path / "r" / "run.json").write_text(content)
     with pytest.raises(UserError, match=r"run\.json (is not JSON|holds no keys and values); restore it"):
         Run(tmp_path / "r", IDENTITY)
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b"\xff", b'{"seed": "1"}', b'{"chunk": 100, "seed": "3"}', None])
+def test_a_damaged_identity_is_restored_from_the_journal(tmp_path, content):
+    filled(tmp_path / "r")
+    path = tmp_path / "r" / "run.json"
+    whole = path.read_bytes()
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    run = Run(tmp_path / "r", IDENTITY)
+    assert run.mended == ["run.json was damaged or lost; it is restored from the journal"]
+    assert run.has(CELLS[0], 4)
+    assert path.read_bytes() == whole
+    assert Run(tmp_path / "r", IDENTITY).mended == []
+
+
+def test_damage_does_not_hand_a_run_to_another_study(tmp_path):
+    """A flipped digit makes run.json that of a study with another seed, whose records these are not."""
+    filled(tmp_path / "r")
+    other = IDENTITY | {"seed": "3"}
+    (tmp_path / "r" / "run.json").write_text(json.dumps(other))
+    with pytest.raises(UserError, match=r"run\.json is damaged: it is not what the journal beside it says"):
+        Run(tmp_path / "r", other)
+    assert Run(tmp_path / "r", IDENTITY).mended
 
 
 def test_a_folder_that_was_never_finished_is_taken(tmp_path):

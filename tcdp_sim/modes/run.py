@@ -41,8 +41,8 @@ def _execute(study, run, console) -> int:
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches; what they held counts as missing")
-    if provenance.mend(study.folder, run.heads):
-        run.mended.append(f"{provenance.NAME} was damaged or lost; it is restored from the journal")
+    if provenance.mend(study.folder, run.heads, study.raw):
+        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
     for line in run.mended:
         say(console, line)
     wanted = {cell.id: s.chunks for cell in cells}
