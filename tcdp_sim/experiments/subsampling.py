@@ -10,27 +10,35 @@ from rich.table import Table
 
 from tcdp_sim import config
 from tcdp_sim.experiments.amplification import drawing, known
+from tcdp_sim.experiments.amplification.tasks import tasks
+from tcdp_sim.mechanisms.subsampled_histogram import SubsampledHistogram
 from tcdp_sim.results import cell_mechanism
 
 NORMAL = 1.959963984540054  # 97.5% point
 LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
+LABELS += ("base", "algorithm", "method", "records")
+TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
 FINE = 120
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """Long form. `figure`: "curve", "profile", "releases" (known without simulation, for every rho of the sweep),
-    "error" and "tail" (simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`).
+    "error", "tail" and "task" (simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`).
 
     `at`: the order, epsilon, number of releases, sampling fraction or threshold; `quantity`: which line it is on.
-    Errors are mean square errors over the occupied bins, in counts squared. trials = 0: exact curves on finer grids.
+    Errors are mean square errors over the occupied bins, in counts squared; those of tasks (selection, thresholds) are
+    mean numbers of records, and have no exact value here. trials = 0: exact curves on finer grids.
     """
     rows, lines = [], {}
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
         mechanism = cell_mechanism(flat, i)
         labels = {name: cell[name] for name in LABELS if name in cell}
-        labels |= {"fraction": mechanism.fraction, "trials": cell["trials"]}
-        if mechanism.threshold is not None:
+        labels |= {"fraction": mechanism.sampling.fraction, "trials": cell["trials"]}
+        if not isinstance(mechanism, SubsampledHistogram):
+            given = [name for name in TASKS if cell.get(f"{name}_mean") == cell.get(f"{name}_mean") is not None]
+            rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given]
+        elif mechanism.threshold is not None:
             truth = known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)
             rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, truth))
             lines[labels["noise_law"], mechanism.fraction] = mechanism, labels
@@ -40,10 +48,11 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
                 rows.append(labels | _measured("error", cell, series, mechanism.fraction, truth))
     for mechanism, labels in lines.values():
         rows += _tail_line(mechanism, labels, rows)
-    for rho in sorted({cell["rho"] for cell in cells if cell.get("rho") == cell.get("rho")}):
+    for rho in sorted({labels["rho"] for _, labels in lines.values()}):
         for theory in (known.curves, known.profiles, known.releases):
             rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table.assign(**{name: np.nan for name in (*LABELS, "accounting") if name not in table})
 
 
 def _measured(figure, cell, observable, at, truth):
@@ -76,7 +85,9 @@ def report(table: pd.DataFrame, console) -> None:
         told = f"least error {np.sqrt(row['exact']):.4g} at s = {row['at']:.3g}"
         told += "" if row["at"] == 1 else f", {np.sqrt(row['whole'] / row['exact']):.3g} times less than at s = 1"
         console.print(f"{row['data']}, ε = {row['epsilon']:g}, {row['noise']}, {row['scheme']}: {told}", markup=False)
-    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0)]
+    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0) & table["exact"].notna()]
+    if drawn.empty:
+        return
     outside = int((~drawn["exact"].between(drawn["lower"], drawn["upper"])).sum())
     expected = 0.05 * len(drawn)
     console.print(
@@ -103,7 +114,7 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) Renyi curves, (b) profiles, (c) many releases, for each rho; (d) errors on the data, (e) loss tails."""
+    """(a) Renyi curves, (b) profiles, (c) releases, for each rho; (d) errors on the data, (e) loss tails, (f) tasks."""
     for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
         suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
         for figure, name, draw in (
@@ -119,6 +130,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     part = table[table["figure"] == "tail"]
     if len(part):
         yield "loss_tails", drawing.tails(_named(part)), part.dropna(axis=1, how="all")
+    part = table[table["figure"] == "task"].dropna(axis=1, how="all")
+    if len(part):
+        yield "tasks", tasks(part), part
 
 
 def _named(part):

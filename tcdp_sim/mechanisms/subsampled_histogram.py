@@ -42,7 +42,7 @@ class SubsampledHistogram(Mechanism):
     path: str = "counts"
 
     name = "subsampled"
-    version = 1
+    version = 2
     axes = (
         *("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "epsilon", "delta"),
         *("scheme", "sampling_fraction", "threshold"),
@@ -173,7 +173,23 @@ class SubsampledHistogram(Mechanism):
             return np.where(gap > 0, log_density(y) + np.log(-np.expm1(-gap)), -np.inf)
 
         nodes = noise_nodes(self.noise, 1.0)
+        nodes = np.concatenate([nodes, _jumps(lambda y: self._loss(y) > self.threshold, nodes)])
         return {"loss_tail": importance(tail, nodes), "hockey_stick": importance(profile, nodes)}
+
+
+def _jumps(holds, nodes) -> np.ndarray:
+    """Both sides, a rounding apart, of where a condition changes between two nodes.
+
+    A step of the proposal across a jump would give rare zeros, which a few thousand trials may miss altogether.
+    """
+    x = np.unique(nodes)
+    at = np.flatnonzero(np.diff(holds(x)))
+    low, high, before = x[at], x[at + 1], holds(x[at])
+    for _ in range(64):
+        middle = 0.5 * (low + high)
+        same = holds(middle) == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.concatenate([low, high])
 
 
 _PARTS = ("square_error", "square_sampling_error", "square_noise_error")

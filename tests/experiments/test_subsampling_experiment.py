@@ -11,6 +11,7 @@ from tcdp_sim.experiments.amplification import known
 from tcdp_sim.noise import Laplace
 
 SMALL = ("experiment=subsampling", "cluster=serial", "trials=1000", "chunk=1000", "also.error.sampling_fraction.num=2")
+SMALL += ("also.selection.sampling_fraction.num=2", "also.selection.epsilon=[0.1]")
 SMALL += ("also.loss.threshold.num=4", "also.error.epsilon=[0.1]", "sweep.noise=[laplace,gaussian]")
 
 once = {}  # the small study: run by the first test that needs it
@@ -35,10 +36,12 @@ def lines(table, figure, **labels):
 
 
 def test_simulated_and_exact_stand_side_by_side(table):
-    rows = table[(table["trials"] > 0) & (table["mcse"] > 0)]
+    rows = table[(table["trials"] > 0) & (table["mcse"] > 0) & (table["figure"] != "task")]
     assert ((rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"]).all()
     assert set(rows["figure"]) == {"error", "tail"}
-    fixed = table[(table["trials"] > 0) & ~(table["mcse"] > 0)]  # all records drawn, or a loss that is never reached
+    fixed = table[
+        (table["trials"] > 0) & ~(table["mcse"] > 0) & (table["figure"] != "task")
+    ]  # all records drawn, or a loss that is never reached
     np.testing.assert_allclose(fixed["simulated"], fixed["exact"], atol=1e-300)
 
 
@@ -85,7 +88,7 @@ def test_accountings_are_in_order(table):
     assert ((upper - lower) <= 0.01 * np.maximum(1, wide.index / 1000)).all()
     for name in set(wide) - {"numerical, lower end", "numerical, upper end"}:
         assert (wide[name] >= lower).all(), name
-    assert (wide["Rényi, Lemma 15 (Gaussian)"] <= wide["Rényi, certified (any noise)"] * (1 + 1e-9)).all()
+    assert (wide["Rényi, Lemma 15 (any mechanism)"] <= wide["Rényi, certified (any mechanism)"] * (1 + 1e-9)).all()
 
 
 def test_the_best_fraction_of_one_release_is_one(table):
@@ -96,6 +99,31 @@ def test_the_best_fraction_of_one_release_is_one(table):
     assert (found["whole"] == found["exact"]).all()
 
 
+def test_selection_on_fewer_records_misses_more(table):
+    """At a fixed final epsilon, a thousandth of the records beside all of them; 5.5 standard errors, 4e-8 each."""
+    rows = lines(table, "task", quantity="missed")
+    assert set(rows["algorithm"]) == {"permute_and_flip", "exponential_mechanism"}
+    for _, part in rows.groupby(["algorithm", "scheme"]):
+        few, whole = part.iloc[0], part.iloc[-1]
+        assert (few["at"], whole["at"]) == (pytest.approx(1e-3, rel=2e-3), 1)
+        assert few["simulated"] - whole["simulated"] > 5.5 * np.hypot(few["mcse"], whole["mcse"])
+    alone = lines(table, "task", quantity="missed_by_sampling")
+    assert (alone.loc[alone["at"] == 1, "simulated"] == 0).all()
+
+
+def test_threshold_queries_on_subsamples(command, tmp_path):
+    words = ("sweep.base=thresholds", "sweep.method=[median,tree_16]", "sweep.records=departures_AS", "sweep.rho=0.5")
+    words += ("sweep.scheme=without_replacement", "sweep.noise=sinh_normal_tight", "name=queries", "trials=20")
+    code, out, err = command(*SMALL, *words)
+    assert code == 0, err
+    found = subsampling.reference(results.open_cells(tmp_path / "results" / "queries").load())
+    assert set(found["quantity"]) == {"median_rank_error", "sup_error"}
+    with plots.style():
+        (name, figure, part), *more = subsampling.figures(found)
+    assert (name, len(figure.axes), more) == ("tasks", 1, [])
+    assert len(part) == 9  # three fractions: a median has no CDF
+
+
 def test_report_and_figures(table):
     console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     subsampling.report(table, console)
@@ -104,8 +132,8 @@ def test_report_and_figures(table):
     assert "least error" in text
     with plots.style():
         found = {name: (figure, part) for name, figure, part in subsampling.figures(table)}
-    assert list(found) == ["renyi_curves", "profiles", "releases", "error", "loss_tails"]
-    assert [len(figure.axes) for figure, _ in found.values()] == [4, 3, 1, 1, 2]
+    assert list(found) == ["renyi_curves", "profiles", "releases", "error", "loss_tails", "tasks"]
+    assert [len(figure.axes) for figure, _ in found.values()] == [4, 3, 1, 1, 2, 1]
     assert all(len(part) > 10 for _, part in found.values())
 
 
@@ -117,6 +145,9 @@ def test_report_and_figures(table):
         ("sweep.scheme=sometimes", "scheme = 'sometimes' is not known"),
         ("mechanism.path=slow", "mechanism.path"),
         ("also.error.scheme=[hybrid]", "cannot be calibrated"),
+        ("sweep.base=noise", "sweep.base = noise has no records to sample; valid: histogram, gap_max_data, thresholds"),
+        ("sweep.base=gap_max_data", "sweep.algorithm is missing"),
+        ("sweep.base=gap_max", "sweep.base = gap_max has no records"),
     ],
 )
 def test_mistakes_are_one_line(command, word, said):

@@ -135,6 +135,16 @@ def test_rare_losses_are_drawn_precisely():
     assert abs(found.mean() - truth) < 5.5 * found.std() / np.sqrt(TRIALS) < 0.01 * truth
 
 
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_tails_beside_a_jump_are_drawn_without_rare_zeros(noise):
+    """Every draw of the tail is worth something, whatever the threshold."""
+    for threshold in (0.01, 0.1, 0.2, 0.3):
+        mechanism = built(noise, rho=0.1, sampling_fraction=1.0, threshold=threshold)
+        found = mechanism.simulate(rng(), TRIALS)["loss_tail"]
+        assert found.min() > 0
+        assert found.max() < 1.2 * found.mean()
+
+
 def test_law_and_build_are_inverse_and_plain():
     description = law(rho=0.1, scheme="hybrid", sampling_fraction=0.26)
     assert json.loads(json.dumps(description)) == description

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tcdp_sim.plots import COLOURS, GREY, line_key, new_figure, points, series_styles
+from tcdp_sim.plots import COLOURS, GREY, MARKERS, line_key, new_figure, points, series_styles
 
 
 def curves(part, rho):
@@ -46,12 +46,13 @@ def profiles(part, rho):
         for i, scheme in enumerate(groups):
             for accounting, style in (("tight", "-"), ("black box", "--")):
                 rows = panel[(panel["quantity"] == scheme) & (panel["accounting"] == accounting)]
-                axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), color=COLOURS[i + 1], linestyle=style)
+                look = {"color": COLOURS[i + 1], "linestyle": style, "marker": MARKERS[i + 1], "markevery": (4 * i, 12)}
+                axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), **look)
         whole = panel[panel["quantity"] == "no sampling"]
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
         axes.set(yscale="log", ylim=(1e-9, 1), xlabel="ε (nats)", title=noise)
     grid[0, 0].set_ylabel("δ(ε)")
-    keys = {name: line_key(COLOURS[i + 1]) for i, name in enumerate(groups.values())}
+    keys = {name: line_key(COLOURS[i + 1], marker=MARKERS[i + 1]) for i, name in enumerate(groups.values())}
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
     figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}")
@@ -102,7 +103,10 @@ def errors(part, best):
         axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=told)
     grid[0, 0].set_ylabel("root-mean-square error (counts)")
     keys = {name: line_key(**style) for name, style in styles.items()}
-    keys |= {"sampling alone": line_key(GREY, linestyle=":"), "best s": line_key("black", linestyle="none", marker="*")}
+    keys |= {
+        "sampling alone": line_key(GREY, linestyle=":"),
+        "best s": line_key("black", linestyle="none", marker="*", markersize=9),
+    }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
     figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated")
     return figure
@@ -118,10 +122,15 @@ def tails(part):
             rows = part[(part["label"] == label) & (part["fraction"] == s)].sort_values("at")
             line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
             axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), color=COLOURS[i])
-            points(axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), color=COLOURS[i], marker="o")
+            points(
+                axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), color=COLOURS[i], marker=MARKERS[i]
+            )
         axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
     grid[0, 0].set_ylabel("P[L > t]")
-    keys = {f"s = {s:g}" + (" (base)" if s == 1 else ""): line_key(COLOURS[i]) for i, s in enumerate(fractions)}
+    keys = {
+        f"s = {s:g}" + (" (base)" if s == 1 else ""): line_key(COLOURS[i], marker=MARKERS[i])
+        for i, s in enumerate(fractions)
+    }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     figure.suptitle("Privacy loss of one record, Poisson sampling. Lines: exact; markers: simulated, 95%")
     return figure

@@ -98,8 +98,8 @@ def releases(rho: float) -> Iterator[dict]:
     for t in RELEASES:
         found = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
         ways = {"numerical, upper end": found.upper, "numerical, lower end": found.lower}
-        ways["Rényi, Lemma 15 (Gaussian)"] = _composed(lemma, t)
-        ways["Rényi, certified (any noise)"] = _composed(proved, t)
+        ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t)
+        ways["Rényi, certified (any mechanism)"] = _composed(proved, t)
         if promise:
             ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * promise.rho, promise.omega), DELTA).epsilon
         ways["(ε, δ), advanced"] = _advanced(rho, s, t)

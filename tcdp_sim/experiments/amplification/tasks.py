@@ -1,0 +1,56 @@
+"""How the errors of selection and threshold queries on subsamples look."""
+
+from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
+
+_PANEL = ("base", "data", "records", "epsilon", "rho")
+_SERIES = ("quantity", "algorithm", "method", "noise", "scheme")
+_SHOWN = ("at", "simulated", "lower", "upper")
+_ALONE = "missed_by_sampling"
+_AXIS = {
+    "missed": "records missed by the selected bin",
+    "median_rank_error": "rank error of the median (records)",
+    "sup_error": "largest error of the CDF (records)",
+}
+
+
+def tasks(part):
+    """(f) Mean errors against the fraction; a panel for each data set and target; stars: the least error."""
+    part = part.assign(**{name: part[name].astype(object).fillna("") for name in (*_PANEL, *_SERIES) if name in part})
+    panels = list(part.groupby([name for name in _PANEL if name in part], sort=False))
+    kinds = [name for name in _SERIES if name in part]
+    drawn = part.loc[part["quantity"] != _ALONE, kinds].drop_duplicates()
+    series = list(drawn.itertuples(index=False, name=None))
+    styles = dict(zip(series, series_styles((_said(kind), _said(kind[:-1])) for kind in series).values()))
+    figure, grid = new_figure(1, len(panels), max(4.6 * len(panels), 6.5), 4.9)
+    for axes, (told, panel) in zip(grid[0], panels):
+        for kind, rows in panel.groupby(kinds, sort=False):
+            rows = rows.sort_values("at")
+            at, mean, *ends = (rows[name].where(rows["simulated"] > 0) for name in _SHOWN)  # zero has no logarithm
+            if kind not in styles:
+                axes.plot(at, mean, color=GREY, linewidth=0.8, linestyle=":")
+                continue
+            style = styles[kind]
+            points(axes, at, mean, *ends, **{key: value for key, value in style.items() if key != "linestyle"})
+            axes.plot(at, mean, **style)
+            best = rows["simulated"].argmin()
+            axes.plot(at.iloc[best], mean.iloc[best], "*", color=style["color"], markersize=12, zorder=5)
+        named = dict(zip((name for name in _PANEL if name in part), told))
+        target = ", ".join(f"{sign} = {named[key]:g}" for key, sign in _TARGETS if named.get(key, "") != "")
+        where = named.get("records") or named.get("data", "")
+        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=f"{where}: {target}")
+        found = [_AXIS[name] for name in panel["quantity"].unique() if name in _AXIS]
+        axes.set_ylabel(" / ".join(found) if axes is grid[0, 0] or part["base"].nunique() > 1 else "")
+    keys = {_said(kind, len(set(part["quantity"])) > 2): line_key(**style) for kind, style in styles.items()}
+    keys |= {"sampling alone": line_key(GREY, linestyle=":")} if (part["quantity"] == _ALONE).any() else {}
+    keys |= {"best s": line_key("black", linestyle="none", marker="*", markersize=9)}
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("Mean error on subsamples against the truth of all records, with 95% intervals")
+    return figure
+
+
+_TARGETS = (("epsilon", "final ε"), ("rho", "ρ of the base"))
+
+
+def _said(kind, quantity: bool = True) -> str:
+    words = kind if quantity else kind[1:]
+    return ", ".join(str(word).replace("_", " ") for word in words if word != "")
