@@ -16,7 +16,8 @@ from tcdp_sim.interior import law, methods, requirement
 from tcdp_sim.interior.binary_search import success_probability as search_success
 from tcdp_sim.interior.domain_em import success_probability as exponential_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import INTERVAL, cell_mechanism
+from tcdp_sim.results import cell_mechanism
+from tcdp_sim.summary import INTERVAL
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
 
@@ -75,6 +76,8 @@ def report(table: pd.DataFrame, console) -> None:
         out.add_row(_short(row), f"{row['log2_k']:.0f}", *("-" if x != x else f"{x:.4g}" for x in numbers))
     console.print(out, soft_wrap=False)
     console.print(_verdict(least_n(table)))
+    for line in _too_few(table):
+        console.print(line)
     known = table[table["success_exact"].notna()]
     outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
     console.print(
@@ -89,6 +92,17 @@ def _verdict(found) -> str:
     best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
     told = ", ".join(f"2^{row['log2_k']:.0f} {_short(row)}" for row in best.to_dict("records"))
     return f"Fewest records: {told or 'no method reaches 95%'}."
+
+
+def _too_few(table) -> list[str]:
+    """A line for every method with just one n, if that is below what is proved to suffice: nothing else tells so."""
+    lines = []
+    for _, part in table.groupby(["method", "noise", "rho", "omega", "log2_k"], dropna=False, sort=False):
+        row = part.iloc[0]
+        if part["n"].nunique() == 1 and row["n"] < row["required_n"]:
+            told = f"{_short(row)}, k = 2^{row['log2_k']:.0f}: n = {row['n']} records, success with probability"
+            lines.append(f"{told} {1 - row['beta']:.0%} is proved from n = {row['required_n']:.0f} on.")
+    return lines
 
 
 def _short(row) -> str:

@@ -45,6 +45,8 @@ def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     for name in SHOWN:
         row |= {f"{name}{end}": ds[f"{name}_mean{end}"].item() for end in ("", "_mcse")}
         row[f"{name}_q95"] = ds[f"{name}_quantile"].sel(quantile=0.95).item()
+    finder = getattr(mechanism.plan, "finder", None)
+    row |= {"window": finder.m, "proved_window": finder.needed} if finder else {}
     row["sup_error_bound"] = mechanism.thresholds.get("sup_error", {}).get("bound", np.nan)
     if "sup_error_exceeds_bound" in ds:
         row["exceeds_bound"] = ds["sup_error_exceeds_bound"].item()
@@ -72,6 +74,20 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(out, soft_wrap=False)
         if part["sup_error"].notna().any():
             console.print(_verdict(part))
+        for line in _too_few(part):
+            console.print(line)
+
+
+def _too_few(part) -> list[str]:
+    """A line for every method whose windows are smaller than what is proved to suffice: n is too small for them."""
+    if "window" not in part:
+        return []
+    few = part[part["window"] < part["proved_window"]]
+    return [
+        f"{row['method']} at ρ = {row['rho']:g}: n = {row['n']} records, success is proved from "
+        f"n = {row['proved_window']:.0f} on; privacy holds anyway."
+        for row in few.to_dict("records")
+    ]
 
 
 def _verdict(part, name=str) -> str:
@@ -116,8 +132,9 @@ def _data(records) -> str:
 
 def _looks(table):
     """Colour and marker of every method, the same in all figures."""
+    colours = COLOURS[1:-1]  # black is the truth, yellow is lost in print
     return {
-        method: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
         for i, method in enumerate(table["method"].unique())
     }
 
@@ -141,7 +158,8 @@ def _cdf(part, looks):
             axes.plot(places, edge, color=look["color"], linewidth=0.6)
         axes.plot(places, middle, **look, linestyle="none")
         off = f"largest error {row['sup_error_share']:.2%} of n"
-        axes.set(title=f"{_label(row['method'])}\n{off}", ylim=(-0.03, 1.03), xlabel="domain element j")
+        ends = min(0, *low) - 0.03, max(1, *high) + 0.03
+        axes.set(title=f"{_label(row['method'])}\n{off}", ylim=ends, xlabel="domain element j")
     for axes in grid[::columns]:
         axes.set_ylabel("share of records up to j")
     keys = {

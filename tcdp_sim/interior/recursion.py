@@ -38,10 +38,12 @@ def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.r
     """Independent trials of the release whose level is found by releases inside: recipes, the outermost first.
 
     The innermost tree's level comes from the exponential mechanism over its levels with `epsilon_level`; the other
-    recipes' is not used. `quality` is NaN. len(recipes) >= 1.
+    recipes' is not used. len(recipes) >= 1.
     """
-    levels = _elements(inner_profile(profile, recipes[0], len(recipes) == 1), recipes, rng, trials)
-    return finish(profile, recipes[0], levels, np.full(trials, np.nan), rng)
+    first = recipes[0]
+    levels = _elements(inner_profile(profile, first, len(recipes) == 1), recipes, rng, trials)
+    quality = np.minimum(profile.fhat(levels) - first.lower, first.upper - profile.fhat(levels - 1))
+    return finish(profile, first, levels, quality, rng)
 
 
 def _elements(inner, recipes, rng, trials):

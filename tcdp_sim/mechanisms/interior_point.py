@@ -155,7 +155,7 @@ class InteriorPoint(Mechanism):
             draws = release.sample(self.profile, self.recipes[0], rng, trials)
         else:
             draws = sample_recursive(self.profile, self.recipes, rng, trials)
-        bad_level = ~draws.success & (draws.quality <= 0)  # for the recursion, whose levels have no quality: never
+        bad_level = ~draws.success & (draws.quality <= 0)
         bad_node = ~draws.success & ~bad_level & (draws.best <= 0)
         return self._depths(draws.depth) | {
             "level": draws.level.astype(np.float64),

@@ -8,6 +8,7 @@ from rich.console import Console
 from tcdp_sim import plots, results
 from tcdp_sim.experiments import interior_point
 from tcdp_sim.experiments.interior import curves, series, spent
+from tcdp_sim.interior import stability
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -83,3 +84,34 @@ def test_nothing_is_said_to_be_proved_of_algorithms_21_and_22(command, tmp_path)
     assert code == 0, err
     table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
     assert (table["required_n"].isna() == (table["method"] != "surrogate")).all()
+
+
+def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_path, capsys):
+    words = ("sweep.method=[stability,one_level]", "sweep.shape=[point,solo]", "sweep.n_share=[0.2,0.5,0.95]")
+    code, _, err = command(*WORDS, *words)
+    assert code == 0, err
+    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    weak = table[table["method"] == "stability"]
+    assert (weak["guarantee"] == str(stability.implied(0.5, 2 / np.sqrt(0.5)))).all()
+    assert weak[["zcdp_least_n", "tcdp_least_n"]].isna().all(axis=None)
+    assert ((weak["success"] - weak["success_exact"]).abs() <= 5 * np.sqrt(0.25 / 2000)).all()
+    found = series.least_n(table)
+    assert set(series.like_for_like(found)["method"]) == {"one_level"}
+    interior_point.report(table, Console(width=150))
+    said = capsys.readouterr().out
+    assert "stability: weaker" in said
+    assert "stability" not in said[said.index("Fewest records") :]
+    look = series.styles(table)
+    assert [name for name in (style["label"] for style in look.values()) if "WEAKER" in name]
+    figure = curves.needed_figure(found, look)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sum("WEAKER" in label for label in labels) == 2
+
+
+def test_one_n_that_is_too_small_is_told_how_many_it_takes():
+    cell = {"method": "one_level", "noise": "x", "rho": 0.5, "omega": 3.0, "log2_k": 8, "n": 20, "required_n": 62}
+    one = [cell | {"beta": 0.05, "shape": shape} for shape in ("point", "solo")]
+    said = "one_level x, k = 2^8: n = 20 records, success with probability 95% is proved from n = 62 on."
+    assert interior_point._too_few(pd.DataFrame(one)) == [said]
+    assert interior_point._too_few(pd.DataFrame([*one, one[0] | {"n": 21}])) == []
+    assert interior_point._too_few(pd.DataFrame([one[0] | {"required_n": np.nan}])) == []

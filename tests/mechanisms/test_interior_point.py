@@ -10,7 +10,7 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.interior import law, methods
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.privacy import TCDP, ZCDP, to_approx_dp
 
 OPTIONS = {"accounting": "tight", "split": None, "beta": 0.05, "delta": 1e-6}
 
@@ -52,6 +52,8 @@ def test_success_is_the_exact_one():
         ("one_level", "gaussian", ZCDP(0.5)),
         ("exponential", None, ZCDP(0.5)),
         ("binary_search", None, ZCDP(0.5)),
+        ("paper_recursion_2", "sinh_normal_tight", TCDP(0.5, 2.83)),
+        ("surrogate_low", "sinh_normal_tight", TCDP(0.5, 2.83)),
     ],
 )
 def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promise):
@@ -63,6 +65,21 @@ def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promi
         spent = total(methods.ledger(method, methods.Budget(0.5, omega, spec["family"], spec["calibration"]), 16))
         assert type(spent) is type(promise)
         assert spent.rho == pytest.approx(promise.rho, rel=1e-9)
+
+
+def test_the_stability_histogram_promises_less():
+    """(epsilon, delta)-DP alone: as much as the target implies by Lemma 6, whose converse is false."""
+    mechanism = built(method="stability", noise=None, n_share=0.9, n=None)
+    assert mechanism.guarantee == to_approx_dp(TCDP(0.5, 2.83), 1e-6, method="paper")
+    assert mechanism.recipes[0].floor > 1
+    used = InteriorPoint.uses(point(method="stability"))
+    assert "omega" in used
+    assert "noise" not in used
+
+
+def test_the_recursion_tells_at_which_step_it_failed():
+    found = built(method="recursion_2", n=20).simulate(np.random.default_rng(1), 4000)
+    assert all(found[f"fails_at_{step}"].any() for step in ("level", "node", "end"))
 
 
 def test_n_goes_before_n_share():

@@ -41,6 +41,7 @@ def budget_figure(spent):
                 base += part[value].to_numpy()
         column[0].set_title(config.named("noise", noise)["label"])
         column[1].set_xlabel("domain size k")
+        column[1].tick_params(axis="x", labelsize=8)
     grid[0, 0].set_ylabel("privacy budget ρ of each step")
     grid[1, 0].set_ylabel("records that the proof asks for it")
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
