@@ -66,17 +66,19 @@ def _report(found, table, path, console) -> None:
         say(console, f"same within Monte Carlo error: yes ({rate})")
         return
     told = f"{len(table)} numbers of {table['id'].nunique()} cells differ ({rate})"
-    say(console, f"same within Monte Carlo error: NO, {told}; the worst:")
-    for line in table.head(SHOWN).to_dict("records"):
+    say(console, f"same within Monte Carlo error: NO, {told}; the worst cells, each with its worst number:")
+    for line in table.drop_duplicates("id").head(SHOWN).to_dict("records"):
         say(console, f"  {_where(line, table)}: {_told(line)}")
     say(console, f"all: {path}")
 
 
 def _where(line, table) -> str:
     axes = [name for name in table if name not in (*two_runs.COLUMNS, "id")]
-    return " ".join(f"{axis}={line[axis]}" for axis in axes if line[axis] == line[axis] and line[axis] != "")
+    given = ((axis, line[axis]) for axis in axes if line[axis] == line[axis] and line[axis] != "")
+    return " ".join(f"{axis}={value:g}" if isinstance(value, float) else f"{axis}={value}" for axis, value in given)
 
 
 def _told(line) -> str:
     values = f"{line['quantity']} is {line['here']:.6g} here, {line['there']:.6g} there"
-    return f"{values} ({line['distance']:.1f} standard errors, p = {line['p_value']:.1g})"
+    chance = f"p = {line['p_value']:.1g}" if line["p_value"] else "p < 1e-300"
+    return f"{values} ({line['distance']:.1f} standard errors, {chance})"
