@@ -10,11 +10,11 @@ from itertools import product
 import numpy as np
 import pytest
 from mpmath import mp
+from selection_audit import audit_selection
 
 from tcdp_sim import config, exact
 from tcdp_sim.mechanisms.scores import Scores
 from tcdp_sim.mechanisms.selection import ObviousAnswer
-from tcdp_sim.mechanisms.selection_audit import audit_selection
 from tcdp_sim.mechanisms.selection_calibration import (
     ALGORITHMS,
     WITH_ACCOUNTING,
