@@ -22,6 +22,7 @@ SLACK = 1e-4  # how much of rho the certificate may leave unused: 5e-5 of the sc
 KNEE_DIGITS, SCALE_DIGITS = 5, 8  # few enough that every machine ends at the same noise
 _FRONTIER = 28  # knees: interpolated between them, the error is at most 1e-4 above the best
 _SHARES = np.array([1e-3, 0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.0])
+LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
 _WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
 
 
@@ -32,6 +33,8 @@ def tight_sinh_normal(rho: float, omega: float, sensitivity: float, objective: C
     rho, omega: of one coordinate; sensitivity: its shift. Log-concavity (knee >= scale) makes the largest shift the
     worst one, so the certificate covers every smaller shift. Raises ValueError if the certificate cannot be had.
     """
+    if omega * np.sqrt(rho) > LARGEST:
+        raise _uncertified(rho, omega)
     log_knee, log_scale = _frontier(rho, omega)
 
     def error(x):
@@ -45,10 +48,12 @@ def tight_sinh_normal(rho: float, omega: float, sensitivity: float, objective: C
             return SinhNormal(sensitivity * scale, sensitivity * knee)
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
         knee = max(knee, scale)
-    raise ValueError(
-        f"sinh_normal: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}; "
-        "valid: moderate omega sqrt(rho), or method 'paper'"
-    )
+    raise _uncertified(rho, omega)
+
+
+def _uncertified(rho, omega) -> ValueError:
+    told = f"sinh_normal: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+    return ValueError(f"{told}; valid: omega sqrt(rho) <= {LARGEST:g}, or method 'paper'")
 
 
 @lru_cache(maxsize=1024)
@@ -184,6 +189,8 @@ def _far_divergence(noise, s, peak):
     fall = (s + 1) * np.cosh(turn) - s * np.cosh(turn + angle)
     width = noise.scale / np.sqrt(fall) if fall > 0 else noise.scale
     x = -peak + width * np.linspace(-16, 16, 301)
+    if x[1] == x[0]:  # narrower than numbers are apart: nothing is known
+        return np.inf
     return logsumexp(noise.logpdf(x) + s * noise.privacy_loss(x, 1.0)) + np.log(x[1] - x[0])
 
 

@@ -142,7 +142,8 @@ def _further(config) -> dict[str, Mapping[str, Any]]:
 def _absence(config, name: str, block) -> str | None:
     """Why the block is not part of the study, or None if it is."""
     sweep, wanted, unless = config["sweep"], block.get("only_with"), block.get("unless_given")
-    if unless is not None and not (isinstance(unless, list) and all(key in sweep for key in unless)):
+    keys = unless if isinstance(unless, list) else [None]
+    if unless is not None and not all(isinstance(key, str) and key in sweep for key in keys):
         raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]")
     if wanted is not None and wanted != sweep.get("data"):
         if wanted != config["data"].get("name"):

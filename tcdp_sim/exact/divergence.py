@@ -182,6 +182,8 @@ def _reach(noise, shift, orders, arm):
     matters = lifted > lifted.max(axis=1, keepdims=True) - NEGLIGIBLE
     cut = matters[:, 0] | matters[:, -1]
     kept = matters[~cut] if 0 < cut.sum() < len(cut) else matters
+    if not kept.any():  # no finite integrand anywhere: orders beyond all numbers
+        return x, np.ones_like(cut)
     first, last = np.flatnonzero(kept.any(axis=0))[[0, -1]]
     return x[max(first - 1, 0) : last + 2], cut
 
