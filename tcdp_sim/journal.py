@@ -47,12 +47,16 @@ class Writer:
         return offset
 
     def sync(self) -> None:
+        """Onto the disk; OSError if the folder has gone: what is written to it after that nobody would find."""
         os.fsync(self._file)
+        self.path.stat()
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        self.sync()
-        os.close(self._file)
+        try:
+            self.sync()
+        finally:
+            os.close(self._file)
         if self._size == 0:
             self.path.unlink()
 

@@ -7,6 +7,7 @@
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
       results.zarr        -> the newest of them, switched by rename
       problems.csv        errors and warnings of the chunks of the latest run
+  certificate.json    hashes of what the published results consist of
   contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
 
 A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
@@ -225,7 +226,10 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
             told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)
             raise UserError(f"{path.parent} belongs to another run ({told}); choose another name or results_dir")
         return
-    if any(not other.name.startswith(UNFINISHED) for other in path.parent.iterdir()):
+    others = {other.name for other in path.parent.iterdir() if not other.name.startswith(UNFINISHED)}
+    if path.name in others:  # another driver has just begun the same
+        return _claim(path, identity)
+    if others:
         raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
     _write(path, wanted)
 
