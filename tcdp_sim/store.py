@@ -7,8 +7,9 @@
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
       results.zarr        -> the newest of them, switched by rename
       problems.csv        errors and warnings of the chunks of the latest run
-  certificate.json    hashes of what the published results consist of
-  contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
+      certificate.json    hashes of what the published results consist of
+      contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
+      differences.csv     between cells that share random numbers; diff.csv: what the latest mode=diff found
 
 A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
 the journal holds and however often the run was interrupted. Times and hosts stay out of it.
@@ -39,6 +40,7 @@ HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 SNAPSHOTS_KEPT = 2
 IDENTITY = "identity"  # a key of a head: what run.json holds
 UNFINISHED = ".run-"
+HALF = ".[!r]*-*"  # what a killed driver was about to put in place (not run.json, which is written without the lock)
 
 
 class Run:
@@ -90,6 +92,8 @@ class Run:
             except OSError:  # a file system without locks
                 yield
                 return
+            for half in self.folder.glob(HALF):
+                half.unlink(missing_ok=True)
             file.truncate(0)
             file.write(f"process {os.getpid()} on {platform.node()}")
             file.flush()

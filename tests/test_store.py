@@ -174,6 +174,20 @@ def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
         xr.open_zarr(path, consolidated=False)["x"].load()
 
 
+def test_what_a_killed_driver_left_half_done_is_swept_by_the_next(tmp_path):
+    run = filled(tmp_path / "r")
+    first = run.publish(dataset(1)).resolve()
+    left = [run.folder / name for name in (".link-7", ".provenance-8", ".certificate-9")]
+    left[0].symlink_to("snapshots/none", target_is_directory=True)
+    for path in left[1:]:
+        path.write_text("{")
+    (run.folder / "snapshots" / ".writing-7").mkdir()
+    with run.lock():
+        second = run.publish(dataset(2)).resolve()
+    assert not any(path.is_symlink() or path.exists() for path in left)
+    assert {path.name for path in (run.folder / "snapshots").iterdir()} == {first.name, second.name}
+
+
 def test_a_failed_publication_leaves_the_old_one(tmp_path, monkeypatch):
     run = filled(tmp_path / "r")
     first = run.publish(dataset(1)).resolve()
