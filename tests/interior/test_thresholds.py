@@ -173,7 +173,7 @@ def test_two_rounds_of_medians_on_all_neighbours():
         assert ((p > 0) == (q > 0)).all()
         p, q = p[p > 0], q[q > 0]
         worst = max(worst, *(renyi(p, q, order) / (3 * each * order) for order in orders))
-    assert 0.02 < worst < 1
+    assert 0.15 < worst < 1
 
 
 def test_two_noisy_windows_on_all_neighbours():

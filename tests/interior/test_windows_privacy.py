@@ -17,6 +17,8 @@ from scipy import stats
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.ledger import total
+from tcdp_sim.interior.medians import Medians, plan_medians
+from tcdp_sim.interior.quantiles import plan_quantiles
 from tcdp_sim.interior.records import Records
 from tcdp_sim.interior.windows import GAP_SCALES, Windows, _least_gap, failed_moves, plan_windows
 from tcdp_sim.noise import Gaussian
@@ -52,8 +54,29 @@ def test_the_line_of_both_changed_windows_is_used_up():
     rows = [point_laws(sorted([*shared, x]), m, 200, kernel) for x in (old, new)]
     p, q = (joint(laws, gap_law(gap, scale), m, 2) for laws in rows)
     claim, lines = promised(2, gap, scale, m, most_rho(*said))
-    assert 0.75 < most_rho(p, q) / claim < 1
+    assert 0.78 < most_rho(p, q) / claim < 1
+    assert most_rho(p, q) == pytest.approx(lines["changed window 1"] + lines["changed window 2"], rel=1e-4)
     assert most_rho(p, q) > claim - lines["changed window 2"]  # a ledger with one window is caught
+
+
+def test_every_window_that_medians_of_medians_charge_for_may_change():
+    """T2: points that tell apart whether an odd record is in their window tell it three times in two rounds."""
+    said, told = np.array([[0.62, 0.38], [0.38, 0.62]]), {}
+    shared = list(range(0, 60, 4))
+    for new in (23, 51):  # left of the first cut and in its window; right of it and outside
+        seen = told.setdefault(new, [])
+        cuts = iter((31, 15, 47))
+
+        def find(shown, rng, seen=seen, cuts=cuts):
+            seen.append(int(any(x % 2 for x in shown if x not in (16, 31, 32, 63))))
+            return next(cuts)
+
+        guarantee = TCDP(most_rho(*said), OMEGA)
+        plan = Medians(16, 2, 0, SimpleNamespace(find=find, m=8, k=64, guarantee=guarantee))
+        plan.run(Records.of([*shared, new], 64), np.random.default_rng(0))
+    assert list(told.values()) == [[1, 1, 0], [0, 0, 1]]
+    p, q = (np.einsum("i,j,k", *said[bits]).ravel() for bits in told.values())
+    assert most_rho(p, q) == pytest.approx(total(plan.ledger).rho)
 
 
 # A record moves past several windows, each of which says where it begins, modulo 5.
@@ -209,6 +232,18 @@ def test_every_line_is_kept_and_all_add_up(family, calibration, scaled, rho):
     top = omega * (omega - 1) * each
     log_risk = stats.norm.logsf((plan.gap - 0.5 - (omega - 1)) / plan.scale) + top
     assert 2 * np.exp(log_risk) / (1 - np.exp(log_risk)) / (omega * (omega - 1)) <= 1e-4 * rho * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("family", "calibration"), NOISES)
+@pytest.mark.parametrize("scaled", [7, 100])
+@pytest.mark.parametrize("n", [1, 40, 3000])
+def test_medians_and_quantiles_add_up_too(family, calibration, scaled, n):
+    rho, omega = 0.5, scaled / np.sqrt(0.5)
+    how = {"family": family, "calibration": calibration}
+    for plan in (plan_medians(3, n, 2**11, rho, omega, **how), plan_quantiles((0.2, 0.7), n, 2**11, rho, omega, **how)):
+        found = total(plan.ledger)
+        assert found.rho == pytest.approx(rho, rel=1e-9)
+        assert 2 * noise_rho(plan.finder.recipe.noise, 1.0, omega) <= plan.finder.ledger[1].guarantee.rho * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("omega", [1.001, 2.0, 30.0, 1e4, 1e8])
