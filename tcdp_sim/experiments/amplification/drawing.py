@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tcdp_sim.experiments.amplification.known import MEMBERSHIP
 from tcdp_sim.plots import COLOURS, GREY, MARKERS, line_key, new_figure, points, series_styles
 
 
@@ -37,10 +38,13 @@ def curves(part, rho):
 
 
 def profiles(part, rho):
-    """(b) One panel for each noise; full lines: the noise's group profiles, dashed: any mechanism with its profile."""
+    """(b) One panel for each noise; full lines: the noise's group profiles, dashed: any mechanism with its profile.
+
+    The last one: the mechanism that attains Theorems 8 to 10, crosses, on what these promise.
+    """
     names = part["noise"].unique()
-    figure, grid = new_figure(1, len(names), 11, 4.8, sharey=True)
-    groups = _alike(part[part["quantity"] != "no sampling"])
+    figure, grid = new_figure(1, len(names), 2.9 * len(names), 4.8, sharey=True)
+    groups = _alike(part[(part["quantity"] != "no sampling") & part["accounting"].isin(("tight", "black box"))])
     for axes, noise in zip(grid[0], names):
         panel = part[part["noise"] == noise]
         for i, scheme in enumerate(groups):
@@ -48,20 +52,23 @@ def profiles(part, rho):
                 rows = panel[(panel["quantity"] == scheme) & (panel["accounting"] == accounting)]
                 look = {"color": COLOURS[i + 1], "linestyle": style, "marker": MARKERS[i + 1], "markevery": (4 * i, 12)}
                 axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), **look)
+        met = panel[panel["accounting"] == "attained"].sort_values(["quantity", "at"]).iloc[::5]
+        axes.plot(met["at"], met["exact"].clip(lower=1e-12), color="black", linestyle="none", marker="x", markersize=5)
         whole = panel[panel["quantity"] == "no sampling"]
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
         axes.set(yscale="log", ylim=(1e-9, 1), xlabel="ε (nats)", title=noise)
     grid[0, 0].set_ylabel("δ(ε)")
     keys = {name: line_key(COLOURS[i + 1], marker=MARKERS[i + 1]) for i, name in enumerate(groups.values())}
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
-    figure.legend(keys.values(), keys, loc="outside lower center", ncols=4)
+    keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}")
     return figure
 
 
 def _alike(part):
-    """One scheme of all that have the same numbers -> the names of these."""
-    found = {}
+    """One scheme of all that have the same numbers for the noises -> the names of these."""
+    found, part = {}, part[part["noise"] != MEMBERSHIP]
     for scheme, rows in part.groupby("quantity", sort=False):
         found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme.replace("_", " "))
     return {names[0].replace(" ", "_"): " = ".join(names) for names in found.values()}

@@ -28,6 +28,8 @@ RECORDS, FRACTION = 100, 0.1  # of the profiles
 RELEASES = tuple(10**k for k in range(6))
 DELTA, RATE = 1e-6, 0.01  # of the composed releases
 WOR = "without_replacement"
+RULE = "the false rule (s²ρ, same ω)"
+MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with that chance
 
 
 def noises(rho: float) -> dict[str, Noise]:
@@ -49,6 +51,7 @@ def curves(rho: float) -> Iterator[dict]:
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
         proved = amplify(renyi_bound(TCDP(rho, needed)), s, WOR)
         lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
+        lines[RULE] = s * s * rho * orders
         lines["no sampling"] = rho * orders
         if rho <= 0.1:
             promise = renyi_bound(amplify(TCDP(rho, needed), s, WOR, "theorem11"))
@@ -77,6 +80,29 @@ def profiles(rho: float) -> Iterator[dict]:
                 values = np.array([found(epsilon) for epsilon in epsilons])
                 yield from _rows("profile", scheme, epsilons, values, noise=name, accounting=accounting)
         yield from _rows("profile", "no sampling", epsilons, np.array([profile(e) for e in epsilons]), noise=name)
+    yield from _membership()
+
+
+def _membership() -> Iterator[dict]:
+    """Theorem 13 of Balle-Barthe-Gaboardi 2018: one bit, whether a record was drawn, kept with chance KEEP.
+
+    Promised by Theorems 8 to 10 from its profile, which is that of all groups; attained: its own two laws on the bit.
+    """
+
+    def psi(epsilon):
+        return max(KEEP - np.exp(epsilon) * (1 - KEEP), 0.0)
+
+    epsilons = np.linspace(0, 1.1 * log(1 + FRACTION * (KEEP / (1 - KEEP) - 1)), 49)
+    draws = round(FRACTION * RECORDS)
+    drawn = {"poisson": FRACTION, WOR: draws / RECORDS, "with_replacement": 1 - (1 - 1 / RECORDS) ** draws}
+    for scheme, chance in drawn.items():
+        told = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
+        yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
+        attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
+        promised = np.array([told(epsilon) for epsilon in epsilons])
+        for accounting, values in (("tight", promised), ("attained", attained)):
+            yield from _rows("profile", scheme, epsilons, values, noise=MEMBERSHIP, accounting=accounting)
+    yield from _rows("profile", "no sampling", epsilons, np.array([psi(e) for e in epsilons]), noise=MEMBERSHIP)
 
 
 @cache
