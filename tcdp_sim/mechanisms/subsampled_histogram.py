@@ -156,14 +156,15 @@ class SubsampledHistogram(Mechanism):
     def _loss(self, y):
         """log((1-s) q + s p) - log q at y, p the noise moved by one."""
         s = self.fraction
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # NaN where neither has density
             rise = -self.noise.privacy_loss(y, 1.0)
             return np.logaddexp(np.log1p(-s) if s < 1 else -np.inf, np.log(s) + rise)
 
     @cached_property
     def _rare(self) -> Mapping[str, Importance]:
         def log_density(y):
-            return self.noise.logpdf(y) + self._loss(y)
+            kept = np.log1p(-self.fraction) if self.fraction < 1 else -np.inf
+            return np.logaddexp(kept + self.noise.logpdf(y), np.log(self.fraction) + self.noise.logpdf(y - 1))
 
         def tail(y):
             return np.where(self._loss(y) > self.threshold, log_density(y), -np.inf)

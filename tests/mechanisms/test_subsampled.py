@@ -135,6 +135,16 @@ def test_rare_losses_are_drawn_precisely():
     assert abs(found.mean() - truth) < 5.5 * found.std() / np.sqrt(TRIALS) < 0.01 * truth
 
 
+def test_losses_that_are_infinite_count():
+    """Noise of bounded support: with this chance the answer is where only the record can have moved it."""
+    mechanism = built("truncated_laplace", rho=1e-3, delta=1e-6, threshold=50.0)
+    found = mechanism.simulate(rng(), TRIALS)
+    truth = 0.25 * mechanism.noise.sf(mechanism.noise.bound - 1)
+    assert truth > 1e-7
+    for values in found.values():
+        assert abs(values.mean() - truth) <= 5.5 * values.std() / np.sqrt(TRIALS) + 1e-9 * truth
+
+
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_tails_beside_a_jump_are_drawn_without_rare_zeros(noise):
     """Every draw of the tail is worth something, whatever the threshold."""
