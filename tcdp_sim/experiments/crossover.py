@@ -119,7 +119,7 @@ def _ratios(part, rho):
         axes.axhline(1, color=GREY, linewidth=1.2)
         axes.annotate("Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8)
         axes.set(yscale="log", xlabel="number of bins k", title=config.named("noise", name)["label"])
-        _exponents(axes.xaxis, axes.set_xscale, 12, (0, 3, 6, 9, 12, 20, 50, 100, 200, 300))
+        _exponents(axes.xaxis, axes.set_xscale, 12, (0, 3, 6, 9, 12, 50, 100, 300))
         ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
         axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
         axes.set_yticks([], minor=True)
