@@ -21,7 +21,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -156,7 +156,8 @@ class Run:
         except UserError:
             if self.identity not in known or _readable(path) in known:
                 raise
-            _write(path, self.identity)
+            with suppress(OSError):  # a run that may only be read can be read
+                _write(path, self.identity)
             self.mended.append(f"{path.name} was damaged or lost; it is restored from the journal")
         if known and self.identity not in known:
             raise UserError(f"{path} is damaged: it is not what the journal beside it says; restore it")

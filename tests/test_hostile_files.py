@@ -137,7 +137,7 @@ def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
     for path in run.glob(where):
         path.write_bytes(BOMB)
     code, _, err = command(*STUDY, "mode=status")
-    assert (code, err.count("\n")) == ((2, 1) if where == "run.json" else (0, 0))
+    assert (code, err) == (0, "")  # the journal knows what run.json held
     opened(run)
 
 

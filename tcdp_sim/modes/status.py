@@ -22,6 +22,8 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     total = sum(wanted.values())
     told = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
     say(console, f"{study.folder}: {told}")
+    for line in run.mended:
+        say(console, line)
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
     worst = max((_worst(run.summary(cell.id, range(wanted[cell.id])), cell) for cell in complete), default=None)
