@@ -11,7 +11,8 @@ from collections import Counter
 
 import pytest
 from torture import damage, reader
-from torture.campaign import TARGETS, Campaign, Deck
+from torture.campaign import TARGETS, Campaign
+from torture.deck import Deck
 from torture.sweep import Sweep, differences
 
 KILLS = 60

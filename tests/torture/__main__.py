@@ -8,7 +8,8 @@ import time
 from math import inf
 from pathlib import Path
 
-from .campaign import Campaign, Report
+from .campaign import Campaign
+from .report import Report, said
 
 CHUNKS = 80  # of each cell
 
@@ -45,23 +46,6 @@ def tortured(home: Path, kills: int, seconds: float, seed: int) -> Report:
     report = campaign.run(kills, seconds)
     print(said(report))
     return report
-
-
-def said(report: Report) -> str:
-    """The result in a few lines."""
-    targets = ", ".join(f"{count} {name}" for name, count in report.by_target().most_common())
-    phases = ", ".join(f"{count} {name}" for name, count in report.phases.most_common())
-    damages = ", ".join(f"{count} {name}" for name, count in report.damages.most_common())
-    return "\n".join(
-        [
-            f"{report.total} kills in {report.seconds:.0f} s: {targets}",
-            f"drivers were: {phases}; exit codes of drivers: {dict(report.lives)}",
-            f"damages: {damages}; chunks computed again for them: {report.destroyed}",
-            f"most tasks lost by a kill: {report.most_lost}; longest orphan: {report.longest_orphan:.1f} s",
-            f"reader: {report.seen}",
-            f"{report.chunks} chunks; bytes equal to an undisturbed run: {'yes' if report.equal else 'NO'}",
-        ]
-    )
 
 
 if __name__ == "__main__":

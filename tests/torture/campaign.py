@@ -7,10 +7,8 @@ import subprocess
 import sys
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
@@ -19,7 +17,9 @@ import psutil
 from tcdp_sim.engine import WINDOW
 
 from . import damage, reader
+from .deck import Deck
 from .processes import WORKERS, Cluster, Driver, environment, kill, marked, one_of, wait_gone, workers_of
+from .report import Report
 from .sweep import Sweep, differences
 
 GAP = 0.8  # seconds: the longest between two kills of one life
@@ -36,51 +36,6 @@ TARGETS = {  # how often each is hit, before it starts again
     "scheduler": {"worker": 4, "nanny": 4, "scheduler": 1, "driver": 2, "everything": 1},
 }
 ENDS_DRIVER = ("driver", "everything")
-
-
-@dataclass
-class Report:
-    """What was done to the sweep, and what became of it."""
-
-    kills: Counter = field(default_factory=Counter)  # (cluster, target) -> how many were hit
-    phases: Counter = field(default_factory=Counter)  # what the driver was doing when it was hit
-    lives: Counter = field(default_factory=Counter)  # exit code -> drivers
-    damages: Counter = field(default_factory=Counter)
-    destroyed: int = 0  # chunks whose records were damaged, and so computed again
-    most_lost: int = 0  # tasks that were computed but not recorded when a driver was killed
-    longest_orphan: float = 0.0  # seconds that a process outlived the one it belongs to
-    seen: dict = field(default_factory=dict)  # by the reader
-    chunks: int = 0
-    equal: bool = False
-    seconds: float = 0.0
-
-    @property
-    def total(self) -> int:
-        return sum(self.kills.values())
-
-    def by_target(self) -> Counter:
-        found: Counter = Counter()
-        for (_, target), count in self.kills.items():
-            found[target] += count
-        return found
-
-
-class Deck:
-    """Cards in random order, shuffled anew when all have been drawn: each comes up as often as it should."""
-
-    def __init__(self, cards: dict[str, int], rng: random.Random):
-        self._all = [card for card, count in cards.items() for _ in range(count)]
-        self._rng = rng
-        self._left: list[str] = []
-
-    def draw(self) -> str:
-        if not self._left:
-            self._left = self._rng.sample(self._all, len(self._all))
-        return self._left.pop()
-
-    def put_back(self, card: str) -> None:
-        """It could not be played, and comes last."""
-        self._left.insert(0, card)
 
 
 class Campaign:
