@@ -4,8 +4,8 @@
 
 It looks at the published results (either snapshot of the two references, and nothing else) and asks for the status.
 While the file HOME/damaged exists the harness has damaged the snapshot: then a UserError is a right answer as well,
-but other numbers are not. A journal that is damaged while it is read may be told of once. It ends, with what it has
-seen as JSON, when the file HOME/stop appears.
+but other numbers are not, unless it was damaged under the open reader. A journal that is damaged while it is read may be
+told of once. It ends, with what it has seen as JSON, when the file HOME/stop appears.
 """
 
 import io
@@ -37,15 +37,28 @@ def composed(words):
 
 def look(how, folder: Path, valid: list[xr.Dataset], flag: Path) -> str:
     """Open and read everything: "right", or "damaged" where that was so; AssertionError otherwise."""
-    before = flag.exists()
+    before, problem = stamp(flag), None
     try:
         found = _plain(how(folder).load())
-    except UserError:
-        if before or flag.exists():
-            return "damaged"
-        raise
+    except Exception as raised:
+        problem = raised
+    after = stamp(flag)
+    if after != before and after is not None:  # damaged between opening, when all is checked, and reading
+        return "damaged"
+    if isinstance(problem, UserError) and (before or after):
+        return "damaged"
+    if problem:
+        raise problem
     assert any(found.identical(one) for one in valid), f"{how.__name__} read what no undisturbed run has published"
     return "right"
+
+
+def stamp(flag: Path) -> int | None:
+    """When the snapshot was last damaged, None if it has been put right since."""
+    try:
+        return flag.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
 
 
 def ask(raw, total: int) -> int:
