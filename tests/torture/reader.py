@@ -4,8 +4,8 @@
 
 It looks at the published results (either snapshot of the two references, and nothing else) and asks for the status.
 While the file HOME/damaged exists the harness has damaged the snapshot: then a UserError is a right answer as well,
-but other numbers are not, unless it was damaged under the open reader. A journal that is damaged while it is read may be
-told of once. It ends, with what it has seen as JSON, when the file HOME/stop appears.
+but other numbers are not, unless it was damaged under the open reader. A journal that is damaged while it is read may
+be told of once. It ends, with what it has seen as JSON, when the file HOME/stop appears.
 """
 
 import io
