@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
+DEFAULT_DATA = "one_bin"  # as in config.yaml
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all

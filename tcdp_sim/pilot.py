@@ -10,7 +10,7 @@ from tcdp_sim.simulate import Batch, Task, run
 from tcdp_sim.summary import from_bytes
 from tcdp_sim.sweep import Cell
 
-SECONDS = 3.0
+SECONDS = 1.0
 TRIALS = 10_000
 GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts of a sweep soon
 

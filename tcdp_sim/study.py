@@ -110,6 +110,9 @@ def prepare(raw: Mapping[str, Any]) -> Study:
     replication.check(checked.target_mcse, mechanism)
     found = {name: axes.points(block, mechanism.axes, name) for name, block in config.blocks(raw).items()}
     noises = {name: config.named("noise", name) for name in config.options("noise")}
+    if "data" not in mechanism.axes and str(raw["data"]["name"]) != config.DEFAULT_DATA:
+        told = f"data = {raw['data']['name']} is not read by {mechanism.name}"
+        raise UserError(f"{told}; what it reads are its axes: {', '.join(mechanism.axes)}")
     for axis in checked.share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {', '.join(mechanism.axes)}")

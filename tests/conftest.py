@@ -18,6 +18,7 @@ def command(monkeypatch, tmp_path, capsys):
     from tcdp_sim.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tcdp_sim.pilot.SECONDS", 0.05)
 
     def run(*words):
         GlobalHydra.instance().clear()

@@ -141,7 +141,7 @@ def test_the_sweeps_of_the_readme_are_planned(command):
     """Each cheap: one noise."""
     readme = (CONF.parent.parent / "README.md").read_text("utf-8")
     lines = [line.split(" #")[0] for line in readme.splitlines() if line.startswith("    tcdp-sim ")]
-    others = ("--help", "data=csv", "cheat-sheet")
+    others = ("--help", "data=csv", "cheat-sheet", "trials=+")
     commands = [shlex.split(line)[1:] for line in lines if not any(word in line for word in others)]
     assert len(commands) >= 5
     assert any("also" in word for words in commands for word in words)

@@ -233,3 +233,11 @@ def test_results_of_another_experiment_are_not_drawn(done, folder, monkeypatch):
     code, out, err = done("mode=draw")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "holds 'tcdp_sim experiment histogram'" in err
+
+
+@pytest.mark.parametrize("experiment", ["thresholds", "interior_point", "gap_max"])
+def test_data_that_would_not_be_read_are_refused(command, experiment):
+    code, _, err = command(f"experiment={experiment}", "data=flights_dest", "mode=plan")
+    assert code == 2
+    assert err.startswith(f"tcdp-sim: data = flights_dest is not read by {experiment}; what it reads are its axes: ")
+    assert err.count("\n") == 1

@@ -39,7 +39,9 @@ def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int
 
 def _counted(where, spec) -> Counter[int]:
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
-    only = dict(spec.get("only") or {})
+    only = spec.get("only") or {}
+    if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
+        raise UserError(f"{where}: only = {shown(only)} is not valid; valid: {{column: text}}")
     columns = [column, *([count] if count else []), *only]
     found: Counter[int] = Counter()
     for row in _rows(where, spec, columns):
