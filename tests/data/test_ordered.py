@@ -35,6 +35,8 @@ def test_a_table_of_the_users(tmp_path):
         ({"column": "weight"}, "weight"),
         ({"column": "sex"}, "whole numbers in every row"),
         ({"only": {"sex": "x"}}, "no record is left"),
+        ({"only": 1e12}, "only = 1000000000000.0 is not valid; valid: {column: text}"),
+        ({"only": {1: "a"}}, "is not valid; valid: {column: text}"),
         ({"file": "nyc2013_dest.csv"}, "one of file and path"),
         ({"path": None}, "one of file and path"),
         ({"colour": 1}, "unknown key"),
