@@ -250,7 +250,8 @@ def to_bytes(summary: Summary) -> bytes:
     for name in sorted(summary.observables):  # the order in which the header's keys come back
         d = summary.observables[name]
         header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
-        steps = np.diff(d.keys, prepend=np.int32(0))  # mostly ones: they compress to nothing
+        steps = d.keys.copy()
+        steps[1:] -= d.keys[:-1]  # mostly ones: they compress to nothing
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
     arrays += [summary.batches[name].astype("<f8") for name in sorted(summary.batches)]
     text = json.dumps(header, sort_keys=True).encode()

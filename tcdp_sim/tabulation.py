@@ -60,7 +60,8 @@ def _joined(parts, sizes):
     """The variables of all blocks, one after the other; where a block lacks one, NaN or zero."""
     found = {name: variable for part in reversed(parts) for name, variable in part.items()}
     order = dict.fromkeys(name for part in parts for name in part)
-    return {name: _stacked([part.get(name) for part in parts], sizes, found[name]) for name in order}
+    # popped, so that memory holds the table once, not twice
+    return {name: _stacked([part.pop(name, None) for part in parts], sizes, found.pop(name)) for name in order}
 
 
 def _stacked(variables, sizes, model):

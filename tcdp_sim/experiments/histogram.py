@@ -34,7 +34,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))])
+    rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
+    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(rows)])
 
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
