@@ -4,9 +4,12 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 import tcdp_sim
 from tcdp_sim import sealed
@@ -16,10 +19,10 @@ NAME = "provenance.json"
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
-def record(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
+def record(folder: Path, config: Mapping[str, Any], config_hash: str = "") -> dict[str, Any]:
     """What is known of this process and its config; also written to provenance.json in the run's folder."""
     about = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "time": _now(),
         "host": platform.node(),
         "machine": platform.machine(),
         "processor": _processor(),
@@ -27,10 +30,20 @@ def record(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": tcdp_sim.__version__},
         "numerics_fingerprint": fingerprint(),
         "git": _git(),
+        "blas": _blas(),
         "config": config,
+        "config_hash": config_hash,
     }
     sealed.write(folder / NAME, about)
     return about
+
+
+def end(folder: Path) -> None:
+    """Note in provenance.json, if it is there and can be written, that what it tells of has ended."""
+    path = folder / NAME
+    with suppress(OSError):
+        if not sealed.broken(path.read_bytes()):
+            sealed.write(path, {**sealed.read(path), "ended": _now()})
 
 
 def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
@@ -46,6 +59,16 @@ def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, 
     elif path.exists():
         record(folder, config)
     return bool(heads) or path.exists()
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _blas() -> list[dict[str, Any]]:
+    """The linear algebra libraries of this process and their threads (no result depends on them: none is used)."""
+    found = threadpool_info()
+    return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in found]
 
 
 def _processor() -> str:

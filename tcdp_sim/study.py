@@ -39,13 +39,19 @@ class Study:
         s = self.settings
         return {"experiment": s.experiment, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
 
+    @property
+    def config_hash(self) -> str:
+        """A digest of all that the published numbers depend on."""
+        s = self.settings
+        law = json.dumps([self.identity, s.trials, s.target_mcse, [cell.id for cell in self.plan.cells]], default=str)
+        return hashlib.sha256(law.encode()).hexdigest()
+
     def attributes(self) -> dict[str, Any]:
         """What a published snapshot says about itself."""
         s = self.settings
         names = [axis for axis in self.mechanism.axes if any(axis in cell.coords for cell in self.plan.cells)]
         if "omega_sqrt_rho" in names:
             names.remove("omega")  # a coordinate that follows from the others
-        law = json.dumps([self.identity, s.trials, s.target_mcse, [cell.id for cell in self.plan.cells]], default=str)
         return {
             "title": title(s),
             "axes": json.dumps(names),
@@ -53,7 +59,7 @@ class Study:
             "trials_per_chunk": s.chunk,
             "trials_per_cell": s.chunks * s.chunk,  # at least: a target may ask for more
             "share": json.dumps(s.share),
-            "config_hash": hashlib.sha256(law.encode()).hexdigest(),
+            "config_hash": self.config_hash,
             "tcdp_sim_version": tcdp_sim.__version__,
             "neighbouring_relation": self.mechanism.neighbours,
         }

@@ -112,6 +112,18 @@ def test_provenance_of_a_source_tree_and_of_none(tmp_path, monkeypatch):
     assert provenance.record(tmp_path, {})["git"] == {"commit": None, "dirty": None}
 
 
+def test_provenance_says_what_a_reader_asks(tiny, folder):
+    assert tiny("sweep.k=10", "sweep.noise=gaussian", "seed=12")[0] == 0
+    about = json.loads((folder / "provenance.json").read_text("utf-8"))
+    assert about["config_hash"] == open_results(folder).attrs["config_hash"]
+    assert about["config"]["seed"] == 12
+    assert about["processor"]
+    assert all(one["num_threads"] >= 1 and one["internal_api"] for one in about["blas"])
+    assert about["time"] <= about["ended"]
+    assert tiny("sweep.k=10", "sweep.noise=gaussian", "seed=12")[0] == 0  # nothing to do, nothing written
+    assert json.loads((folder / "provenance.json").read_text("utf-8")) == about
+
+
 ONE = ("sweep.k=10", "sweep.noise=gaussian")
 
 

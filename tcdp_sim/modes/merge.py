@@ -55,7 +55,7 @@ def _copy(study, theirs, ours, folder) -> str:
         told = f"chunk {chunk} of cell {cell[:16]}"
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
     missing = [key for key in theirs.done if not ours.has(*key)]
-    with ours.writer(provenance.record(study.folder, study.raw)) as writer:
+    with ours.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer:
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already"

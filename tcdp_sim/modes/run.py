@@ -54,6 +54,8 @@ def _execute(study, run, console) -> int:
         wanted = _until_precise(study, run, todo, wanted, failed, console)
     finally:
         _report(study, run, wanted, console)
+        if todo:
+            provenance.end(study.folder)
     if len(failed) == len(cells):
         raise Failure("every cell ended with an error (see problems.csv)")
     run.publish(_dataset(study, run, wanted))
@@ -94,7 +96,7 @@ def _simulate(study, run, todo, wanted, failed, console):
     try:
         with (
             clusters.connect(study.raw["cluster"], s.numerics) as executor,
-            run.writer(provenance.record(study.folder, study.raw)) as writer,
+            run.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer,
             ProgressLine(Tally(todo, wanted, s.chunk)) as line,
         ):
             useful = (item for item in todo if item[0].id not in failed)
