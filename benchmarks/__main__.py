@@ -5,7 +5,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, framework, interior, privacy
+from benchmarks import drawing, engine, framework, interior, privacy, scaling
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
@@ -20,6 +20,8 @@ BENCHMARKS = {
     "overhead": framework.overhead,
     "memory": framework.memory,
     "workers": framework.workers,
+    "engine": engine.engine,
+    "scaling": scaling.scaling,
 }
 
 

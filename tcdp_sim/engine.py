@@ -8,8 +8,8 @@ from tcdp_sim.simulate import Batch, Done, Task, run
 from tcdp_sim.sweep import Cell
 
 TASK_SECONDS = 1.0
-WINDOW = 3  # tasks in flight a worker: enough to hide the round trip, few enough to cancel at once
-FIRST_GUESS = 1.5e-8  # seconds a random number, until the first task has been timed
+SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it 3 to 5 ms (docs/scaling.md)
+WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
 
 
 class Executor(Protocol):
@@ -57,7 +57,7 @@ class DaskExecutor:
         for task in tasks:
             flying.add(self._client.submit(run, task, pure=False))
             room -= 1
-            if room == 0:
+            if room == 0 or flying.has_ready():  # what is ready tells how large the next tasks may be
                 yield _arrived(next(flying)[1])
                 room += 1
         for _, done in flying:
@@ -89,14 +89,19 @@ def simulate(
 ) -> None:
     """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
 
-    todo: read as the workers come to it; chunks: how many that will be, about. Chunks are batched into tasks of about
-    a second: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers finish
-    together. How they are batched changes no number.
+    todo: read as the workers come to it; chunks: how many that will be, about. Chunks are batched into tasks of
+    task_seconds: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers
+    finish together. How they are batched changes no number.
     """
     speed = _Speed()
     for done in executor.results(_tasks(todo, chunks, counts, seed, trials, executor.workers, speed)):
         speed.learn(done)
         receive(done)
+
+
+def task_seconds(workers: int) -> float:
+    """How long a task is to take a worker: longer for many workers, so that the one driver keeps up with them all."""
+    return TASK_SECONDS * max(1.0, workers / SERVED)
 
 
 class _Speed:
@@ -112,11 +117,11 @@ class _Speed:
         self._chunks += len(done.records)
 
     def size(self, chunks_left: int, workers: int) -> float:
-        """The work of the next task: a second of it, or a fair part of what is left; one chunk until that is known."""
+        """The work of the next task: task_seconds of it, or a fair part of what is left; one chunk at the start."""
         if not self._chunks:
             return 0.0
         left = chunks_left * self._work / self._chunks
-        return min(TASK_SECONDS * self._work / max(self._seconds, 1e-9), left / (2 * workers))
+        return min(task_seconds(workers) * self._work / max(self._seconds, 1e-9), left / (2 * workers))
 
 
 def _tasks(todo, chunks, counts, seed, trials, workers, speed) -> Iterator[Task]:

@@ -35,7 +35,7 @@ def _estimate(study, chunks, workers, console):
         told = f"{found.chunks * s.chunk:,.3g} trials a cell on average, {chunks} chunks"
         say(console, f"target_mcse: about {told}; at most {s.max_trials:,} trials a cell")
     seconds, size = chunks * found.seconds / workers, chunks * found.bytes / 1e6
-    tasks = min(chunks, max(1, round(chunks * found.seconds / engine.TASK_SECONDS)))
+    tasks = min(chunks, max(1, round(chunks * found.seconds / engine.task_seconds(workers))))
     told = f"{_duration(seconds)} on {workers} workers, in about {tasks} tasks, {size:.3g} MB of journal"
     say(console, f"estimated by a pilot of {found.cells} cells: {told}")
     if found.errors:
