@@ -97,6 +97,7 @@ def check(raw):
         prepared = study.prepare(raw)
         if small(prepared):
             run.execute(prepared, Console(quiet=True))
+            assert not prepared.open().problems  # numpy has nothing to warn of either
             return True
     except UserError as mistake:
         told = str(mistake)
