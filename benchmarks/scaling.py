@@ -1,22 +1,25 @@
-"""How far one driver reaches: a simulation of the engine with costs measured here, checked against sleeping workers.
+"""How far one driver reaches: a model of many workers with costs measured here, checked against workers that sleep.
 
-Sleeping workers, because that many of them fit on any machine; the driver and its scheduler do all their work.
+Those that sleep, because sixteen fit on two cores; the driver and its scheduler do all their work.
 """
 
-import heapq
 import time
+import tracemalloc
 from contextlib import contextmanager
-from dataclasses import dataclass
-from math import ceil, inf
 from statistics import median
 
 import psutil
+from rich.console import Console
 
 from benchmarks.engine import Trivial, Watch, journal, known
-from tcdp_sim import engine, simulate, sweep
+from benchmarks.framework import composed, empty_folder
+from benchmarks.many_workers import Costs, predict
+from tcdp_sim import engine, simulate, study, sweep
 from tcdp_sim.clusters import local
 from tcdp_sim.mechanisms import MECHANISMS
+from tcdp_sim.modes import run
 from tcdp_sim.progress import Tally
+from tcdp_sim.tabulation import BLOCK
 
 MILLION = 1_000_000
 CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1), (16, 0.01))  # workers, seconds a task at most
@@ -45,83 +48,6 @@ class Sleep(Trivial):
     def simulate(self, rng, trials):
         time.sleep(self._seconds)
         return super().simulate(rng, trials)
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Seconds. task, chunk: of the driver's and scheduler's CPU, there and back; choice: of a worker, for each worker
-    that there is; worker: of a worker's CPU a task; delay: from the driver to a worker and back."""
-
-    task: float
-    chunk: float
-    choice: float
-    worker: float
-    delay: float
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Wall seconds; shares of the time that workers are at chunks and that the driver is busy; tasks."""
-
-    wall: float
-    used: float
-    driver: float
-    tasks: int
-
-
-def predict(workers: int, chunks: int, seconds: float, costs: Costs, longest: float = inf) -> Outcome:
-    """The engine's loop, event by event: one driver, WINDOW tasks a worker, sizes by the engine's own rule.
-
-    seconds: a chunk takes; longest: task in seconds, where that is shorter than what the engine chooses.
-    """
-    model = _Model(workers, chunks, seconds, costs, longest)
-    while model.left or model.results:
-        if model.left:
-            model.send()
-        if not model.left or model.room == 0 or model.results[0][0] <= model.now:
-            model.receive()
-    return Outcome(model.now, chunks * seconds / workers / model.now, model.busy / model.now, model.tasks)
-
-
-class _Model:
-    """The state of a simulated run. The driver does one thing after the other; so does each worker."""
-
-    def __init__(self, workers, chunks, seconds, costs, longest):
-        self.left, self.room, self.tasks = chunks, engine.WINDOW * workers, 0
-        self.now = self.busy = 0.0
-        self.results: list[tuple[float, int, int]] = []  # when they arrive, from which worker, chunks
-        self._seconds, self._costs, self._most = seconds, costs, max(1, longest / seconds)
-        self._speed = engine._Speed()
-        self._free, self._flying = [0.0] * workers, [0] * workers  # when a worker is through with what it has
-        self._fewest = [(0, worker) for worker in range(workers)]
-
-    def send(self):
-        costs, workers = self._costs, len(self._free)
-        size = ceil(min(self.left, self._most, max(1.0, self._speed.size(self.left, workers))))
-        self.left, self.room, self.tasks = self.left - size, self.room - 1, self.tasks + 1
-        self._spend((costs.task + size * costs.chunk) / 2 + workers * costs.choice)
-        while self._flying[self._fewest[0][1]] != self._fewest[0][0]:  # outdated
-            heapq.heappop(self._fewest)
-        worker = self._fewest[0][1]
-        self._count(worker, 1)
-        started = max(self._free[worker], self.now + costs.delay / 2)
-        self._free[worker] = started + costs.worker + size * self._seconds
-        heapq.heappush(self.results, (self._free[worker] + costs.delay / 2, worker, size))
-
-    def receive(self):
-        arrived, worker, size = heapq.heappop(self.results)
-        self.now, self.room = max(self.now, arrived), self.room + 1
-        self._spend((self._costs.task + size * self._costs.chunk) / 2)
-        self._count(worker, -1)
-        self._speed.learn(simulate.Done(range(size), "", size * self._seconds, size))
-
-    def _spend(self, seconds):
-        self.now += seconds
-        self.busy += seconds
-
-    def _count(self, worker, change):
-        self._flying[worker] += change
-        heapq.heappush(self._fewest, (self._flying[worker], worker))
 
 
 def measured(workers: int, chunks: int, seconds: float, longest: float) -> tuple[float, float]:
@@ -238,6 +164,7 @@ def scaling():
     yield "  there and back", f"{1e3 * costs.delay:.1f} ms", ""
     yield from _checks(costs)
     yield from _predictions(costs)
+    yield from _driver()
 
 
 def _checks(costs):
@@ -280,6 +207,50 @@ def _reach(costs, seconds, length) -> int:
 def _share(costs, seconds, workers, length) -> float:
     """Of the driver's time, for one of the workers."""
     return (costs.task + workers * costs.choice) / max(length, seconds) + costs.chunk / seconds
+
+
+def _driver():
+    """What the driver does alone: planning at the start, tabulating and publishing at the end; and its memory."""
+    sizes = (BLOCK, 2 * BLOCK)
+    few, many = (_alone(cells) for cells in sizes)
+    spent = [1e6 * (b - a) / BLOCK for a, b in zip(few, many)]
+    yield "1e6 cells: the driver's CPU for the plan; for table, snapshot, certificate", _durations(spent), ""
+    few, many = (_peak(cells) for cells in sizes)
+    yield "  its memory at the most", f"{1e6 * (many - few) / BLOCK / 1e9:.1f} GB", ""
+
+
+def _study(cells):
+    axis = f"sweep.k={{from: 1e6, to: 1e12, num: {cells}, scale: log}}"
+    return composed(
+        "also=null", "sweep.noise=gaussian", "sweep.rho=0.1", "trials=10", "chunk=10", "cluster=serial", axis
+    )
+
+
+def _alone(cells) -> tuple[float, float]:
+    """CPU seconds of planning, and of publishing what has been simulated."""
+    raw, console = _study(cells), Console(quiet=True)
+    with empty_folder():
+        run.execute(study.prepare(raw), console)
+        with Watch() as plan:
+            prepared = study.prepare(raw)
+        with Watch() as publish:
+            run.execute(prepared, console)
+    return plan.cpu, publish.cpu
+
+
+def _peak(cells) -> int:
+    """Bytes that a run allocates at the most, from its config to its certificate."""
+    with empty_folder():
+        tracemalloc.start()
+        try:
+            run.execute(study.prepare(_study(cells)), Console(quiet=True))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+
+def _durations(seconds):
+    return ", ".join(map(_duration, seconds))
 
 
 def _duration(seconds):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.scaling import Costs, predict
+from benchmarks.many_workers import Costs, predict
 from tcdp_sim import engine
 
 FREE = Costs(task=0.0, chunk=0.0, choice=0.0, worker=0.0, delay=0.0)
