@@ -22,8 +22,8 @@ from tcdp_sim.progress import Tally
 from tcdp_sim.tabulation import BLOCK
 
 MILLION = 1_000_000
-CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1), (16, 0.01))  # workers, seconds a task at most
-CHECK_CHUNK, CHECK_SECONDS = 0.01, 10  # of sleep in a chunk; of a check, if nothing else took time
+CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1))  # workers, seconds a task at most
+CHECK_CHUNK, CHECK_SECONDS = 0.05, 10  # of sleep in a chunk; of a check, if nothing else took time
 CHUNKS = (0.0005, 0.05, 1.0)  # seconds: a cell of a few trials, of some 1e5 trials, of some 1e6
 MOST = 10_000  # workers that are asked about
 
