@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 
 from tcdp_sim.data.checks import choice, given, only_keys
@@ -29,7 +30,7 @@ def load_counts(spec: Mapping, k: float | None = None) -> Counts:
 def _shape(spec: Mapping, k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     shape = SHAPES[choice(f"{where}: shape", spec.get("shape"), SHAPES)]
-    _, _, *own = inspect.signature(shape).parameters
+    own = _parameters(shape)
     only_keys(where, spec, (*COMMON_KEYS, "shape", "n", *own))
     parameters = {key: given(where, spec, key, "a number") for key in ("n", *own)}
     if k is None:
@@ -37,6 +38,13 @@ def _shape(spec: Mapping, k: float | None) -> Counts:
     counts = shape(k=k, **parameters)
     said = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return Counts(str(spec.get("name")), counts, k, f"shape {shape.__name__}, {said}")
+
+
+@cache
+def _parameters(shape) -> list[str]:
+    """Those of a shape beside n and k."""
+    _, _, *own = inspect.signature(shape).parameters
+    return own
 
 
 def _sample(spec: Mapping, k: float | None) -> Counts:

@@ -1,6 +1,7 @@
 """The histogram of a data set, as far as a mechanism's law depends on it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -36,7 +37,7 @@ class Counts:
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "bins", float(self.bins))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Identity of the occupied bins, whatever the data set and its domain are called: 32 hex digits."""
         return blake2b(self.counts.astype("<i8").tobytes(), digest_size=16).hexdigest()
