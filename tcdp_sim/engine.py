@@ -13,9 +13,10 @@ WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more wo
 
 
 class Executor(Protocol):
-    """Runs tasks; results come in any order, and the order never matters."""
+    """Runs tasks; results come in any order, and the order never matters. dashboard: its address, "" without one."""
 
     workers: int
+    dashboard: str
 
     def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         """Pull tasks as there is room for them and yield what is done."""
@@ -25,6 +26,7 @@ class SerialExecutor:
     """In this process, one task after the other: the reference for every other executor."""
 
     workers = 1
+    dashboard = ""
 
     def results(self, tasks):
         for task in tasks:
@@ -37,6 +39,7 @@ class DaskExecutor:
     def __init__(self, client, workers: int):
         self._client = client
         self.workers = workers
+        self.dashboard = client.dashboard_link or ""
 
     def results(self, tasks):
         from distributed import KilledWorker

@@ -4,7 +4,6 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -38,12 +37,11 @@ def record(folder: Path, config: Mapping[str, Any], config_hash: str = "") -> di
     return about
 
 
-def end(folder: Path) -> None:
-    """Note in provenance.json, if it is there and can be written, that what it tells of has ended."""
-    path = folder / NAME
-    with suppress(OSError):
-        if not sealed.broken(path.read_bytes()):
-            sealed.write(path, {**sealed.read(path), "ended": _now()})
+def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What `record` has told, and when it ended; also written to provenance.json. Raises OSError."""
+    ended = {**about, "ended": _now()}
+    sealed.write(folder / NAME, ended)
+    return ended
 
 
 def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
@@ -55,7 +53,7 @@ def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, 
     if path.is_file() and not sealed.broken(path.read_bytes()):
         return False
     if heads:
-        sealed.write(path, max(heads, key=lambda head: str(head.get("time"))))
+        sealed.write(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
     elif path.exists():
         record(folder, config)
     return bool(heads) or path.exists()

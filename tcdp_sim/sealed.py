@@ -17,11 +17,6 @@ def write(path: Path, about: Mapping[str, Any]) -> None:
     unfinished.replace(path)
 
 
-def read(path: Path) -> dict[str, Any]:
-    """What `write` has written there, without the digest. Raises OSError, ValueError."""
-    return {key: value for key, value in json.loads(path.read_text("utf-8")).items() if key != SEAL}
-
-
 def broken(text: bytes) -> bool:
     """Whether that is not, byte for byte, what `write` has written."""
     try:

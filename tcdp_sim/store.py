@@ -196,7 +196,7 @@ class RunWriter:
     def __init__(self, run: Run, head: Mapping[str, Any]):
         self._run = run
         self._writer = journal.Writer(run.folder / "journal")
-        self._head = HEAD + json.dumps({**head, IDENTITY: run.identity}, sort_keys=True).encode()
+        self._head = self._encoded(head)
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
         """A chunk that is done."""
@@ -207,6 +207,14 @@ class RunWriter:
         """An error or warning; before its chunk, so that a chunk that is there has all its warnings."""
         self._append(PROBLEM + json.dumps(asdict(problem), sort_keys=True).encode())
         self._run.problems[problem] = None
+
+    def end(self, head: Mapping[str, Any]) -> None:
+        """What is known of the writer at its end, where it has written anything."""
+        if not self._head:
+            self._append(self._encoded(head))
+
+    def _encoded(self, head) -> bytes:
+        return HEAD + json.dumps({**head, IDENTITY: self._run.identity}, sort_keys=True).encode()
 
     def _append(self, payload: bytes) -> int:
         if self._head:

@@ -229,6 +229,8 @@ def napping(monkeypatch):
         return os.environ["SLURM_JOB_ID"], os.environ["MALLOC_TRIM_THRESHOLD_"]
 
     monkeypatch.setattr(engine, "run", nap)
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):  # left there by nannies of other tests
+        monkeypatch.delenv(name, raising=False)
 
 
 def test_the_only_job_cancelled_is_submitted_again(slurm, spec, napping):

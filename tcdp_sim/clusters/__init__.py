@@ -67,7 +67,6 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str
             if name != "local":  # these run our own files
                 agreement.check(client, numerics == "strict", tell)
             logs.forward(client)
-            tell(f"dashboard: {client.dashboard_link}{logs.DASHBOARD}")
             yield DaskExecutor(client, max(workers, len(client.nthreads())))
     except concurrent.futures.CancelledError:
         raise UserError(LOST) from None

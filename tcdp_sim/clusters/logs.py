@@ -1,9 +1,6 @@
 """dask's messages: off the terminal, and those of the workers too into the run's log."""
 
 import logging
-from importlib.util import find_spec
-
-DASHBOARD = "" if find_spec("bokeh") else " (its pages need: pip install 'tcdp_sim[dashboard]')"
 
 
 def mute() -> None:

@@ -54,8 +54,6 @@ def _execute(study, run, console) -> int:
         wanted = _until_precise(study, run, todo, wanted, failed, console)
     finally:
         _report(study, run, wanted, console)
-        if todo:
-            provenance.end(study.folder)
     if len(failed) == len(cells):
         raise Failure("every cell ended with an error (see problems.csv)")
     run.publish(_dataset(study, run, wanted))
@@ -94,13 +92,14 @@ def _simulate(study, run, todo, wanted, failed, console):
             raise Failure(_first_error(study, run, failed))
 
     try:
-        with (
-            clusters.connect(study.raw["cluster"], s.numerics) as executor,
-            run.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer,
-            ProgressLine(Tally(todo, wanted, s.chunk)) as line,
-        ):
-            useful = (item for item in todo if item[0].id not in failed)
-            engine.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
+        with clusters.connect(study.raw["cluster"], s.numerics) as executor:
+            if executor.dashboard:
+                say(console, f"dashboard: {executor.dashboard}")
+            about = provenance.record(study.folder, study.raw, study.config_hash)
+            with run.writer(about) as writer, ProgressLine(Tally(todo, wanted, s.chunk)) as line:
+                useful = (item for item in todo if item[0].id not in failed)
+                engine.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
+                writer.end(provenance.end(study.folder, about))
     except KeyboardInterrupt:
         written = study.open()  # read again: the signal may have come between a record and its entry in `run`
         total = sum(wanted.values())

@@ -38,7 +38,7 @@ def table():
     axes = raw["experiment"]["axes"] | {"k": [10.0, 1e6], "gap": [40.0, 80.0, 120.0, 160.0]}
     noises = {name: config.named("noise", name) for name in config.options("noise")}
     plan = sweep.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
-    summaries = [from_bytes(record) for cell in plan.cells for _, _, record in run(_task(cell)).records]
+    summaries = [from_bytes(record.summary) for cell in plan.cells for record in run(_task(cell)).records]
     return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, {}))
 
 

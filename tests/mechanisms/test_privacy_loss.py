@@ -117,7 +117,7 @@ def test_every_noise_keeps_its_promise(noise):
 def test_it_runs_as_a_task_and_its_mean_and_mcse_come_out():
     description = law("sinh_normal_tight", epsilon=2.0)
     done = run(Task(1, TRIALS, (Batch("ab" * 32, description, np.zeros(0), (0, 1)),)))
-    summary = from_bytes(done.records[0][2])
+    summary = from_bytes(done.records[0].summary)
     estimate, mcse, _ = mean(summary.observables["hockey_stick"])
     truth = exact.hockey_stick(built("sinh_normal_tight").noise, 1.0, 2.0).estimate
     assert 0 < mcse < 2e-3 * truth

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 from tcdp_sim import certificate, simulate, store, tabulation
+from tcdp_sim.journal import MAGIC
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -99,7 +100,7 @@ def test_a_damaged_certificate(ran, folder):
 def test_a_damaged_journal(ran, folder):
     segment = next((folder / "journal").glob("*.seg"))
     data = bytearray(segment.read_bytes())
-    data[-40] ^= 1
+    data[data.rfind(MAGIC, 0, data.rfind(MAGIC)) + 40] ^= 1  # the last is no chunk: it tells when the writer ended
     segment.write_bytes(data)
     code, out, _ = ran("mode=verify")
     assert code == 1
