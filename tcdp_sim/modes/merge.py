@@ -56,6 +56,10 @@ def _copy(study, theirs, ours, folder) -> str:
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
     missing = [key for key in theirs.done if not ours.has(*key)]
     with ours.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer:
+        added = set(missing)
+        for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
+            if (problem.cell, problem.chunk) in added:
+                writer.note(problem)
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already"

@@ -100,6 +100,21 @@ def test_warnings_are_counted_and_change_no_number(tiny, folder, clean):
     assert {row["message"] for row in listed(folder)} == {"RuntimeWarning: invalid value encountered in sqrt"}
 
 
+def test_warnings_are_merged_with_their_chunks(tiny, tmp_path):
+    real = Histogram.simulate
+
+    def noisy(self, rng, trials):
+        np.sqrt(-np.ones(2))
+        return real(self, rng, trials)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Histogram, "simulate", noisy)
+        assert tiny(*SMALL, "results_dir=theirs")[0] == 0
+    words = (*SMALL, "results_dir=ours", "mode=merge", f"other={tmp_path / 'theirs' / 'histogram'}")
+    assert "8 warnings in 4 cells" in tiny(*words)[1]
+    assert snapshot(tmp_path / "ours" / "histogram") == snapshot(tmp_path / "theirs" / "histogram")
+
+
 def test_whose_problems_count():
     """Errors of chunks that are missing, warnings of those that are there, none of what is not asked for."""
     made = [Problem("a", i, kind, "", "") for i in range(3) for kind in (ERROR, WARNING)]
