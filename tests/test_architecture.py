@@ -147,14 +147,17 @@ def inside(path, nodes=ast.walk):
     return {resolved(name.partition(".")[2]) for name in names}
 
 
-def reachable(start):
-    """All modules that importing one brings in at once: what it names at its top, and the packages these lie in."""
+def reachable(start, nodes=outside_functions):
+    """All modules that importing one brings in at once: what it names at its top, and the packages these lie in.
+
+    nodes=ast.walk: also those that it names in functions, as do the modules that these name.
+    """
     found, todo = set(), [start]
     while todo:
         name = todo.pop()
         if name not in found:
             found.add(name)
-            todo += inside(MODULES[name], outside_functions)
+            todo += inside(MODULES[name], nodes)
             if "." in name:
                 todo.append(name.rpartition(".")[0])
     return found
@@ -210,6 +213,42 @@ def test_importing_the_simulation_brings_in_nothing_exact():
 @pytest.mark.parametrize("name", [name for name in MODULES if part(name) in ("mechanisms", "samplers", "simulate")])
 def test_what_simulates_never_names_exact(name):
     assert not [other for other in inside(MODULES[name]) if part(other) == "exact"]
+
+
+def says_exact(name):
+    """Whether a module is one of those that hold exact laws, by its name: they alone may."""
+    return any(word.startswith("exact_") for word in name.split(".")[1:])
+
+
+def test_no_simulation_knows_how_often_it_should_succeed():
+    """Through all imports, those in functions too: the laws that a run is compared with are out of its reach."""
+    starts = [name for name in MODULES if part(name) in ("simulate", "mechanisms", "samplers")]
+    found = set().union(*(reachable(name, ast.walk) for name in starts))
+    assert {"interior.binary_search", "interior.domain_em", "interior.stability", "interior.nodes"} <= found
+    assert not [name for name in found if says_exact(name)]
+
+
+def functions(name):
+    """The names of all functions of a module."""
+    return {node.name for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.FunctionDef)}
+
+
+def test_laws_of_success_stand_in_modules_that_say_so():
+    """So that the test above knows them: what is called a success, and the laws of outputs, in `interior`."""
+    laws = {"success_probability", "search_success", "exponential_success", "output_log_pmf", "level_laws"}
+    homes = {name for name in MODULES if part(name) == "interior" and functions(name) & laws}
+    told = {name for name in MODULES if part(name) == "interior" and any("_success" in f for f in functions(name))}
+    assert homes == {"interior.exact_law", "interior.exact_baselines"}
+    assert told <= homes
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if says_exact(name)])
+def test_exact_laws_of_interior_points_share_no_code_with_what_draws(name):
+    """Of the package they name the data's profile, the recipe's numbers, deep quantiles and noise."""
+    named = {found for found in imports(MODULES[name]) if part(found) == "tcdp_sim"}
+    data = {"profile.LevelProfile", "profile.Segments", "release.CANDIDATES", "release.Recipe", "maxima.isf_log"}
+    allowed = {f"tcdp_sim.interior.{each}" for each in data}
+    assert named <= allowed | {"tcdp_sim.noise.Noise", "tcdp_sim.numerics.gauss_panels", "tcdp_sim.errors.UserError"}
 
 
 def test_samplers_and_exact_are_each_others_oracle():

@@ -12,9 +12,8 @@ from rich.table import Table
 from tcdp_sim.experiments.interior.curves import needed_figure, success_figure
 from tcdp_sim.experiments.interior.series import least_n, like_for_like, styles, worst
 from tcdp_sim.experiments.interior.spent import budget_figure, depth_figure, depth_table, spent_table
-from tcdp_sim.interior import law, methods, requirement
-from tcdp_sim.interior.binary_search import success_probability as search_success
-from tcdp_sim.interior.domain_em import success_probability as exponential_success
+from tcdp_sim.interior import exact_law, methods, requirement
+from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.results import cell_mechanism
 from tcdp_sim.summary import INTERVAL
@@ -62,7 +61,7 @@ def _exact(mechanism: InteriorPoint) -> float:
     if mechanism.method == "binary_search":
         return search_success(mechanism.profile, mechanism.scale)
     if len(mechanism.recipes) == 1 and mechanism.log2_k <= EXACT_UP_TO:
-        return law.success_probability(mechanism.profile, mechanism.recipes[0])
+        return exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
     return np.nan
 
 

@@ -1,9 +1,17 @@
-"""The baseline of zCDP: a binary search by noisy comparisons with the middle rank; its exact success probability."""
+"""The baseline of zCDP: a binary search by noisy comparisons with the middle rank, on domains of any size.
+
+A trial is followed down the tree from one place where the data part to the next. In between, all comparisons see one of
+two ranks, and `first_above` draws which of them is the first to go wrong. Once the search is among no data, how it goes
+on does not matter: every element there has the same depth. So a trial costs a few numbers, however large the domain.
+"""
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from tcdp_sim.interior.profile import LevelProfile
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.samplers import first_above
+
+LEFT, STAYS, RIGHT = -1, 0, 1
 
 
 def comparison_scale(rho: float, depth: int) -> float:
@@ -11,31 +19,52 @@ def comparison_scale(rho: float, depth: int) -> float:
     return float(np.sqrt(depth / (2 * rho)))
 
 
-def success_probability(profile: LevelProfile, scale: float) -> float:
-    """P[the search ends at an interior point]: at each node it goes left if F(middle) + N(0, scale^2) >= n / 2.
+def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+    """The depths min(F(j), n - F(j - 1)) of the outputs of independent trials: positive iff j is an interior point.
 
-    It misses iff it leaves the path to the smallest point on the left of it, or that to the largest on its right; on
-    those paths F(middle) is known from where the data part. Elements beyond k - 1 count as k - 1. In O(depth + points).
+    At each node the search goes left if F(middle) + N(0, scale^2) >= n / 2. Elements beyond k - 1 count as k - 1.
     """
-    gaps, last = profile.points.gaps, len(profile.points.gaps)
-    lost = _missed(profile, 0, True, gaps, profile.weight, scale)
-    if profile.points.to_end[last] > 0:  # the largest point is not k - 1
-        lost += _missed(profile, last, False, gaps[::-1], profile.weight[::-1], scale)
-    return max(1 - lost, 0.0)
+    noise, before, weight = Gaussian(scale), profile.before, profile.weight
+    out = np.empty(trials, dtype=weight.dtype)
+    todo = [(0, len(weight) - 1, profile.depth, np.arange(trials))]  # first and last point, level, the trials there
+    while todo:
+        first, last, level, here = todo.pop()
+        gaps = profile.points.gaps[first:last]
+        parting = int(gaps.max()) if len(gaps) else 0
+        turn = _first_turn(profile, first, last, np.arange(level - 1, parting - 1, -1), noise, rng, len(here))
+        out[here[turn == LEFT]] = _depth_between(profile, first)
+        out[here[turn == RIGHT]] = _depth_between(profile, last + 1)
+        here = here[turn == STAYS]
+        if first == last:
+            out[here] = min(before[last + 1], profile.total - before[first])
+        elif len(here):
+            split = first + 1 + int(gaps.argmax())
+            goes_left = before[split] + noise.sample(rng, len(here)) >= profile.total / 2
+            todo.append((split, last, parting - 1, here[~goes_left]))
+            todo.append((first, split - 1, parting - 1, here[goes_left]))
+    return out
 
 
-def _missed(profile, end, is_first, gaps, weight, scale):
-    """P[the search leaves the path to the first or the last point on the side where no data are].
+def _first_turn(profile, first, last, positions, noise, rng, trials):
+    """Where each trial leaves points that part below these bits: LEFT or RIGHT of them all; or that it STAYS.
 
-    Where the path turns inwards the outer child is empty, and the search leaves if noise exceeds half of the data;
-    elsewhere it stays if the noisy weight of the outer child, which holds the point, is at least half.
+    A bit of 1 says that the points lie in the right child: the search should find less than half up to the middle. A
+    bit of 0 says that they lie in the left one: it should find at least half.
     """
-    positions = np.arange(profile.depth - 1, -1, -1)
-    bits = profile.points.bit(np.full(profile.depth, end), positions)
-    turns = bits if is_first else ~bits
-    meets = np.maximum.accumulate(np.concatenate([[0], gaps]))  # the level at which each point meets this one
-    outer = np.cumsum(weight)[np.searchsorted(meets, positions, side="right") - 1]
-    half = 0.5 * float(profile.total)
-    log_stay = log_ndtr(np.where(turns, half, outer - half) / scale)
-    reached = np.concatenate([[0.0], np.cumsum(log_stay)[:-1]])
-    return float(np.exp(reached[turns] + log_ndtr(-half / scale)).sum())
+    bits = profile.points.bit(np.full(len(positions), first), positions)
+    half = profile.total / 2
+    left = _place(np.flatnonzero(bits), first_above(noise, rng, half - profile.before[first], trials))
+    right = _place(np.flatnonzero(~bits), first_above(noise, rng, profile.before[last + 1] - half, trials))
+    return np.where(left < right, LEFT, np.where(right < left, RIGHT, STAYS))
+
+
+def _place(places, index):
+    """places[index]; inf beyond their end."""
+    return np.append(places, np.inf)[np.minimum(index, len(places)).astype(np.int64)]
+
+
+def _depth_between(profile, right):
+    """The depth of the elements between the points right - 1 and right of the data."""
+    if right == len(profile.weight) and profile.points.to_end[right - 1] == 0:
+        return profile.weight[-1]  # they lie beyond k - 1, which is the last point
+    return min(profile.before[right], profile.total - profile.before[right])

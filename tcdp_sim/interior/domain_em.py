@@ -1,10 +1,9 @@
-"""The exponential mechanism over the whole domain: the end of the recursion, and a baseline with an exact law."""
+"""Draws of the exponential mechanism over the whole domain: the end of the recursion, and a baseline."""
 
 from itertools import pairwise
 from math import log
 
 import numpy as np
-from scipy.special import logsumexp
 
 from tcdp_sim.interior.profile import LevelProfile
 
@@ -27,13 +26,6 @@ def stretches(profile: LevelProfile) -> tuple[np.ndarray, np.ndarray]:
     size = np.zeros(2 * m + 1)
     size[::2] = [log(count) if count else -np.inf for count in between]
     return size, depth
-
-
-def success_probability(profile: LevelProfile, epsilon: float) -> float:
-    """The exact probability that the exponential mechanism with depth as its quality gives an interior point."""
-    size, depth = stretches(profile)
-    weight = size + 0.5 * epsilon * depth
-    return float(np.exp(logsumexp(weight[1:-1]) - logsumexp(weight)))
 
 
 def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> np.ndarray:

@@ -9,8 +9,7 @@ import numpy as np
 
 from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.errors import choice, real
-from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, domain_em, hard_data, methods, release
-from tcdp_sim.interior.binary_search import success_probability
+from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, binary_search, domain_em, hard_data, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursion import sample_recursive
@@ -20,6 +19,7 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
 MOST_N = 10**6
+VERSIONS = {"binary_search": 3}  # methods whose use of the random stream changed when that of the others did not
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class InteriorPoint(Mechanism):
         n = _records(point, least)
         law = {
             "mechanism": cls.name,
-            "version": cls.version,
+            "version": VERSIONS.get(method, cls.version),
             "method": method,
             "target": asked.target,
             "shape": choice("shape", point["shape"], SHAPES),
@@ -148,7 +148,7 @@ class InteriorPoint(Mechanism):
 
     def simulate(self, rng, trials):
         if self.method == "binary_search":
-            return {"success": rng.random(trials) < success_probability(self.profile, self.scale)}
+            return self._depths(binary_search.sample_depths(self.profile, self.scale, rng, trials))
         if self.method == "exponential":
             return self._depths(domain_em.sample_depths(self.profile, self.scale, rng, trials))
         if len(self.recipes) == 1:

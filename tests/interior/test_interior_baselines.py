@@ -1,19 +1,20 @@
 """The baselines: exact success probabilities against brute force, requirements against the specification's table."""
 
 import itertools
+from bisect import bisect_left, bisect_right
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interior_dense import counts_below, noise_rho
-from scipy.stats import norm
+from interior_dense import counts_below, depth_of, noise_rho
+from scipy.stats import chi2_contingency, norm
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, hard_data, parts, required_n, stability, tcdp_least_n, zcdp_least_n
-from tcdp_sim.interior.binary_search import comparison_scale, success_probability
+from tcdp_sim.interior.binary_search import comparison_scale, sample_depths
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split
-from tcdp_sim.interior.domain_em import success_probability as domain_success
+from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.interior.ledger import exponential_epsilon, total
 from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.interior.requirement import binary_search_required_n, exponential_required_n
@@ -23,34 +24,100 @@ from tcdp_sim.privacy import TCDP, ZCDP
 OMEGA = {rho: 2 / np.sqrt(rho) for rho in (0.5, 0.1)}
 
 
-def searched(xs, k, scale):
-    """P[interior] of the binary search, node by node."""
-    f, depth = counts_below(xs, k), max((k - 1).bit_length(), 1)
+def search_pmf(xs, k, scale):
+    """P[0], ..., P[k - 1] of the binary search, node by node."""
+    f, depth, out = counts_below(xs, k), max((k - 1).bit_length(), 1), np.zeros(k)
 
-    def below(left, size):
+    def below(left, size, p):
         if size == 1:
-            j = min(left, k - 1)
-            return float(f[j + 1] > 0 and f[j] < f[-1])
+            out[min(left, k - 1)] += p
+            return
         middle = min(left + size // 2 - 1, k - 1)
         goes_left = norm.cdf((f[middle + 1] - f[-1] / 2) / scale)
-        return goes_left * below(left, size // 2) + (1 - goes_left) * below(left + size // 2, size // 2)
+        below(left, size // 2, p * goes_left)
+        below(left + size // 2, size // 2, p * (1 - goes_left))
 
-    return below(0, 2**depth)
+    below(0, 2**depth, 1.0)
+    return out
 
 
-@pytest.mark.parametrize("k", [2, 16, 23, 64])
+def searched(xs, k, scale):
+    """P[interior] of the binary search."""
+    return sum(p for j, p in enumerate(search_pmf(xs, k, scale)) if min(xs) <= j <= max(xs))
+
+
+@pytest.mark.parametrize("k", [1, 2, 16, 23, 64])
 @pytest.mark.parametrize("seed", range(6))
 def test_binary_search_by_brute_force(k, seed):
     xs = [int(x) for x in np.random.default_rng(seed).integers(0, k, 1 + seed)] + [k - 1] * (seed == 2)
-    assert success_probability(LevelProfile.of(xs, k), 2.0) == pytest.approx(searched(xs, k, 2.0), abs=1e-12)
+    assert search_success(LevelProfile.of(xs, k), 2.0) == pytest.approx(searched(xs, k, 2.0), abs=1e-12)
+
+
+SEARCHED = [
+    (23, [22, 22, 3]),
+    (23, [0, 7, 7, 8, 21]),
+    (16, [5, 5, 5, 6]),
+    (64, [1, 20, 21, 40, 40, 63]),
+    (64, [33] * 4),
+    (2, [0, 1, 1]),
+    (1, [0, 0]),
+]
+
+
+@pytest.mark.parametrize("scale", [0.7, 3.0])
+@pytest.mark.parametrize(("k", "xs"), SEARCHED)
+def test_the_search_is_simulated(k, xs, scale):
+    """The law of the output's depth against the literal one; 5 standard errors in 56 numbers: false alarm below 4e-5.
+
+    The literal law is that of a search that takes every comparison, with elements beyond k - 1 counted as k - 1.
+    """
+    f, trials = counts_below(xs, k), 40000
+    depth = [depth_of(f, j) for j in range(k)]
+    law = np.bincount(depth, search_pmf(xs, k, scale), minlength=len(xs) + 1)
+    found = sample_depths(LevelProfile.of(xs, k), scale, np.random.default_rng(k + len(xs)), trials)
+    share = np.bincount(found, minlength=len(xs) + 1) / trials
+    assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / trials) + 1e-9).all()
+
+
+def literal_search(xs, log2_k, scale, rng):
+    """The depth of one output: every comparison drawn."""
+    left, n = 0, len(xs)
+    for level in range(log2_k - 1, -1, -1):
+        middle = left + (1 << level) - 1
+        left += 0 if bisect_right(xs, middle) + scale * rng.standard_normal() >= n / 2 else 1 << level
+    return min(bisect_right(xs, left), n - bisect_left(xs, left))
+
+
+def test_the_search_is_simulated_on_a_domain_too_large_for_its_law():
+    """2^200 elements, groups of unequal weight that share long prefixes: the depths of literal searches."""
+    base = 2**200 // 3
+    xs = [base - 2**150] * 4 + [base] * 9 + [base + 2**60] * 4 + [base + 2**120] * 7
+    rng, scale, trials = np.random.default_rng(3), 4.0, 40000
+    slow = np.array([literal_search(xs, 200, scale, rng) for _ in range(1500)])
+    fast = sample_depths(LevelProfile.of(xs, 2**200), scale, rng, trials)
+    depths = np.unique(np.concatenate([slow, fast]))
+    table = np.array([[(found == depth).sum() for depth in depths] for found in (slow, fast)])
+    table = table[:, table.sum(axis=0) > 200]  # 5 or more expected of the slow ones
+    assert table.shape[1] >= 4
+    assert chi2_contingency(table).pvalue > 1e-6
+
+
+def test_the_search_is_simulated_on_2_to_the_65536_elements():
+    """Equal records: Phi(n / (2 scale))^65536; a false alarm has probability below 6e-7."""
+    k, n, trials, rng = 2**65536, 2459, 20000, np.random.default_rng(5)
+    scale = np.sqrt(65536 / (2 * 0.5))
+    stays = np.exp(65536 * norm.logcdf(n / (2 * scale)))
+    found = sample_depths(LevelProfile.of([k // 3] * n, k), scale, rng, trials)
+    assert set(found.tolist()) == {0, n}
+    assert abs((found > 0).mean() - stays) < 5 * np.sqrt(stays * (1 - stays) / trials)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 63), min_size=1, max_size=9), st.floats(0.3, 5))
 def test_no_data_are_worse_for_the_binary_search_than_equal_records(xs, scale):
     least = norm.cdf(len(xs) / (2 * scale)) ** 6
-    assert success_probability(LevelProfile.of(xs, 64), scale) >= least - 1e-12
-    inside = success_probability(LevelProfile.of([21] * len(xs), 64), scale)
+    assert search_success(LevelProfile.of(xs, 64), scale) >= least - 1e-12
+    inside = search_success(LevelProfile.of([21] * len(xs), 64), scale)
     assert inside == pytest.approx(least, abs=1e-12)
 
 
@@ -62,7 +129,7 @@ def test_binary_search_of_the_specification(rho, log2_k, n):
     """n for 95% on equal records, where the closed form is exact: within one record of the table."""
     assert binary_search_required_n(rho, log2_k) == pytest.approx(n, abs=1)
     point = LevelProfile.of([2**log2_k // 3] * n, 2**log2_k)
-    assert success_probability(point, comparison_scale(rho, log2_k)) == pytest.approx(0.95, abs=0.02)
+    assert search_success(point, comparison_scale(rho, log2_k)) == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +146,7 @@ def test_exponential_mechanism_of_the_specification(rho, log2_k, n):
 def test_no_shape_is_worse_for_the_exponential_mechanism_than_its_required_n_allows(shape):
     epsilon, log2_k = 2.0, 64
     n = int(np.ceil(exponential_required_n(epsilon, log2_k))) + 1
-    assert domain_success(LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k), epsilon) > 0.95
+    assert exponential_success(LevelProfile.of(hard_data(shape, n, 2**log2_k), 2**log2_k), epsilon) > 0.95
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -89,7 +156,7 @@ def test_the_exponential_mechanism_needs_what_its_worst_data_need(k, epsilon, be
     needed = exponential_required_n(epsilon, np.log2(k), beta)
     for n in range(1, 7):
         data = itertools.combinations_with_replacement(range(k), n)
-        worst = min(domain_success(LevelProfile.of(xs, k), epsilon) for xs in data)
+        worst = min(exponential_success(LevelProfile.of(xs, k), epsilon) for xs in data)
         assert worst >= 1 - beta if n >= needed else n > needed - 1 or worst < 1 - beta
 
 

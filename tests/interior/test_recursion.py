@@ -7,7 +7,7 @@ from scipy import stats
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs
-from tcdp_sim.interior.domain_em import success_probability
+from tcdp_sim.interior.exact_baselines import exponential_success
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.interior.recursion import INNER_SHIFTS, plan_recursion, sample_recursive
 from tcdp_sim.noise import Gaussian, SinhNormal
@@ -94,4 +94,4 @@ def test_the_exponential_mechanism_by_brute_force(xs):
     weight = np.exp([0.5 * 1.3 * min(f[j + 1], f[-1] - f[j]) for j in range(16)])
     good = [f[j + 1] > 0 and f[j] < f[-1] for j in range(16)]
     expected = weight[good].sum() / weight.sum()
-    assert success_probability(LevelProfile.of(xs, 16), 1.3) == pytest.approx(expected, rel=1e-12)
+    assert exponential_success(LevelProfile.of(xs, 16), 1.3) == pytest.approx(expected, rel=1e-12)

@@ -21,7 +21,7 @@ from scipy.special import betaincinv
 from tcdp_sim.exact import renyi_divergence
 from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample
 from tcdp_sim.interior.budget import CHARGES
-from tcdp_sim.interior.law import output_log_pmf
+from tcdp_sim.interior.exact_law import output_log_pmf
 from tcdp_sim.interior.recursion import INNER_SHIFTS
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, to_approx_dp

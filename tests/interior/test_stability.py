@@ -10,7 +10,7 @@ from interior_dense import counts_below, depth_of, exponential, level_qualities,
 from scipy.integrate import quad
 
 from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs, sample, stability
-from tcdp_sim.interior.law import success_probability
+from tcdp_sim.interior.exact_law import success_probability
 from tcdp_sim.noise import Laplace
 from tcdp_sim.privacy import ApproxDP
 

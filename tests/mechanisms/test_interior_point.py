@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim import config
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import law, methods
+from tcdp_sim.interior import exact_law, methods
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.privacy import TCDP, ZCDP, to_approx_dp
@@ -37,9 +37,24 @@ def test_every_method_simulates_what_it_says(method):
         assert ((found["depth"] > 0) == found["success"]).all()
 
 
+def test_the_binary_search_is_run():
+    """Its depths are those of searches: several of them, and success is a positive one."""
+    found = built(method="binary_search", shape="skew", n=12).simulate(np.random.default_rng(1), 4000)
+    assert len(np.unique(found["depth"])) > 3
+    assert (found["success"] == (found["depth"] > 0)).all()
+    assert (found["rank_error"] == np.abs(found["depth"] - 6)).all()
+
+
+def test_only_the_search_has_a_newer_version():
+    """Records of the other methods stay valid: what they draw has not changed."""
+    versions = {method: InteriorPoint.law(point(method=method), OPTIONS, None)["version"] for method in methods.METHODS}
+    assert versions.pop("binary_search") == 3
+    assert set(versions.values()) == {2}
+
+
 def test_success_is_the_exact_one():
     mechanism, trials = built(), 40000
-    exact = law.success_probability(mechanism.profile, mechanism.recipes[0])
+    exact = exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
     found = mechanism.simulate(np.random.default_rng(1), trials)["success"].mean()
     assert abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / trials)  # false alarm below 6e-7
 

@@ -1,5 +1,9 @@
-"""The law of a release by quadrature: what the simulation is held against, at a cost of one integral a level."""
+"""The law of a release by quadrature: what the simulation is held against, at a cost of one integral a level.
 
+It shares the profile of the data and the recipe with the simulation, and no code that draws or weighs.
+"""
+
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,15 +11,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior.endpoints import occupied_depths
-from tcdp_sim.interior.levels import level_cells
 from tcdp_sim.interior.maxima import isf_log
 from tcdp_sim.interior.profile import LevelProfile, Segments
-from tcdp_sim.interior.release import CANDIDATES, Recipe, candidate_leaf
+from tcdp_sim.interior.release import CANDIDATES, Recipe
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import gauss_panels
 
-NEGLIGIBLE = 1e-14  # levels that are less likely than this are left out
+NEGLIGIBLE = 1e-14  # levels that are less likely than their share of this are left out
+MOST_DEPTH = 2**20
 MOST_LEVELS = 5000
 MOST_LEAVES = 2**16
 NODES = 16
@@ -38,27 +41,33 @@ class LevelLaw:
 
 
 def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
-    """Every level that is chosen with probability above 1e-14; UserError if there are more than 5,000 of them."""
-    cells = level_cells(profile, recipe.lower, recipe.upper)
-    log_pmf = cells.log_pmf(recipe.epsilon_level)
-    likely = np.flatnonzero(log_pmf > np.log(NEGLIGIBLE))
-    if (count := int((cells.last - cells.first + 1)[likely].sum())) > MOST_LEVELS:
-        raise UserError(f"{count} levels are too many for the exact law; valid: {MOST_LEVELS}, or simulate")
-    for cell in likely:
-        levels = range(int(cells.first[cell]), int(cells.last[cell]) + 1)
-        segments = profile.segments(int(np.searchsorted(profile.starts, levels[0], side="right")) - 1)
-        for level in levels:
-            log_empty = float(profile.log_empty(np.array([level]), len(segments.first))[0])
-            occupied, empty = _winner(segments, log_empty, profile.total, recipe)
-            yield LevelLaw(level, log_pmf[cell] - np.log(len(levels)), segments, occupied, empty)
+    """Every level but some that together are less likely than 1e-14; UserError if there are more than 5,000 of them."""
+    log_pmf = _level_log_pmf(profile, recipe)
+    likely = np.flatnonzero(log_pmf > np.log(NEGLIGIBLE / len(log_pmf)))
+    if len(likely) > MOST_LEVELS:
+        raise UserError(f"{len(likely)} levels are too many for the exact law; valid: {MOST_LEVELS}, or simulate")
+    for level in likely.tolist():
+        segments = profile.segments(int(np.searchsorted(profile.starts, level, side="right")) - 1)
+        log_empty = float(profile.log_empty(np.array([level]), len(segments.first))[0])
+        occupied, empty = _winner(segments, log_empty, profile.total, recipe)
+        yield LevelLaw(level, float(log_pmf[level]), segments, occupied, empty)
+
+
+def _level_log_pmf(profile, recipe):
+    """The log-probability of each level, from the qualities of all of them one by one."""
+    if profile.depth > MOST_DEPTH:
+        raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
+    heaviest = profile.fhat(np.arange(-1, profile.depth + 1)).astype(np.float64)
+    quality = np.minimum(heaviest[1:] - recipe.lower, recipe.upper - heaviest[:-1])
+    weight = 0.5 * recipe.epsilon_level * quality
+    return weight - logsumexp(weight)
 
 
 def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
-    """The probability that the release is an interior point; within about 1e-9, plus 1e-14 for each level left out."""
+    """The probability that the release is an interior point; within about 1e-9. The profile must know its values."""
     found = 0.0
     for law in level_laws(profile, recipe):
-        index = np.arange(len(law.segments.first))
-        depths = occupied_depths(profile, law.segments, index, np.full(len(index), law.level))
+        depths = _depths(profile, law)
         chosen = _candidate_law(depths, recipe)
         hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
         found += np.exp(law.log_probability) * hits
@@ -76,7 +85,7 @@ def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:
         for node, weight, depths in _nodes(profile, law, k):
             with np.errstate(divide="ignore"):
                 log_p += list(law.log_probability + np.log(weight) + np.log(_candidate_law(depths, recipe)[0]))
-            leaf += [candidate_leaf(node, law.level, candidate, k) for candidate in range(3)]
+            leaf += _candidates(node, law.level, k - 1)
     out = np.full(k, -np.inf)
     np.logaddexp.at(out, np.array(leaf), np.array(log_p))
     return out
@@ -84,8 +93,7 @@ def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:
 
 def _nodes(profile, law, k):
     """(node, probability, depths of shape (1, 3)) of every node of a level, empty ones included."""
-    index = np.arange(len(law.segments.first))
-    depths = occupied_depths(profile, law.segments, index, np.full(len(index), law.level))
+    depths = _depths(profile, law)
     heads = [profile.points.values[first] >> law.level for first in law.segments.first]
     for i, node in enumerate(heads):
         yield node, law.occupied[i], depths[i : i + 1]
@@ -93,6 +101,26 @@ def _nodes(profile, law, k):
     for node in free:
         left = profile.before[law.segments.last[np.searchsorted(heads, node) - 1] + 1] if node > heads[0] else 0
         yield node, law.empty / len(free), np.full((1, 3), min(left, profile.total - left))
+
+
+def _depths(profile, law):
+    """The depths min(F(j), total - F(j - 1)) of the candidates of every occupied node, shape (nodes, 3)."""
+    if profile.points.values is None:
+        raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
+    *places, last = profile.points.values
+    heads = (places[first] >> law.level for first in law.segments.first)
+    return np.array([[_depth(profile, places, j) for j in _candidates(node, law.level, last)] for node in heads])
+
+
+def _depth(profile, places, j):
+    upto, under = profile.before[bisect_right(places, j)], profile.before[bisect_left(places, j)]
+    return min(upto, profile.total - under)
+
+
+def _candidates(node, level, last):
+    """(j1, m, j2): the first leaf of a node, the last of its left child, its last; none beyond the last of all."""
+    first, size = node << level, 1 << level
+    return [first, min(first + max(size // 2, 1) - 1, last), min(first + size - 1, last)]
 
 
 def _candidate_law(depths, recipe):
