@@ -66,6 +66,7 @@ def needed_figure(found, styles):
         x, style = np.log2(part["log2_k"]), styles[key]
         kept = {name: value for name, value in style.items() if name != "label"}
         axes.plot(x, part["n95"], linewidth=1.2, **kept)
+        points(axes, x, part["n95"], part["n95_lower"], part["n95_upper"], color=style["color"])
         if key[0] in PROVED:
             axes.plot(x, part["required_n"], color=style["color"], linestyle="--", linewidth=0.8)
     _lower_bounds(axes, found)
@@ -74,7 +75,8 @@ def needed_figure(found, styles):
     rho = found["rho"].iloc[0]
     wins = _search_wins(found)
     loses = f"\nup to k = 2^{wins:g} the zCDP binary search needs the fewest records" if wins else ""
-    axes.set_title(f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated){loses}")
+    said = f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated, bars: 95%)"
+    axes.set_title(f"{said}{loses}")
     plain_log_axis(axes)
     handles, labels = _keys(styles)
     keys = {

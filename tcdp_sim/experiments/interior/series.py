@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from tcdp_sim import config
 from tcdp_sim.interior.methods import WEAKER
@@ -27,32 +28,49 @@ SERIES = ("method", "noise", "rho", "omega")
 
 
 def worst(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a series, k and n: the least success over the data sets, and which one it is."""
+    """One row a series, k and n: the least success over the data sets, and which one it is.
+
+    `success_lower`, `success_upper`: 95% interval of the least success itself; its upper end allows for the choice
+    among several data sets, of which the unluckiest looks like the hardest.
+    """
     keys = [*SERIES, "log2_k", "n"]
-    least = table.loc[table.groupby(keys, dropna=False, sort=False)["success"].idxmin()]
-    return least.sort_values(["log2_k", "n"], kind="stable")
+    parts = table.assign(wide=_wide(table, keys)).groupby(keys, dropna=False, sort=False)
+    least = table.loc[parts["success"].idxmin()]
+    lower, upper = (parts[name].min().to_numpy() for name in ("success_lower", "wide"))
+    return least.assign(success_lower=lower, success_upper=upper).sort_values(["log2_k", "n"], kind="stable")
+
+
+def _wide(table, keys):
+    """Upper ends that hold for all the data sets of a series, k and n together (Bonferroni)."""
+    many = table.groupby(keys, dropna=False, sort=False)["success"].transform("size")
+    longer = ndtri(0.025 / many) / ndtri(0.025)
+    return np.minimum(table["success"] + longer * (table["success_upper"] - table["success"]), 1.0)
 
 
 def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
-    """One row a series and k: the n from which on success is at least `goal` on every data set simulated.
+    """One row a series and k: `n95`, from which on success is at least `goal` on every data set simulated.
 
-    Linear between the simulated n; NaN where no n or every n reaches the goal.
+    Between the simulated n the log of the failures is taken to be linear; NaN where no n or every n reaches the goal.
+    `n95_lower`, `n95_upper`: where the ends of the 95% intervals of success pass the goal; NaN beyond the simulated n.
     """
     rows = []
     for key, part in worst(table).groupby([*SERIES, "log2_k"], dropna=False, sort=False):
-        known = {name: part[name].iloc[0] for name in ("required_n", "zcdp_least_n", "tcdp_least_n")}
-        found = crossing(part["n"].to_numpy(float), part["success"].to_numpy(float), goal)
-        rows.append(dict(zip([*SERIES, "log2_k"], key)) | known | {"n95": found})
+        known = {name: part[name].iloc[0] for name in ("required_n", "zcdp_least_n", "tcdp_least_n", "beta")}
+        n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
+        for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
+            known[name] = crossing(n, np.minimum(part[curve], most).to_numpy(), goal)
+        rows.append(dict(zip([*SERIES, "log2_k"], key)) | known)
     return pd.DataFrame(rows)
 
 
 def crossing(n, success, goal):
-    """The n at which success passes the goal for good, linear between the n given; NaN if it does not."""
+    """The n at which success (below 1) passes the goal for good, by the log of the failures; NaN if it does not."""
     below = np.flatnonzero(success < goal)
     if not len(below) or below[-1] + 1 == len(n):
         return np.nan
     i = below[-1]
-    return n[i] + (goal - success[i]) / (success[i + 1] - success[i]) * (n[i + 1] - n[i])
+    before, after = np.log1p(-success[i]), np.log1p(-success[i + 1])
+    return n[i] + (before - np.log1p(-goal)) / (before - after) * (n[i + 1] - n[i])
 
 
 def styles(table) -> dict:
