@@ -235,10 +235,10 @@ def functions(name):
 
 def test_laws_of_success_stand_in_modules_that_say_so():
     """So that the test above knows them: what is called a success, and the laws of outputs, in `interior`."""
-    laws = {"success_probability", "search_success", "exponential_success", "output_log_pmf", "level_laws"}
+    laws = {"success_probability", "search_success", "exponential_success", "output_log_pmf", "search_law"}
     homes = {name for name in MODULES if part(name) == "interior" and functions(name) & laws}
     told = {name for name in MODULES if part(name) == "interior" and any("_success" in f for f in functions(name))}
-    assert homes == {"interior.exact_law", "interior.exact_baselines"}
+    assert homes == {"interior.exact_law", "interior.exact_baselines", "interior.exact_rank_search"}
     assert told <= homes
 
 
@@ -246,7 +246,8 @@ def test_laws_of_success_stand_in_modules_that_say_so():
 def test_exact_laws_of_interior_points_share_no_code_with_what_draws(name):
     """Of the package they name the data's profile, the recipe's numbers, deep quantiles and noise."""
     named = {found for found in imports(MODULES[name]) if part(found) == "tcdp_sim"}
-    data = {"profile.LevelProfile", "profile.Segments", "release.CANDIDATES", "release.Recipe", "maxima.isf_log"}
+    data = {"profile.LevelProfile", "profile.Segments", "records.Records"}
+    data |= {"release.CANDIDATES", "release.Recipe", "maxima.isf_log"}
     allowed = {f"tcdp_sim.interior.{each}" for each in data}
     assert named <= allowed | {"tcdp_sim.noise.Noise", "tcdp_sim.numerics.gauss_panels", "tcdp_sim.errors.UserError"}
 

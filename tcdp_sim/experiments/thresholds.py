@@ -9,7 +9,7 @@ import xarray as xr
 from rich import box
 from rich.table import Table
 
-from tcdp_sim.interior.requirement import BETA
+from tcdp_sim.experiments.interior.compared import MIDDLE, exact_values, interval, kept, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.results import cell_mechanism
@@ -27,8 +27,9 @@ LABELS = {
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: mean errors with MCSE and 95% quantiles, the proven bound, and the private CDF's band.
+    """One row a cell: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
 
+    `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where there are any (`compared.exact_values`).
     `sup_error`: over all j, in records (trees: over the data and their predecessors alone, a lower bound);
     `value_at_q..`, `true_at_q..`: the true quantiles and the true CDF there; `cdf_at_q.._q05` to `_q95`: quantiles of
     the private CDF there, as shares of n.
@@ -48,8 +49,11 @@ def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     finder = getattr(mechanism.plan, "finder", None)
     row |= {"window": finder.m, "proved_window": finder.needed} if finder else {}
     row["sup_error_bound"] = mechanism.thresholds.get("sup_error", {}).get("bound", np.nan)
+    row |= {f"{MIDDLE}{end}": ds[f"{MIDDLE}_mean{end}"].item() for end in ("", "_mcse")}
     if "sup_error_exceeds_bound" in ds:
-        row["exceeds_bound"] = ds["sup_error_exceeds_bound"].item()
+        row |= {f"exceeds_bound{end}": ds[f"sup_error_exceeds_bound{end}"].item() for end in ("", "_lower", "_upper")}
+    ends = interval(row["median_rank_error"], row["median_rank_error_mcse"], row["n"], row["trials"])
+    row |= {f"median_rank_error{end}": value for end, value in ends.items()} | exact_values(mechanism)
     for p in LEVELS:
         name = f"cdf_at_q{round(100 * p):02d}"
         value = mechanism.records.quantile(p)
@@ -64,18 +68,27 @@ def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal: errors of every method, and which method has the smallest."""
     for records, part in table.groupby("records", sort=False):
         first = part.iloc[0]
-        title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (mean errors)"
+        title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (means ± MCSE; bound: proved)"
         out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for heading in ("method", "ρ", "sup error", "of n", "bound", "median: ranks off"):
             out.add_column(heading, justify="left" if heading == "method" else "right", no_wrap=True)
         for row in part.sort_values(["rho", "method"], kind="stable").to_dict("records"):
-            numbers = (row["sup_error"], row["sup_error_share"], row["sup_error_bound"], row["median_rank_error"])
-            out.add_row(row["method"], f"{row['rho']:g}", *("-" if x != x else f"{x:.3g}" for x in numbers))
+            share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
+            sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
+            out.add_row(row["method"], f"{row['rho']:g}", sup, share, bound, rank)
         console.print(out, soft_wrap=False)
         if part["sup_error"].notna().any():
             console.print(_verdict(part))
         for line in _too_few(part):
             console.print(line)
+    for line in lines(table):
+        console.print(line)
+
+
+def _number(row, name) -> str:
+    """A number with its standard error, if it was simulated."""
+    told = "-" if row[name] != row[name] else f"{row[name]:.3g}"
+    return told if told == "-" or f"{name}_mcse" not in row else f"{told} ± {row[f'{name}_mcse']:.2g}"
 
 
 def _too_few(part) -> list[str]:
@@ -193,7 +206,8 @@ def _error(part, looks):
     axes.set_title(f"{told}\n{_verdict(part, _short)}", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
-    proved = f"proved bound (probability {1 - first['beta']:.0%}; T1: {1 - first['beta'] - BETA:.0%})"
+    sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}
+    proved = f"proved bound (probability {sure['medians']}; T1: {sure['windows']})"
     figure.legend(handles, [*labels, proved], loc="outside lower center", ncols=2)
     return figure
 

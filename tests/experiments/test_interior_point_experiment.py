@@ -71,7 +71,7 @@ def test_crossing():
 def test_between_the_simulated_n_little_is_lost(log2_k):
     """On the default's grid of n, with the exact success (closed form, equal records): within 0.4% of the true n.
 
-    A straight line between the successes is off by up to 1.3%.
+    A straight line between the successes is off by up to 1.5%.
     """
     scale, depth = np.sqrt(log2_k / (2 * 0.5)), log2_k
     needed = 2 * scale * norm.isf(-np.expm1(np.log(0.95) / depth))
@@ -113,7 +113,7 @@ def test_the_hardest_of_many_data_sets_is_not_taken_for_harder_than_it_is():
 
 
 def test_intervals_of_n_cover_the_exact_one():
-    """100 studies of 4,000 trials a cell: 95% intervals miss at most 14 (chance 1e-4), a third as wide ones far more."""
+    """100 studies, 4,000 trials a cell: 95% intervals miss at most 14 (chance 1e-4), a third as wide ones far more."""
     needed, rng, missed, narrow = 2 * 32 * norm.isf(-np.expm1(np.log(0.95) / 1024)), np.random.default_rng(1), 0, 0
     n = np.round(249 * np.arange(0.6, 1.25, 0.1))
     p = np.exp(1024 * norm.logcdf(n / 64))

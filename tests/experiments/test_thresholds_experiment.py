@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from tcdp_sim import plots, results
+from tcdp_sim import contradictions, plots, results
 from tcdp_sim.experiments import thresholds
+from tcdp_sim.experiments.interior import compared
 
 WORDS = ("experiment=thresholds", "cluster=serial", "trials=6", "chunk=3", "sweep.method=[medians_2,tree_2,median]")
 
@@ -28,6 +29,7 @@ def test_table_report_and_figures(command, tmp_path, capsys):
     thresholds.report(table, Console(width=120))
     said = " ".join(capsys.readouterr().out.split())
     assert "Smallest error of the CDF" in said
+    tells_what_is_compared(said, table)
     with plots.style():
         figures = list(thresholds.figures(table))
         titles = [text for _, figure, _ in figures for text in spoken(figure)]
@@ -36,6 +38,46 @@ def test_table_report_and_figures(command, tmp_path, capsys):
     assert titles
     assert not any("_" in title for title in titles)  # names for people, not those of the program
     assert {"cdf_departures_AS", "error_departures_AS", "medians"} <= saved
+
+
+def tells_what_is_compared(said, table):
+    """Every simulated number with its error; the trees' means beside exact ones; the rest is said to have none."""
+    assert "Compared with its exact mean: the trees' CDF at the median, in 4 of 12 cells." in said
+    assert "Compared with its proved bound: the largest error of the CDF, in" in said
+    assert "Not compared with anything exact: the errors of the CDFs and the medians of median," in said
+    for row in table.to_dict("records"):
+        assert f"{row['median_rank_error']:.3g} ± {row['median_rank_error_mcse']:.2g}" in said
+        assert np.isnan(row["sup_error"]) or f"{row['sup_error']:.3g} ± {row['sup_error_mcse']:.2g}" in said
+    assert contradictions.find(table).attrs["comparisons"] == 4
+
+
+def test_the_search_is_compared_with_its_law(command, tmp_path):
+    words = ("sweep.method=binary_search", "sweep.records=[departures_OO,delays]", "also=null", "trials=2000")
+    code, out, err = command(*WORDS[:2], *words, "chunk=2000")
+    assert code == 0, err
+    assert "Compared with its exact mean: the rank error of the search, in 4 of 4 cells." in out
+    assert "Not compared" not in out
+    table = thresholds.reference(results.open_cells(tmp_path / "results" / "thresholds").load())
+    found, exact = table["median_rank_error"], table["median_rank_error_exact"]
+    assert (found - exact).abs().max() < 0.5
+    assert exact[table["records"] == "departures_OO"].min() > 1
+    assert (found[table["records"] == "delays"] == 0).all()  # not once in 2,000 trials: no alarm
+    assert contradictions.find(table).empty
+    assert contradictions.find(table).attrs["comparisons"] == 4
+    wrong = contradictions.find(table.assign(median_rank_error_exact=1.1 * exact))
+    assert set(table.loc[wrong["row"], "records"]) == {"departures_OO"}
+
+
+def test_a_bound_that_is_broken_is_told():
+    """Proved for 90% (T1: beta and as much again) and 95% of the trials: the lower end of the misses decides."""
+    cell = {"method": "windows", "records": "x", "rho": 0.5, "beta": 0.05, "sup_error": 1.0, "sup_error_bound": 2.0}
+    cell |= {"exceeds_bound": 0.2, "exceeds_bound_lower": 0.09}
+    cell |= dict.fromkeys(["median_rank_error_exact", "cdf_at_q50_exact"], np.nan)
+    kept = compared.lines(pd.DataFrame([cell]))
+    assert "the bound holds in 80.0% of the trials or more (proved: 90% or more)." in kept[0]
+    assert not any("MORE OFTEN" in line for line in kept)
+    for broken in (cell | {"exceeds_bound_lower": 0.11}, cell | {"method": "medians_2"}):
+        assert any("MORE OFTEN THAN PROVED" in line for line in compared.lines(pd.DataFrame([broken])))
 
 
 def bands_have_edges(figure):

@@ -15,6 +15,7 @@ from scipy.stats import norm
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.cdf import StepCdf, window
+from tcdp_sim.interior.exact_rank_search import mean_rank_error, search_law
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.interior.medians import plan_medians
 from tcdp_sim.interior.quantiles import plan_quantiles
@@ -282,6 +283,38 @@ def test_neighbouring_tree_errors_share_their_nodes():
     found = np.array([tree.errors(np.array([510, 511, 512]), rng) for _ in range(10000)])
     step = (found[:, 2] - found[:, 1]).var()  # one leaf more
     assert step == pytest.approx(tree.scale**2, rel=5 * np.sqrt(2 / 10000))
+
+
+def literal_law(xs, rank, levels, scale):
+    """P[0], ..., P[2^levels - 1] of the search, node by node."""
+    out = np.zeros(2**levels)
+
+    def below(left, size, p):
+        if size == 1:
+            out[left] = p
+            return
+        goes_left = norm.cdf((sum(x < left + size // 2 for x in xs) - rank + 0.5) / scale)
+        below(left, size // 2, p * goes_left)
+        below(left + size // 2, size // 2, p * (1 - goes_left))
+
+    below(0, 2**levels, 1.0)
+    return out
+
+
+@pytest.mark.parametrize("xs", [[3, 3, 7, 9, 12], [0, 15], [5] * 9, [0, 1, 2, 3, 14, 14, 14]])
+@pytest.mark.parametrize("rho", [0.02, 2.0])
+def test_the_search_has_its_exact_law(xs, rho):
+    """By brute force; and its draws: 5 standard errors in 16 numbers of 8 cases, false alarm below 8e-5."""
+    data, rank, trials = Records.of(xs, 16), (len(xs) + 1) // 2, 20000
+    law = literal_law(xs, rank, 4, np.sqrt(4 / (2 * rho)))
+    at, between = search_law(data, rank, rho)
+    assert at == pytest.approx(law[np.unique(xs)], abs=1e-14)
+    gaps = [[j for j in range(16) if j not in xs and sum(x < j for x in set(xs)) == i] for i in range(len(set(xs)) + 1)]
+    assert between == pytest.approx([law[gap].sum() for gap in gaps], abs=1e-14)
+    assert mean_rank_error(data, rank, rho) == pytest.approx(law @ data.rank_error(range(16), rank), rel=1e-12)
+    found = search_rank(data.sorted, rank, 16, rho, np.random.default_rng(8), trials)
+    share = np.bincount(found, minlength=16) / trials
+    assert (np.abs(share - law) <= 5 * np.sqrt(law * (1 - law) / trials) + 1e-9).all()
 
 
 def test_search_by_brute_force():
