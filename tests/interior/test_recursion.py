@@ -6,7 +6,7 @@ from interior_dense import counts_below, noise_rho, recursive_pmf
 from scipy import stats
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs
+from tcdp_sim.interior import LevelProfile, Recipe, hard_data, methods, outputs
 from tcdp_sim.interior.exact_baselines import exponential_success
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.interior.recursion import INNER_SHIFTS, plan_recursion, sample_recursive
@@ -42,6 +42,20 @@ def test_requirements_of_the_specification(loglog, one, two):
     """Worked out there with another split of the budget: within 6%."""
     found = [plan_recursion(0.5, OMEGA, 2.0**loglog, depth).required_n() for depth in (1, 2)]
     assert found == pytest.approx([one, two], rel=0.06)
+
+
+def test_two_levels_pay_from_the_domain_that_the_documentation_names():
+    """2^(2^148) as the methods split their budgets; 2^(2^160) with the recursion's own split for one level, too."""
+    asked = methods.Budget(0.5, OMEGA, "sinh_normal", "tight")
+
+    def lead(x):
+        one, two = (methods.required_n(name, asked, 2.0**x) for name in ("one_level", "recursion_2"))
+        return one - two
+
+    assert lead(146) < 0 <= lead(148) < lead(151)
+    same_split = {x: [plan_recursion(0.5, OMEGA, 2.0**x, depth).required_n() for depth in (1, 2)] for x in (156, 164)}
+    assert same_split[156][0] < same_split[156][1]
+    assert same_split[164][0] > same_split[164][1]
 
 
 @pytest.mark.parametrize("variant", ["default", "paper"])
