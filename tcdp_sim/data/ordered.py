@@ -5,20 +5,24 @@ from collections.abc import Mapping
 from importlib import resources
 
 from tcdp_sim.data.checks import choice, given, only_keys, shown, whole
-from tcdp_sim.data.domains import as_integer
+from tcdp_sim.data.domains import OUTSIDE, as_integer
 from tcdp_sim.data.readers import read_rows
+from tcdp_sim.data.tables import NULLS
 from tcdp_sim.errors import UserError
 
-KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer")
+KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
 MOST_LOG2_K = 60
 
 
-def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int]:
-    """(distinct values ascending, how often each occurs, log2_k): the records that a specification describes.
+def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int, dict[str, int]]:
+    """(distinct values ascending, how often each occurs, log2_k, what was done): the records of a specification.
 
     spec: `file` (one of the package's samples) or `path` (CSV, Parquet); `column` of whole numbers; at will `count`, a
     column of counts, `only`, column -> the text that rows must have there, and `finer`: the records in a unit 2^finer
     times as fine. The domain is declared, never read off the data: 2^log2_k units beginning at `from` (default 0).
+    `outside`: what becomes of records outside it (error, drop, clip); `nulls`: of rows with an empty cell (error,
+    drop).
+    What was done: "dropped" and "clipped" records, "empty" rows, each with its number if there were any.
     Every mistake is a UserError of one line.
     """
     where = f"records {name}"
@@ -26,31 +30,55 @@ def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int
     low = whole(f"{where}: from", spec.get("from", 0), -(2**53), 2**53)
     log2_k = whole(f"{where}: log2_k", given(where, spec, "log2_k", "1 to 60"), 1, MOST_LOG2_K)
     finer = whole(f"{where}: finer", spec.get("finer", 0), 0, log2_k - 1)
-    found = _counted(where, spec)
+    outside = choice(f"{where}: outside", spec.get("outside", "error"), OUTSIDE)
+    found, empty = _counted(where, spec)
+    found, done = _inside(where, found, low, low + 2 ** (log2_k - finer) - 1, outside)
     if not found:
         raise UserError(f"{where}: no record is left; valid: 1 or more")
     values = sorted(found)
-    end = low + 2 ** (log2_k - finer)
-    if values[0] < low or values[-1] >= end:
-        wrong = values[0] if values[0] < low else values[-1]
-        raise UserError(f"{where}: {wrong} lies outside the declared domain; valid: {low} to {end - 1}")
-    return [(value - low) << finer for value in values], [found[value] for value in values], log2_k
+    done |= {"empty": empty} if empty else {}
+    return [(value - low) << finer for value in values], [found[value] for value in values], log2_k, done
 
 
-def _counted(where, spec) -> Counter[int]:
+def _inside(where, found, low, high, outside) -> tuple[Counter[int], dict[str, int]]:
+    """The records in the domain, and how many were moved or left out."""
+    beyond = [value for value in found if not low <= value <= high]
+    if not beyond:
+        return found, {}
+    if outside == "error":
+        wrong = min(beyond) if min(beyond) < low else max(beyond)
+        said = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
+        raise UserError(f"{said}, or outside = drop or clip")
+    kept: Counter[int] = Counter()
+    for value, times in found.items():
+        if outside == "clip" or low <= value <= high:
+            kept[min(max(value, low), high)] += times
+    return kept, {{"drop": "dropped", "clip": "clipped"}[outside]: sum(found[value] for value in beyond)}
+
+
+def _counted(where, spec) -> tuple[Counter[int], int]:
+    """Records by value, and how many rows were left out for an empty cell."""
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
     only = spec.get("only") or {}
     if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
         raise UserError(f"{where}: only = {shown(only)} is not valid; valid: {{column: text}}")
     columns = [column, *([count] if count else []), *only]
+    nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
     found: Counter[int] = Counter()
+    empty, wanted, own = 0, tuple(str(text) for text in only.values()), len(columns) - len(only)
     for row in _rows(where, spec, columns):
-        if row[len(columns) - len(only) :] == tuple(str(text) for text in only.values()):
+        if row[own:] != wanted:
+            continue
+        if None in row[:own]:
+            empty += 1
+        else:
             times = _integer(where, count, row[1]) if count else 1
             if times < 0:
                 raise UserError(f"{where}: column {shown(count)} holds {times}; valid: 0 or more")
             found[_integer(where, column, row[0])] += times
-    return +found
+    if empty and nulls == "error":
+        raise UserError(f"{where}: {empty} rows have an empty cell; valid: none, or nulls = drop")
+    return +found, empty
 
 
 def _rows(where, spec, columns):
@@ -66,7 +94,7 @@ def _rows(where, spec, columns):
 
 
 def _integer(where, column, text) -> int:
-    value = None if text is None else as_integer(text)
+    value = as_integer(text)
     if value is None:
         raise UserError(f"{where}: column {shown(column)} holds {shown(text)}; valid: whole numbers in every row")
     return value

@@ -9,7 +9,7 @@ import xarray as xr
 from rich import box
 from rich.table import Table
 
-from tcdp_sim.experiments.interior.compared import MIDDLE, exact_values, interval, kept, lines
+from tcdp_sim.experiments.interior.compared import MIDDLE, exact_values, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.results import cell_mechanism
@@ -41,6 +41,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
     told = json.loads(ds["law"].item())
+    row["left_out"] = left_out(told.get("unfit", {}))
     row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
     row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
@@ -79,7 +80,7 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(out, soft_wrap=False)
         if part["sup_error"].notna().any():
             console.print(_verdict(part))
-        for line in _too_few(part):
+        for line in (*first["left_out"].splitlines(), *_too_few(part)):
             console.print(line)
     for line in lines(table):
         console.print(line)

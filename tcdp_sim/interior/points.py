@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import floor, isfinite
+from numbers import Real
 from operator import index
 
 import numpy as np
@@ -48,6 +50,21 @@ def domain_size(k) -> int:
     if size < 1 or isinstance(k, bool):
         raise UserError(f"k = {short(size)} is not a domain size; valid: a whole number >= 1")
     return size
+
+
+def whole_numbers(values: Sequence, what: str = "a value") -> list[int]:
+    """The values as integers; UserError for one that is none. 2.0 is one, 1.5 and "2" are not: nothing is rounded."""
+    try:
+        return list(map(index, values))
+    except TypeError:
+        return [_whole_number(x, what) for x in values]
+
+
+def _whole_number(x, what) -> int:
+    if isinstance(x, Real) and isfinite(x) and x == floor(x):
+        return int(x)
+    said = f"{what} of {x!r} is not a whole number; valid: whole numbers"
+    raise UserError(f"{said}, so scale decimals first and declare the domain in that unit: 1.5 is 15 tenths")
 
 
 def from_values(values: Sequence[int], k: int) -> Points:

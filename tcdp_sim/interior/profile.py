@@ -57,7 +57,7 @@ class LevelProfile:
     def of(cls, values: Sequence[int], k: int) -> "LevelProfile":
         """The profile of records: integers of any size and in any order, repeats allowed, 0 <= value < k."""
         k = tree.domain_size(k)
-        records = sorted(map(int, values))
+        records = sorted(tree.whole_numbers(values))
         if not records:
             raise UserError("the data set is empty; valid: at least 1 record")
         if records[0] < 0 or records[-1] >= k:

@@ -40,7 +40,7 @@ def private_interior_point(
     """An element between the least and the greatest of n records in {0, ..., k - 1}, at (rho, omega)-tCDP.
 
     Right with probability 1 - beta if n is what is proved to suffice; a warning names that n if there are fewer.
-    rho > 0, 1 < omega. The answer is an int. UserError for no records, or records outside the domain.
+    rho > 0, 1 < omega. The answer is an int. UserError for no records, and records outside the domain or not whole.
     """
     data = Records.of(values, k)
     wide = Finder(data.k, rho, omega, beta)
@@ -60,8 +60,8 @@ def private_quantiles(
 ) -> Answer:
     """The quantiles at `levels` (ascending, between 0 and 1; default: the median) of n records in {0, ..., k - 1}.
 
-    The answer is a tuple of ints. With probability 1 - beta each is within half a window of its rank, if n holds one;
-    a warning names the n that does otherwise.
+    Records are whole numbers; 1.5 is a UserError: scale it first. The answer is a tuple of ints. With probability
+    1 - beta each is within half a window of its rank, if n holds one; a warning names the n that does otherwise.
     """
     data = Records.of(values, k)
     plan = plan_quantiles(levels, data.n, data.k, rho, omega, beta)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.cdf import StepCdf
-from tcdp_sim.interior.points import domain_size, short
+from tcdp_sim.interior.points import domain_size, short, whole_numbers
 
 SMALL = 2**62  # up to here elements are kept as int64
 
@@ -15,7 +15,8 @@ SMALL = 2**62  # up to here elements are kept as int64
 class Records:
     """n records in {0, ..., k - 1}, given as distinct values (ascending) and how often each occurs.
 
-    UserError for no records, values outside the domain or out of order, and counts that are not positive.
+    UserError for no records, values that are not whole, outside the domain or out of order, and counts that are not
+    positive whole numbers.
     """
 
     def __init__(self, values: Sequence[int], counts: Sequence[int], k: int):
@@ -23,10 +24,11 @@ class Records:
         self.kind = np.int64 if self.k <= SMALL else object
         if not len(values) or len(values) != len(counts):
             raise UserError("the data set is empty; valid: at least 1 record, and a count for each value")
+        values, counts = whole_numbers(values), whole_numbers(counts, "a count")
         if values[0] < 0 or values[-1] >= self.k:
             outside = values[0] if values[0] < 0 else values[-1]
             raise UserError(
-                f"a value of {short(int(outside))} lies outside the domain; valid: 0 to {short(self.k - 1)}"
+                f"a value of {short(outside)} lies outside the domain; valid: 0 to {short(self.k - 1)}"
             )
         self.values, self.counts = np.array(values, dtype=self.kind), np.asarray(counts, dtype=np.int64)
         if (self.values[1:] <= self.values[:-1]).any() or (self.counts < 1).any():
@@ -35,7 +37,7 @@ class Records:
     @classmethod
     def of(cls, values: Sequence[int], k: int) -> "Records":
         """From records in any order, repeats allowed."""
-        distinct, counts = np.unique(np.array([int(x) for x in values], dtype=object), return_counts=True)
+        distinct, counts = np.unique(np.array(whole_numbers(values), dtype=object), return_counts=True)
         return cls(distinct.tolist(), counts.tolist(), k)
 
     @cached_property

@@ -101,7 +101,8 @@ class Thresholds(Mechanism):
             raise ValueError(
                 f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ..."
             )
-        values, found, log2_k = ordered_records(name, known[name])
+        values, found, log2_k, done = ordered_records(name, known[name])
+        law |= {"unfit": done} if done else {}
         texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, found))}  # every digit is identity
         if method == "windows":
             law["most_windows"] = int(

@@ -68,6 +68,17 @@ def test_the_search_is_compared_with_its_law(command, tmp_path):
     assert set(table.loc[wrong["row"], "records"]) == {"departures_OO"}
 
 
+def test_records_that_do_not_fit_are_told(command, tmp_path):
+    (tmp_path / "t.csv").write_text("age\n" + "".join(f"{i % 40}\n" for i in range(200)) + "900\n" * 3 + '""\n' * 2)
+    spec = "+mechanism.records.ages={path: t.csv, column: age, log2_k: 6, outside: clip, nulls: drop}"
+    words = (*WORDS[:4], "sweep.method=tree_2", "also=null", "sweep.rho=1", "sweep.records=ages")
+    code, out, err = command(*words, spec)
+    assert code == 0, err
+    assert "3 records outside the declared domain were moved to its ends." in out
+    assert "2 rows with an empty cell were left out." in out
+    assert command(*words, spec.replace("outside: clip, ", ""))[0] == 2
+
+
 def test_a_bound_that_is_broken_is_told():
     """Proved for 90% (T1: beta and as much again) and 95% of the trials: the lower end of the misses decides."""
     cell = {"method": "windows", "records": "x", "rho": 0.5, "beta": 0.05, "sup_error": 1.0, "sup_error_bound": 2.0}

@@ -1,10 +1,12 @@
 """One call, one answer: what it is, what it cost, and when it warns."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import private_cdf, private_interior_point, private_quantiles
+from tcdp_sim.interior import LevelProfile, Records, private_cdf, private_interior_point, private_quantiles
 from tcdp_sim.privacy import TCDP
 
 BUDGET = (0.5, 2.83)
@@ -51,6 +53,27 @@ def test_a_domain_of_one_element():
 def test_mistakes_are_one_line(values, k, said):
     with pytest.raises(UserError, match=said):
         private_interior_point(values, k, *BUDGET, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("call", [private_interior_point, private_quantiles, private_cdf])
+@pytest.mark.parametrize("wrong", [1.5, np.float32(0.25), float("nan"), float("inf"), "2", None, Fraction(1, 2)])
+def test_nothing_is_rounded(call, wrong):
+    """What is no whole number is refused in one line that says what to do; 1.5 was taken for 1."""
+    with pytest.raises(UserError, match=r"is not a whole number; valid: whole numbers, so scale decimals") as mistake:
+        call([wrong, 2] * 2000, 16, *BUDGET, np.random.default_rng(1))
+    assert "\n" not in str(mistake.value)
+    with pytest.raises(UserError, match="is not a whole number"):
+        LevelProfile.of([2, wrong], 16)
+    for values, counts in (([1, wrong], [1, 1]), ([1, 2], [1, wrong])):
+        with pytest.raises(UserError, match="is not a whole number"):
+            Records(values, counts, 16)
+
+
+def test_whole_numbers_of_every_kind_are_taken():
+    told = [3, 3.0, np.int64(3), np.uint8(3), np.float64(3.0), Fraction(6, 2)] * 50
+    assert private_interior_point(told, 16, *BUDGET, np.random.default_rng(1)).value == 3
+    assert Records.of(np.array([1.0, 4.0, 4.0]), 16).sorted.tolist() == [1, 4, 4]
+    assert Records.of([2**70, 1.0], 2**80).sorted.tolist() == [1, 2**70]
 
 
 def test_an_unknown_method():

@@ -1,4 +1,4 @@
-"""Threshold queries: the numbers that have an exact value, and what a run says about those that have none."""
+"""Threshold queries: which numbers have an exact value, and what a run says about the others and about its records."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,11 @@ from tcdp_sim.interior.exact_rank_search import mean_rank_error
 from tcdp_sim.interior.requirement import BETA
 
 MIDDLE = "cdf_at_q50"
+LEFT_OUT = {
+    "dropped": "records outside the declared domain were dropped, and n counts the others",
+    "clipped": "records outside the declared domain were moved to its ends",
+    "empty": "rows with an empty cell were left out",
+}
 NOT_YET = -np.log(0.025)  # hits that may be expected where there is none, with probability 2.5%
 
 
@@ -18,6 +23,11 @@ def exact_values(mechanism) -> dict[str, float]:
     missed = mean_rank_error(records, (records.n + 1) // 2, mechanism.promise.rho) if search else np.nan
     middle = records.ranks([records.quantile(0.5)])[0] / records.n if method.startswith("tree_") else np.nan
     return {"median_rank_error_exact": missed, f"{MIDDLE}_exact": middle}
+
+
+def left_out(done) -> str:
+    """What was done to records that do not fit, a line each; done: as `data.ordered` counts it."""
+    return "\n".join(f"{number:,} {LEFT_OUT[what]}." for what, number in done.items())
 
 
 def kept(method: str, beta: float) -> float:
