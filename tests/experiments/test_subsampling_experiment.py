@@ -157,11 +157,15 @@ def test_report_and_figures(table):
     subsampling.report(table, console)
     text = console.export_text()
     assert "…" not in text
-    assert "least error" in text
+    assert "(0.1, 1e-06)-DP, neighbours add or remove one record: root-mean-square error" in text
+    assert "(0.1, 1e-06)-DP, neighbours substitute one record: root-mean-square error" in text
+    assert text.index("add or remove") < text.index("laplace, poisson: least error 14.14 counts at s = 1")
+    assert "laplace, without_replacement: least error 28.28 counts at s = 1" in text
+    assert "Different neighbours do not compare" in text
     with plots.style():
         found = {name: (figure, part) for name, figure, part in subsampling.figures(table)}
     assert list(found) == ["renyi_curves", "profiles", "releases", "error", "loss_tails", "tasks"]
-    assert [len(figure.axes) for figure, _ in found.values()] == [4, 4, 1, 1, 2, 1]
+    assert [len(figure.axes) for figure, _ in found.values()] == [4, 4, 1, 2, 2, 2]
     assert all(len(part) > 10 for _, part in found.values())
 
 
