@@ -22,6 +22,8 @@ DASHES = (
     (0, (12, 2)),
     (0, (4, 1.4, 4, 1.4, 1, 1.4)),
 )
+BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
+BREAK_SHARES = {"near": 3, "far": 2}  # of such an axis
 WRONG = "#B00020"
 GREY = "#777777"
 
@@ -92,6 +94,48 @@ def wide_log_axis(axes, low: float, high: float) -> None:
     if high > 1e100:
         axes.xaxis.set_major_locator(FixedLocator([10.0**exponent for exponent in range(0, 301, 50)]))
         axes.xaxis.set_minor_locator(NullLocator())
+
+
+def log10_pieces(low: float, high: float) -> list[str]:
+    """The pieces of an axis of log10 k, from low to high: "near" for a plain log axis, "far" for one of log log k."""
+    far = high > BREAK_AT
+    return [piece for piece, there in (("near", low < BREAK_AT or not far), ("far", far)) if there]
+
+
+def broken_log10_axis(name: str, pieces: dict, label: str) -> None:
+    """Numbers of up to 10^300, drawn as their log10: a plain log axis up to 10^12, then, after a break, one of log log.
+
+    name: "x" or "y"; pieces: of `log10_pieces` -> axes, side by side, or the far one above the near one.
+    """
+    shown = {"near": (0, BREAK_AT + 0.3), "far": (BREAK_AT - 0.5, 330)}
+    ticks = {"near": range(0, BREAK_AT + 1, 3), "far": (BREAK_AT, 30, 100, 300)}
+    told = {"near": f"{label} (log axis)", "far": f"beyond $10^{{{BREAK_AT}}}$: log log axis"}
+    for piece, axes in pieces.items():
+        getattr(axes, f"set_{name}scale")("log" if piece == "far" else "linear")
+        getattr(axes, f"set_{name}lim")(*shown[piece])
+        axis = getattr(axes, f"{name}axis")
+        axis.set_major_locator(FixedLocator(ticks[piece]))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:g}}}$")
+        axis.set_label_text(told[piece])
+    if len(pieces) == 2:
+        _break_marks(name, pieces["near"], pieces["far"])
+
+
+def _break_marks(name, near, far):
+    """Two slanted strokes on either side of a break; the far piece of an x axis has no y axis of its own."""
+    stroke = {"marker": [(-1, -0.6), (1, 0.6)] if name == "y" else [(-0.6, -1), (0.6, 1)], "markersize": 9}
+    stroke |= {"linestyle": "none", "color": "k", "mew": 1.2, "clip_on": False, "zorder": 9}
+    for axes, end in ((near, 1), (far, 0)):
+        at = ([end], [0]) if name == "x" else ([0], [end])
+        axes.plot(*at, transform=axes.transAxes, label="_break", **stroke)
+    if name == "x":
+        far.sharey(near)
+        far.tick_params(axis="y", left=False, labelleft=False)
+        far.spines["left"].set_visible(False)
+    else:
+        far.tick_params(axis="x", bottom=False, labelbottom=False)
+        far.spines["bottom"].set_visible(False)
 
 
 def plain_log_axis(axes) -> None:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import integrate
 
+from tcdp_sim import calibration_profile, calibration_tight
 from tcdp_sim.calibration import LargestError, calibrate, variance
 from tcdp_sim.calibration_tight import is_certified
 from tcdp_sim.exact import max_order, renyi_divergence
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
+from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP
 
 TARGETS = [(0.01, 5.0), (0.1, 2.0), (0.1, 3.0), (0.001, 24.0), (0.5, 1.06), (1e-5, 220.0), (1.0, 3.0)]
@@ -129,6 +131,28 @@ def test_the_certificate_looks_at_small_orders_too():
     assert ratio[-1] < 0.5 * ratio.max()
     assert is_certified(noise, 1.0, ratio.max() * 1.001, omega)
     assert not is_certified(noise, 1.0, ratio.max() * 0.999, omega)
+
+
+@pytest.mark.parametrize(("ends", "holds"), [((0.5, 0.5, 0.999), True), ((0.5, 0.5, 1.001), False)])
+def test_the_upper_end_of_a_divergence_decides(monkeypatch, ends, holds):
+    """A bracket from half of what is allowed to a thousandth above or below it: only what is below all of it holds."""
+    told = lambda noise, shift, orders: Bounds(*(share * 0.1 * orders for share in ends))  # noqa: E731
+    monkeypatch.setattr(calibration_tight, "renyi_divergence", told)
+    assert is_certified(Laplace(1.0), 1.0, 0.1, 50.0) == holds
+
+
+@pytest.mark.parametrize("slack", [1e-7, 1e-3])
+def test_the_upper_end_of_a_profile_decides(monkeypatch, slack):
+    """A bracket that is wide by a known factor costs noise: the profile of what is given, times it, meets delta."""
+    exact = calibration_profile.product_profile
+
+    def wide(*arguments):
+        low, middle, high = exact(*arguments)
+        return Bounds(low / (1 + slack), middle, high * (1 + slack))
+
+    monkeypatch.setattr(calibration_profile, "product_profile", wide)
+    found = calibration_profile.profile_calibrated.__wrapped__("gaussian", 0.5, 1e-6, 1, variance)
+    assert exact(found, 1.0, 0.5, 1).estimate * (1 + slack) <= 1e-6
 
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), PureDP(1.0), TCDP(0.1, np.inf)])

@@ -12,13 +12,24 @@ from scipy.optimize import brentq
 
 from tcdp_sim import config, exact
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
+from tcdp_sim.plots import (
+    BREAK_AT,
+    BREAK_SHARES,
+    GREY,
+    broken_log10_axis,
+    line_key,
+    log10_pieces,
+    new_figure,
+    points,
+    series_styles,
+)
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.results import cell_mechanism
 from tcdp_sim.summary import INTERVAL
 
 LEVEL = 0.95
 LARGEST_K = 1e300
+BEYOND = 400  # where the axis of log10 k has what lies beyond 300
 # How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
 # never loses to it (but for the slack of its certificate), so that only a clear win says anything.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
@@ -106,23 +117,21 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _ratios(part, rho):
     noises = [name for name in part["noise"].unique() if part.loc[part["noise"] == name, "scaled"].notna().any()]
-    figure, grid = new_figure(1, max(len(noises), 1), 10.0, 4.8, sharex=True)
+    pieces = log10_pieces(np.log10(part["k"].min()), np.log10(part["k"].max()))
+    shares = [BREAK_SHARES[piece] for _ in noises for piece in pieces]
+    columns = max(len(shares), 1)
+    figure, grid = new_figure(1, columns, 10.6, 4.8, width_ratios=shares or None)
     levels = np.sort(part["scaled"].dropna().unique())
     styles = series_styles([(f"ω√ρ = {scaled:.3g}", scaled) for scaled in levels])
-    for axes, name in zip(grid.flat, noises):
-        for scaled, style in zip(levels, styles.values()):
-            cells = part[(part["noise"] == name) & (part["scaled"] == scaled)].sort_values("k")
-            marks = {key: value for key, value in style.items() if key != "linestyle"}
-            x = np.log10(cells["k"])
-            points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks)
-            axes.plot(x, cells["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
-        axes.axhline(1, color=GREY, linewidth=1.2)
-        axes.annotate("Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8)
-        axes.set(yscale="log", xlabel="number of bins k", title=config.named("noise", name)["label"])
-        _exponents(axes.xaxis, axes.set_xscale, 12, (0, 3, 6, 9, 12, 50, 100, 300))
-        ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
-        axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
-        axes.set_yticks([], minor=True)
+    for i, name in enumerate(noises):
+        panels = grid[0, i * len(pieces) : (i + 1) * len(pieces)]
+        for axes in panels:
+            _ratio_lines(axes, part[part["noise"] == name], levels, styles.values())
+        broken_log10_axis("x", dict(zip(pieces, panels)), "number of bins k")
+        panels[0].set_title(config.named("noise", name)["label"], loc="left")
+        panels[0].annotate(
+            "Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8
+        )
     grid[0, 0].set_ylabel("largest error over the Gaussian's (95% quantiles)")
     figure.legend([line_key(**style) for style in styles.values()], list(styles), loc="outside lower center", ncols=4)
     told = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
@@ -130,29 +139,52 @@ def _ratios(part, rho):
     return figure
 
 
-def _exponents(axis, set_scale, even, ticks):
-    """An axis of log10 k, even up to 10^`even` and compressed beyond; the log axes of matplotlib end before 1e300."""
-    set_scale("symlog", linthresh=even, linscale=1.5)
-    axis.set_ticks(ticks)
-    axis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:g}}}$")
+def _ratio_lines(axes, part, levels, styles):
+    for scaled, style in zip(levels, styles):
+        cells = part[part["scaled"] == scaled].sort_values("k")
+        marks = {key: value for key, value in style.items() if key != "linestyle"}
+        x = np.log10(cells["k"])
+        points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks)
+        axes.plot(x, cells["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
+    axes.axhline(1, color=GREY, linewidth=1.2)
+    axes.set_yscale("log")
+    ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
+    axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
+    axes.set_yticks([], minor=True)
 
 
 def _crossovers(part, rho):
-    figure, grid = new_figure(1, 1, 7.8, 4.6)
-    axes = grid[0, 0]
     wanted = [(method, gain) for method in GAINS for gain in GAINS[method] if (part["accounting"] == method).any()]
     said = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
     styles = series_styles([(f"{said[method]}: {_said(gain)}", method) for method, gain in wanted])
-    for (method, gain), (label, style) in zip(wanted, styles.items()):
+    found = {}
+    for method, gain in wanted:
         rows = part[part["accounting"] == method].drop_duplicates("scaled").sort_values("scaled")
-        finite = rows[np.isfinite(rows[f"crossover_{gain:g}"])]
-        axes.plot(finite["scaled"], np.log10(finite[f"crossover_{gain:g}"]), label=label, **style)
-    for exponent, text in ((6, "a million bins"), (80, "atoms in the universe")):
-        axes.axhline(exponent, color="#BBBBBB", linewidth=0.7, linestyle=":")
-        axes.annotate(text, (0.99, exponent), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7.5)
-    axes.set(xlabel="ω√ρ", ylabel="number of bins k")
-    _exponents(axes.yaxis, axes.set_yscale, 10, (0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 300))
-    axes.set_ylim(0, 300)
-    axes.set_title(f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})")
-    figure.legend(loc="outside lower center", ncols=2)
+        found[method, gain] = rows["scaled"], np.log10(rows[f"crossover_{gain:g}"])
+    known = np.concatenate([exponents for _, exponents in found.values()])
+    pieces = log10_pieces(0, 300 if (known > BREAK_AT).any() else BREAK_AT)
+    figure, grid = new_figure(
+        len(pieces), 1, 7.8, 5.4, sharex=True, height_ratios=[BREAK_SHARES[p] for p in pieces][::-1]
+    )
+    for axes in grid[:, 0]:
+        for (label, style), (scaled, exponents) in zip(styles.items(), found.values()):
+            finite = np.isfinite(exponents)
+            axes.plot(scaled[finite], exponents[finite], label=label, **style)
+            beyond = {"marker": "^", "markersize": 6, "linestyle": "none", "fillstyle": "none"}
+            axes.plot(scaled[~finite], np.full((~finite).sum(), BEYOND), color=style["color"], **beyond)
+        for exponent, text in ((6, "a million bins"), (80, "atoms in the universe")):
+            axes.axhline(exponent, color="#BBBBBB", linewidth=0.7, linestyle=":")
+            where = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom", "annotation_clip": True}
+            axes.annotate(text, (0.99, exponent), fontsize=7.5, **where)
+    broken_log10_axis("y", dict(zip(pieces, grid[::-1, 0])), "number of bins k")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    if np.isinf(known).any():
+        grid[0, 0].set_ylim(top=BEYOND * 1.2)
+        handles.append(line_key(GREY, marker="^", markersize=6, linestyle="none", fillstyle="none"))
+        labels.append("not up to $10^{300}$ bins; beyond, nothing was looked for")
+    grid[-1, 0].set_xlabel("ω√ρ")
+    figure.suptitle(
+        f"From how many bins on tCDP beats zCDP (95% quantile of the largest error, ρ = {rho:g})", fontsize=10
+    )
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure

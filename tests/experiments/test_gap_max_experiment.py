@@ -1,9 +1,12 @@
 """The study of private selection: its table and its figures, from small runs."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from figure_lines import curve, curves, key, keys, marked, shows, traces
 from omegaconf import OmegaConf
 from rich.console import Console
+from scipy import stats
 
 from tcdp_sim import config, exact, plots, results, sweep, tabulation
 from tcdp_sim.axes import points
@@ -154,3 +157,137 @@ def test_mistakes_are_one_line(command, word, said):
     assert code == 2
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+# What the lines are
+
+RHO, K = 0.01, np.array([10.0, 1e6])
+NAMES = {  # words of a label -> (algorithm, noise, accounting)
+    "permute-and-flip": ("permute_and_flip", "", ""),
+    "noisy max, Gaussian": ("noisy_max_gaussian", "", ""),
+    "distance-based stability": ("stability", "", ""),
+    "sparse vector": ("sparse_vector", "", ""),
+    "exponential mechanism (pure DP)": ("exponential_mechanism", "", "paper"),
+    "exponential mechanism (bounded range, zCDP)": ("exponential_mechanism", "", "tight"),
+    "Alg. 22, Laplace": ("obvious_answer", "laplace", ""),
+    "Alg. 22, Gaussian": ("obvious_answer", "gaussian", ""),
+    "Alg. 22, sinh-normal (tCDP, Cor. 18)": ("obvious_answer", "sinh_normal", ""),
+    "Alg. 22, sinh-normal (tCDP, tight)": ("obvious_answer", "sinh_normal_tight", ""),
+}
+
+
+once = {}
+
+
+def figures_of(table):
+    """The figures of the whole table, drawn once."""
+    if not once:
+        once.update(drawn(table))
+    return once
+
+
+def rows_of(table, label):
+    algorithm, noise, accounting = NAMES[label]
+    named = (table["algorithm"] == algorithm) & (table["noise"] == noise) & (table["accounting"] == accounting)
+    return table[named].drop_duplicates("k")
+
+
+@pytest.mark.parametrize("label", NAMES)
+def test_a_required_gap_is_that_of_the_method_it_is_called(table, label):
+    figure, _ = figures_of(table)["required_gap"]
+    axes = figure.axes[0 if label.startswith("Alg.") else 1]
+    rows = rows_of(table, label)
+    assert len(rows) == 2
+    shows(axes, key(figure, label), rows, "k", "required_gap")
+    traces(axes, key(figure, label), rows, "k", "required_gap_exact")
+
+
+def test_required_gaps_of_closed_form(table):
+    """The exponential mechanism misses with odds (k - 1) e^(-epsilon gap / 2); epsilon^2 / 2 = rho, or / 8.
+
+    Algorithm 22 with Gaussian noise of variance 1 / (2 rho) has to lift gap / 2 - 1 over the t with P[Z > t] = 1 / k.
+    """
+    figure, _ = figures_of(table)["required_gap"]
+    for label, epsilon in (("(pure DP)", np.sqrt(2 * RHO)), ("(bounded range", np.sqrt(8 * RHO))):
+        ours = curves(figure.axes[1], key(figure, f"exponential mechanism {label}"))
+        assert any(np.allclose(y, 2 / epsilon * np.log(19 * (K - 1)), rtol=1e-7) for _, y in ours)
+    _, y = curve(figure.axes[0], key(figure, "Alg. 22, Gaussian"))
+    z = stats.norm.isf(1 / K) + stats.norm.isf(0.05)
+    np.testing.assert_allclose(y, 2 + 2 * z / np.sqrt(2 * RHO), rtol=1e-7)
+    far = figure.axes[2]
+    ((x, y),) = [line for line in curves(far, key(figure, "Alg. 22, Gaussian")) if len(line[0]) == 40]
+    z = stats.norm.isf(1 / np.round(10.0**x)) + stats.norm.isf(0.05)
+    np.testing.assert_allclose(y, 2 + 2 * z / np.sqrt(2 * RHO), rtol=1e-7)
+
+
+def test_success_against_the_gap_goes_through_the_rows(table):
+    figure, shown = figures_of(table)["success_vs_gap"]
+    for axes, k in zip(figure.axes, K):
+        for label in ("Alg. 22, Gaussian", "permute-and-flip", "distance-based stability"):
+            algorithm, noise, _ = NAMES[label]
+            rows = shown[(shown["k"] == k) & (shown["algorithm"] == algorithm) & (shown["noise"] == noise)]
+            shows(axes, key(figure, label), rows, "gap", "top_selected")
+            truth = rows.sort_values("gap")["top_selected_exact"]
+            through = [np.interp([40, 80, 120, 160], *line) for line in curves(axes, key(figure, label))]
+            assert any(np.allclose(y, truth, rtol=1e-7) for y in through)
+
+
+def test_theorem_20_shows_success_not_failure(table):
+    figure, shown = figures_of(table)["theorem_20"]
+    (axes,) = figure.axes
+    for words, algorithm, name in (
+        ("Alg. 21 at the gap", "generalized_histogram", "theorem_20"),
+        ("WRONG (E6)", "obvious_answer", "theorem_20"),
+        ("4 t_k + 2", "obvious_answer", "proved"),
+    ):
+        rows = shown[shown["algorithm"] == algorithm].drop_duplicates("k").sort_values("k")
+        x, y, low, high = marked(axes, key(figure, words))
+        fails = f"fails_at_{name}"
+        for seen, column in ((y, fails), (low, f"{fails}_upper"), (high, f"{fails}_lower")):
+            np.testing.assert_allclose(seen, 1 - rows[column], rtol=1e-9)
+        np.testing.assert_allclose(x, K)
+        np.testing.assert_allclose(curve(axes, key(figure, words))[1], 1 - rows[f"{fails}_exact"])
+    assert f"ρ = {RHO}" in axes.get_title()
+
+
+def test_privacy_spent_lies_on_closed_forms(table):
+    """Promised: rho a, in units of rho a, and the profile of Gaussian noise; spent is never more."""
+    figure, _ = figures_of(table)["privacy_spent"]
+    delta, renyi = figure.axes
+    like = key(figure, "Alg. 22, Gaussian")
+    broad = [line for line in delta.lines if line.get_linewidth() == 5 and line.get_color() == like.get_color()]
+    x = np.asarray(broad[0].get_xdata())
+    law, other = (stats.norm(sign * RHO, np.sqrt(2 * RHO)) for sign in (1, -1))
+    profiles = [np.asarray(line.get_ydata()) for line in broad]
+    assert any(np.allclose(y, law.sf(x) - np.exp(x) * other.sf(x), rtol=1e-6) for y in profiles)
+    assert all(np.allclose(line.get_ydata(), 1) for line in renyi.lines if line.get_linewidth() == 5)
+    thin = [line for line in (*delta.lines, *renyi.lines) if line.get_linewidth() != 5]
+    thick = [line for line in (*delta.lines, *renyi.lines) if line.get_linewidth() == 5]
+    assert len(thin) == len(thick) > 4
+    for spent_line, promise in zip(thin, thick):
+        assert spent_line.get_color() == promise.get_color()
+        assert (np.asarray(spent_line.get_ydata()) <= np.asarray(promise.get_ydata()) * (1 + 1e-8) + 1e-12).all()
+
+
+def test_against_rho_and_m_the_rows_are_drawn_by_name(table):
+    """Numbers of their own for each rho and m, from the rows of one k."""
+    base = table[(table["k"] == 10) & (table["gap"] == 80) & table["algorithm"].isin(["obvious_answer", "stability"])]
+    names = [n for n in base if n.startswith(("required_gap", "top_selected"))]
+    wide = pd.concat(
+        [base.assign(rho=RHO * by, **{n: base[n] * by for n in names}) for by in (1, 1.2)], ignore_index=True
+    )
+    (figure,) = (figure for name, (figure, _) in drawn(wide).items() if name.startswith("against_rho"))
+    for axes, name in zip(figure.axes, ("top_selected", "required_gap")):
+        for label in ("Alg. 22, Gaussian", "distance-based stability"):
+            algorithm, noise, _ = NAMES[label]
+            rows = wide[(wide["algorithm"] == algorithm) & (wide["noise"] == noise)]
+            shows(axes, key(figure, label), rows, "rho", name)
+            traces(axes, key(figure, label), rows, "rho", f"{name}_exact")
+    (gap,) = [line for line in figure.axes[1].lines if line.get_linewidth() == 3]
+    assert set(gap.get_ydata()) == {80}
+    several = pd.concat([base.assign(m=m, **{n: base[n] * m for n in names}) for m in (1, 2)], ignore_index=True)
+    figure, _ = drawn(several)["top_m"]
+    label = "distance-based stability"
+    shows(figure.axes[0], key(figure, label), several[several["algorithm"] == "stability"], "m", "required_gap")
+    traces(figure.axes[0], key(figure, label), several[several["algorithm"] == "stability"], "m", "required_gap_exact")
+    assert len(keys(figure)) > 2

@@ -5,7 +5,9 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
+from figure_lines import curves, key, shows, traces
 from rich.console import Console
+from scipy import stats
 
 from tcdp_sim import plots, results
 from tcdp_sim.experiments import histogram
@@ -291,3 +293,99 @@ def test_the_legend_names_only_what_is_there(table):
     found = drawn(table[table["noise"] == "laplace"].reset_index(drop=True))
     assert labels(found["exceedance_one_bin"]) == ["Laplace (pure DP)"]
     assert not any("WRONG" in label or "Cor. 27" in label for label in labels(found["error_vs_k_one_bin"]))
+
+
+# What the lines are, against formulas written down here: noise of a histogram whose neighbours substitute a record
+
+
+def radius(noise, rho, k, omega, chance):
+    """What |noise| exceeds in none of k bins with probability 1 - chance (exact), or its bound at chance = "bound"."""
+    if chance == "bound":
+        log_ratio = np.log(k / 0.05)
+        z, e = np.sqrt(2 * log_ratio), log_ratio
+    else:
+        each = -np.expm1(np.log1p(-chance) / k)
+        z, e = stats.norm.isf(each / 2), -np.log(each)
+    if noise == "laplace":
+        return e * 2 / np.sqrt(2 * rho)
+    if noise == "gaussian":
+        return z / np.sqrt(rho)
+    return 8 * omega * np.arcsinh(4 / np.sqrt(rho) * z / (8 * omega))  # Corollary 18, which is for two bins
+
+
+SERIES = {
+    "Laplace (pure DP)": ("laplace", np.nan),
+    "Gaussian (zCDP; tCDP for every ω)": ("gaussian", np.nan),
+    "sinh-normal (tCDP, Cor. 18), ω√ρ = 0.75": ("sinh_normal", 0.75),
+    "sinh-normal (tCDP, Cor. 18), ω√ρ = 2": ("sinh_normal", 2.0),
+}
+
+
+@pytest.mark.parametrize("label", SERIES)
+def test_every_line_of_the_error_is_what_its_name_says(table, label):
+    noise, scaled = SERIES[label]
+    rows = table[(table["noise"] == noise) & (table["omega_sqrt_rho"].fillna(0) == np.nan_to_num(scaled))]
+    figure = drawn(table)["error_vs_k_one_bin"]
+    (axes,), like = figure.axes, key(figure, label)
+    k = np.array([10.0, 1e3, 1e6])
+    shows(axes, like, rows, "k", "linf_q95")
+    traces(axes, like, rows, "k", "linf_q95_exact", linewidth=1.2)
+    truth = radius(noise, 0.1, k, scaled / np.sqrt(0.1), 0.05)
+    np.testing.assert_allclose(rows.sort_values("k")["linf_q95_exact"], truth, rtol=1e-9)
+    thin = [line for line in axes.lines if (line.get_linewidth(), line.get_color()) == (0.6, like.get_color())]
+    np.testing.assert_allclose(thin[0].get_ydata(), radius(noise, 0.1, k, scaled / np.sqrt(0.1), "bound"), rtol=1e-9)
+    assert len(thin) == 1
+
+
+def test_the_printed_bound_and_the_least_n_are_drawn_where_they_are(table):
+    figure = drawn(table)["error_vs_k_one_bin"]
+    (axes,) = figure.axes
+    k = np.array([10.0, 1e3, 1e6])
+    found = [y for x, y in curves(axes, key(figure, "WRONG")) if np.isfinite(y).all()]
+    np.testing.assert_allclose(found, [np.sqrt(np.log(k / 0.05) / 0.1)], rtol=1e-9)
+    for scaled in (1, 2):
+        omega = scaled / np.sqrt(0.1)
+        ((x, y),) = curves(axes, key(figure, f"Cor. 27 asks of tCDP, ω√ρ = {scaled}"))
+        with np.errstate(invalid="ignore"):
+            truth = (omega - 1) * np.log(np.log(x / 4) / (2 * omega**2 * 0.1))
+        known = np.isfinite(y)
+        assert known.any()
+        np.testing.assert_allclose(y[known], truth[known], rtol=1e-9)
+
+
+def test_exceedances_are_those_of_each_bound(table):
+    figure = drawn(table)["exceedance_one_bin"]
+    (axes,) = figure.axes
+    for label, (noise, scaled) in SERIES.items():
+        rows = table[(table["noise"] == noise) & (table["omega_sqrt_rho"].fillna(0) == np.nan_to_num(scaled))]
+        shows(axes, key(figure, label), rows, "k", "exceeds_bound")
+        traces(axes, key(figure, label), rows, "k", "exceeds_bound_exact")
+        k, e = rows.sort_values("k")["k"], np.log(rows.sort_values("k")["k"] / 0.05)
+        each = np.exp(-e) if noise == "laplace" else 2 * stats.norm.sf(np.sqrt(2 * e))
+        np.testing.assert_allclose(rows.sort_values("k")["exceeds_bound_exact"], -np.expm1(k * np.log1p(-each)), 1e-9)
+    rows = table[table["noise"] == "gaussian"]
+    shows(axes, key(figure, "WRONG"), rows, "k", "exceeds_printed")
+    traces(axes, key(figure, "WRONG"), rows, "k", "exceeds_printed_exact")
+
+
+def test_exceedance_says_why_five_noises_are_one_line(table):
+    said = [text.get_text() for text in drawn(table)["exceedance_one_bin"].axes[0].texts]
+    assert any("one line for 4 series, Gaussian and sinh-normal" in text for text in said)
+    other = table.assign(exceeds_bound_exact=table["exceeds_bound_exact"] * (1 + (table["noise"] == "gaussian")))
+    for part in (table[table["noise"] == "gaussian"], other):
+        assert len(drawn(part)["exceedance_one_bin"].axes[0].texts) == 1  # what each bound claims
+
+
+def test_the_panels_of_stability_show_what_they_are_titled(table):
+    """Numbers of their own for each rho, so that no two columns are alike."""
+    base = table[table["k"] == 10]
+    names = [name for name in base if base[name].dtype.kind == "f" and name not in ("k", "omega_sqrt_rho", "delta")]
+    wide = pd.concat([base.assign(**{n: base[n] * by for n in names}) for by in (1.0, 1.7)], ignore_index=True)
+    figure = drawn(wide)["stability_one_bin"]
+    panels = (("error", "linf_q95"), ("top bin", "top_stays"), ("spurious", "spurious_wins"))
+    for axes, (word, name) in zip(figure.axes, panels):
+        assert word in axes.get_title()
+        for label, (noise, scaled) in SERIES.items():
+            rows = wide[(wide["noise"] == noise) & (wide["omega_sqrt_rho"].fillna(0) == np.nan_to_num(scaled))]
+            shows(axes, key(figure, label), rows, "rho", name)
+            traces(axes, key(figure, label), rows, "rho", f"{name}_exact", linewidth=1.2)

@@ -4,7 +4,9 @@ Simulated and exact values are compared at 5.5 standard errors: for a fresh seed
 """
 
 import numpy as np
+import pandas as pd
 import pytest
+from figure_lines import colour, curve, curves, key, marked
 from rich.console import Console
 from scipy import stats
 
@@ -187,3 +189,102 @@ def test_a_noise_has_one_colour_in_every_figure(table):
     assert len(noises) == 5
     assert all(len(styles) == 1 for styles in noises.values())
     assert len(set.union(*noises.values())) == 5
+
+
+# What the lines are: Gaussian noise at rho = 0.1, whose loss is N(rho, 2 rho), and its promises, written down here
+
+GAUSSIAN = "Gaussian (zCDP; tCDP for every ω)"
+LAW = stats.norm(0.1, np.sqrt(0.2))
+
+
+def profile_of_gaussian(epsilon):
+    return LAW.sf(epsilon) - np.exp(epsilon) * stats.norm(-0.1, np.sqrt(0.2)).sf(epsilon)
+
+
+def points_of(rows):
+    """What is drawn on a log axis: zeros are not."""
+    rows = rows[rows["simulated"] > 0]
+    return tuple(rows[name].to_numpy() for name in ("at", "simulated", "lower", "upper"))
+
+
+def test_tails_and_what_each_notion_allows(table):
+    figure = drawn_figures(table)["loss_tail"]
+    zcdp, tcdp = figure.axes[2:]
+    x, y = curve(zcdp, key(figure, GAUSSIAN))
+    np.testing.assert_allclose(y, LAW.sf(x), rtol=1e-7)
+    seen = marked(zcdp, key(figure, GAUSSIAN))
+    kept = np.isfinite(seen[1])
+    for values, truth in zip(seen, points_of(drawn(table, "gaussian", "tail"))):
+        np.testing.assert_allclose(values[kept], truth, rtol=1e-9)
+
+    def subgaussian(t):
+        return np.where(t > 0.1, np.exp(-((np.maximum(t, 0.1) - 0.1) ** 2) / 0.4), 1.0)
+
+    x, y = curve(zcdp, key(figure, "the most that the guarantee allows"))
+    np.testing.assert_allclose(y, subgaussian(x), rtol=1e-9)
+    omega = 2 / np.sqrt(0.1)
+    found = curves(tcdp, key(figure, "ρ-zCDP allows"))
+    np.testing.assert_allclose(found[0][1], subgaussian(found[0][0]), rtol=1e-9)
+    x, y = curve(tcdp, key(figure, "Rényi DP allows"))
+    np.testing.assert_allclose(y, np.minimum(1, np.exp((omega - 1) * (0.1 * omega - x))), rtol=1e-9)
+    steep = 0.2 * omega - 0.1  # from there on tCDP's tail is a line: Lemma 6
+    x, y = curves(tcdp, key(figure, "the most that the guarantee allows"))[0]
+    truth = np.where(x <= steep, subgaussian(x), np.exp((omega - 1) * ((omega - 1) * 0.1 - (x - 0.1))))
+    np.testing.assert_allclose(y, truth, rtol=1e-9)
+
+
+def test_profiles_curves_and_laws_are_those_of_the_named_noise(table):
+    figures = drawn_figures(table)
+    truths = {"delta_epsilon": profile_of_gaussian, "renyi_curve": lambda order: 1 + 0 * order, "loss_law": LAW.cdf}
+    for name, truth in truths.items():
+        figure = figures[name]
+        (axes,) = figure.axes
+        like = key(figure, GAUSSIAN)
+        x, y = curve(axes, like)
+        np.testing.assert_allclose(y, truth(x), rtol=1e-6)
+    quantity = {"delta_epsilon": "profile", "renyi_curve": "renyi", "loss_law": "quantile"}
+    for name, column in quantity.items():
+        rows = drawn(table, "gaussian", column)
+        unit = 0.1 * rows["at"] if column == "renyi" else 1.0
+        own = [(rows[end] / unit)[rows["simulated"] > 0 if column == "profile" else slice(None)] for end in ENDS]
+        seen = marked(figures[name].axes[0], key(figures[name], GAUSSIAN), "x" if name == "loss_law" else "y")
+        seen = (seen[0] if name == "loss_law" else seen[1], *seen[2:])
+        assert len(own[0]) >= 3
+        for values, truth in zip(seen, own):
+            np.testing.assert_allclose(values[np.isfinite(values)], truth[np.isfinite(truth)], rtol=1e-9)
+
+
+ENDS = ("simulated", "lower", "upper")
+
+
+def test_a_promise_has_the_colour_of_its_noise_and_lies_above_it(table):
+    figure = drawn_figures(table)["delta_epsilon"]
+    (axes,) = figure.axes
+    for label in ("tCDP, tight", GAUSSIAN):
+        like = key(figure, label)
+        (bound,) = [line for line in axes.lines if line.get_linewidth() == 0.8 and colour(line)[:3] == colour(like)[:3]]
+        y = curve(axes, like)[1]
+        above = np.isfinite(bound.get_ydata())
+        assert above.sum() > 100
+        assert (np.asarray(bound.get_ydata())[above] >= y[above] * (1 - 1e-9)).all()
+    (bound,) = [line for line in axes.lines if line.get_linewidth() == 0.8 and colour(line)[:3] == colour(like)[:3]]
+    at_one = np.interp(1.0, bound.get_xdata(), np.log(bound.get_ydata()))
+    a = np.geomspace(1.01, 100, 20_000)
+    best = ((a - 1) * (0.1 * a - 1) + (a - 1) * np.log1p(-1 / a) - np.log(a)).min()  # Canonne-Kamath-Steinke
+    assert at_one == pytest.approx(best, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["delta_epsilon", "renyi_curve", "loss_law"])
+def test_a_figure_names_rho_and_omega(table, name):
+    title = drawn_figures(table)[name].axes[0].get_title()
+    assert "ρ = 0.1, ω = 6.325" in title
+    assert ("δ = 1e-06" in title) == (name != "renyi_curve")  # where truncated Laplace noise has no line
+    assert "shift 1" in title
+
+
+def test_noises_that_differ_in_delta_alone_are_two_lines(table):
+    one = table[table["noise"] == "truncated_laplace"]
+    both = pd.concat([one, one.assign(delta=1e-3, exact=one["exact"] / 2)], ignore_index=True)
+    figure = drawn_figures(both)["delta_epsilon"]
+    one, other = (curve(figure.axes[0], key(figure, f"δ = {delta}"))[1] for delta in ("1e-06", "0.001"))
+    np.testing.assert_allclose(other, one / 2, rtol=1e-9)

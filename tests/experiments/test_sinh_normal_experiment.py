@@ -5,6 +5,7 @@ Simulated values are compared at 5.5 standard errors: for a fresh seed a false-a
 
 import numpy as np
 import pytest
+from figure_lines import curve, keys, marked
 from rich.console import Console
 from scipy import integrate, stats
 
@@ -162,3 +163,52 @@ def test_figures(table):
     assert [axes.get_yscale() for axes in found["density"].axes] == ["linear"] * 4 + ["log"] * 4
     assert all(axes.get_yscale() == "log" for axes in found["tail"].axes)
     assert len(found["tail"].legends[0].get_texts()) == 5
+
+
+# What the lines are
+
+
+def test_densities_are_those_of_the_titles(table):
+    """N(0, 2), and Z = arsinh(N(0, 2)), linear above and logarithmic below; the bars are the histogram's."""
+    with plots.style():
+        found = {name: figure for name, figure, _ in sinh_normal.figures(table)}["density"]
+    normal = stats.norm(0, np.sqrt(2))
+    truths = (normal.pdf, lambda z: normal.pdf(np.sinh(z)) * np.cosh(z))
+    laws = ({"scale": np.sqrt(2), "family": "gaussian"}, GIVEN)
+    for column, (truth, law) in enumerate(zip(truths, laws)):
+        rows = table[table["family"] == "gaussian"] if "family" in law else instance(table, "density", **law)[0]
+        rows = rows[(rows["quantity"] == "density") & (rows["trials"] > 0)].sort_values("at")
+        for axes in (found.axes[column], found.axes[column + 4]):
+            (line,) = [line for line in axes.lines if len(line.get_xdata()) == sinh_normal.FINE]
+            np.testing.assert_allclose(line.get_ydata(), truth(np.asarray(line.get_xdata())), rtol=1e-8)
+            (container,) = axes.containers
+            seen = rows[rows["value"] > 0]
+            np.testing.assert_allclose(container.lines[0].get_xdata().astype(float), (seen["at"] + seen["to"]) / 2)
+            np.testing.assert_allclose(container.lines[0].get_ydata().astype(float), seen["value"])
+            ends = np.array([segment[:, 1] for segment in container.lines[2][0].get_segments()])
+            np.testing.assert_allclose(ends, seen[["value_lower", "value_upper"]].to_numpy(float), rtol=1e-9)
+        (bars,) = found.axes[column].patches
+        np.testing.assert_allclose(bars.get_data().values, rows["value"])
+        np.testing.assert_allclose(bars.get_data().edges[:-1], rows["at"])
+
+
+def test_tails_are_those_of_the_legend(table):
+    """Left P[|Z| > x], right its negative logarithm, where the ends of an interval change places."""
+    with plots.style():
+        figure = {name: figure for name, figure, _ in sinh_normal.figures(table)}["tail"]
+    falling, rising = figure.axes
+    normal = stats.norm(0, np.sqrt(2))
+    tails = {"arsinh N(0, 2)": lambda x: 2 * normal.sf(np.sinh(x)), "N(0, 2), Gaussian": lambda x: 2 * normal.sf(x)}
+    for label, tail in tails.items():
+        (like,) = [entry for text, entry in keys(figure).items() if text.startswith(label)]
+        x, y = curve(falling, like)
+        np.testing.assert_allclose(y, tail(x), rtol=1e-8)
+        x, y = curve(rising, like)
+        np.testing.assert_allclose(y, -np.log(tail(x)), rtol=1e-8)
+        x, y, low, high = marked(falling, like)
+        assert ((low <= y) & (y <= high) & (low < high)).all()
+        assert (np.abs(y - tail(x)) <= 2.9 * (high - low)).all()  # 5.5 standard errors or more
+        at, logs, below, above = marked(rising, like)
+        shared = np.isin(x, at)
+        for ours, theirs in ((logs, y), (below, high), (above, low)):
+            np.testing.assert_allclose(ours, -np.log(theirs[shared]), rtol=1e-9)

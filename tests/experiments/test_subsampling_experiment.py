@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from figure_lines import colour, curve, key, marked
 from rich.console import Console
+from scipy import stats
 
 from tcdp_sim import plots, results
 from tcdp_sim.exact import hockey_stick
@@ -157,11 +159,15 @@ def test_report_and_figures(table):
     subsampling.report(table, console)
     text = console.export_text()
     assert "…" not in text
-    assert "least error" in text
+    assert "(0.1, 1e-06)-DP, neighbours add or remove one record: root-mean-square error" in text
+    assert "(0.1, 1e-06)-DP, neighbours substitute one record: root-mean-square error" in text
+    assert text.index("add or remove") < text.index("laplace, poisson: least error 14.14 counts at s = 1")
+    assert "laplace, without_replacement: least error 28.28 counts at s = 1" in text
+    assert "Different neighbours do not compare" in text
     with plots.style():
         found = {name: (figure, part) for name, figure, part in subsampling.figures(table)}
     assert list(found) == ["renyi_curves", "profiles", "releases", "error", "loss_tails", "tasks"]
-    assert [len(figure.axes) for figure, _ in found.values()] == [4, 4, 1, 1, 2, 1]
+    assert [len(figure.axes) for figure, _ in found.values()] == [4, 4, 1, 2, 2, 2]
     assert all(len(part) > 10 for _, part in found.values())
 
 
@@ -182,3 +188,127 @@ def test_mistakes_are_one_line(command, word, said):
     code, _, err = command(*SMALL, word)
     assert (code, err.count("\n")) == (2, 1)
     assert said in err
+
+
+# What is compared with what, and what the lines are
+
+
+def drawn(table, name):
+    with plots.style():
+        return {found: figure for found, figure, _ in subsampling.figures(table)}[name]
+
+
+def test_rows_name_their_relation_and_unit(table):
+    simulated = table[table["trials"] > 0].drop_duplicates(["figure", "scheme", "quantity"])
+    told = {tuple(row) for row in simulated[["figure", "scheme", "quantity", "relation", "unit"]].to_numpy()}
+    schemes = {"poisson": "add-remove", "without_replacement": "substitute"}
+    assert told == {
+        *(("tail", "poisson", "loss_tail", "add-remove", "1"),),
+        *(
+            ("error", s, q, r, "counts^2")
+            for s, r in schemes.items()
+            for q in ("square_error", "square_sampling_error")
+        ),
+        *(("task", s, q, r, "records") for s, r in schemes.items() for q in ("missed", "missed_by_sampling")),
+    }
+    known_rows = table[table["figure"].isin(["curve", "profile", "releases"])]
+    assert known_rows[["relation", "unit"]].notna().all(axis=None)
+    by = known_rows.groupby("quantity")["relation"].unique().map(list).to_dict()
+    assert by["Theorem 11"] == by["tCDP, Theorem 11"] == by["poisson_substitution"] == ["substitute"]
+    assert by["exact, Gaussian"] == by["hybrid"] == by["numerical, upper end"] == ["add-remove"]
+
+
+def test_the_least_errors_are_those_of_laplace_noise_under_each_relation(table):
+    """By hand: (0.1, 1e-6)-DP of one count has 1 / b = 0.1 - 2 log(1 - 1e-6); two counts at least half of 0.1 each."""
+    found = subsampling.best(table)
+    found = found[found["noise"] == "laplace"].set_index("relation")["exact"]
+    assert np.sqrt(found["add-remove"]) == pytest.approx(np.sqrt(2) / (0.1 - 2 * np.log1p(-1e-6)), rel=1e-6)
+    assert np.sqrt(found["substitute"]) == pytest.approx(2 * np.sqrt(2) / 0.1, rel=1e-3)
+
+
+def test_errors_of_two_relations_are_never_in_one_panel(table):
+    for name in ("error", "tasks"):
+        figure = drawn(table, name)
+        titles = [axes.get_title() for axes in figure.axes]
+        assert [("add or remove" in title, "substitute" in title) for title in titles] == [(True, False), (False, True)]
+        assert figure.axes[0].get_ylabel() in ("root-mean-square error (counts)", "records missed by the selected bin")
+        for axes, own, other in zip(
+            figure.axes, ("poisson", "without replacement"), ("without replacement", "poisson")
+        ):
+            shown = {colour(container.lines[0]) for container in axes.containers}
+            words = ("Laplace", "Gaussian") if name == "error" else ("permute", "exponential")
+            assert shown == {colour(key(figure, label)) for label in labels(figure, words, own)}
+            assert not shown & {colour(key(figure, label)) for label in labels(figure, words, other)}
+
+
+def labels(figure, words, scheme):
+    found = [text.get_text() for text in figure.legends[0].get_texts()]
+    return [label for label in found if label.startswith(words) and label.endswith(f", {scheme}")]
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize("scheme", ["poisson", "without_replacement"])
+def test_errors_are_roots_of_the_rows(table, noise, scheme):
+    figure = drawn(table, "error")
+    (label,) = labels(figure, {"laplace": "Laplace", "gaussian": "Gaussian"}[noise], scheme.replace("_", " "))
+    axes = figure.axes[scheme != "poisson"]
+    rows = lines(table, "error", noise=noise, scheme=scheme, quantity="square_error", epsilon=0.1)
+    x, *seen = marked(axes, key(figure, label))
+    for values, name in zip(seen, ("simulated", "lower", "upper")):
+        np.testing.assert_allclose(values, np.sqrt(rows[name]), rtol=1e-9)
+    np.testing.assert_allclose(x, rows["at"])
+    exact = curve(axes, key(figure, label))
+    np.testing.assert_allclose(exact[1], np.sqrt(rows["exact"]), rtol=1e-12)
+    (star,) = [line for line in axes.lines if line.get_marker() == "*" and colour(line) == colour(key(figure, label))]
+    assert (star.get_xdata()[0], star.get_ydata()[0]) == (1, pytest.approx(np.sqrt(rows["exact"].min())))
+
+
+def test_tails_and_tasks_are_the_rows(table):
+    figure = drawn(table, "loss_tails")
+    assert "ρ = 0.1" in figure.get_suptitle()
+    for axes, noise in zip(figure.axes, ("laplace", "gaussian")):
+        for s, label in ((1, "s = 1 (base)"), (0.1, "s = 0.1"), (0.01, "s = 0.01")):
+            rows = lines(table, "tail", noise=noise, fraction=s)
+            seen = marked(axes, key(figure, label))
+            kept = rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
+            for values, name in zip(seen, ("at", "simulated", "lower", "upper")):
+                np.testing.assert_allclose(values, kept[name], rtol=1e-9)
+            x, y = curve(axes, key(figure, label))
+            law = stats.norm(0.1, np.sqrt(0.2))
+            if noise == "gaussian":  # the mixture exceeds t where the base loss exceeds log(1 + (e^t - 1) / s)
+                inner = np.log1p(np.expm1(x) / s)
+                np.testing.assert_allclose(
+                    y, s * law.sf(inner) + (1 - s) * stats.norm(-0.1, np.sqrt(0.2)).sf(inner), 1e-7
+                )
+    figure = drawn(table, "tasks")
+    for axes, scheme in zip(figure.axes, ("poisson", "without_replacement")):
+        for algorithm in ("permute_and_flip", "exponential_mechanism"):
+            rows = lines(table, "task", algorithm=algorithm, scheme=scheme, quantity="missed")
+            (label,) = labels(figure, algorithm.replace("_", " "), scheme.replace("_", " "))
+            for values, name in zip(marked(axes, key(figure, label)), ("at", "simulated", "lower", "upper")):
+                np.testing.assert_allclose(values, rows[name], rtol=1e-9)
+
+
+def test_curves_and_releases_are_the_rows_of_their_names(table):
+    figure = drawn(table, "renyi_curves")
+    for axes, s in zip(figure.axes, known.FRACTIONS):
+        assert axes.get_title() == f"s = {s:g}"
+        for label in ("exact, Laplace", "certified, any", "Theorem 11"):
+            rows = table[(table["figure"] == "curve") & (table["fraction"] == s)]
+            rows = rows[rows["quantity"].str.startswith(label)].sort_values("at")
+            x, y = curve(axes, key(figure, label))
+            np.testing.assert_allclose(x, rows["at"])
+            np.testing.assert_allclose(y, rows["exact"])
+        whole = curve(axes, key(figure, "no sampling"))[1]
+        np.testing.assert_allclose(whole, 1 / s**2)  # rho a in units of s^2 rho a
+        promised = curve(axes, key(figure, "Theorem 11"))[1]
+        np.testing.assert_allclose(promised[np.isfinite(promised)], 13)
+    figure = drawn(table, "releases")
+    for label in ("numerical, upper end", "numerical, lower end", "Lemma 15", "certified", "advanced", "no gain"):
+        rows = table[(table["figure"] == "releases") & table["quantity"].str.contains(label)].sort_values("at")
+        np.testing.assert_allclose(curve(figure.axes[0], key(figure, label))[1], rows["exact"])
+    # rho = 0.1 T at order 1 + sqrt(log(1 / delta) / rho) or so: Canonne-Kamath-Steinke's epsilon at its best order
+    for t, epsilon in zip((1, 100, 1000), curve(figure.axes[0], key(figure, "no gain"))[1]):
+        a = 1 + np.geomspace(1e-2, 1e3, 200_000)
+        best = (0.1 * t * a + np.log1p(-1 / a) + (np.log(1e6) - np.log(a)) / (a - 1)).min()
+        assert epsilon == pytest.approx(best, rel=1e-6)

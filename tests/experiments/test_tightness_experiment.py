@@ -5,6 +5,7 @@ Simulated values are compared at 5.5 standard errors: for a fresh seed a false-a
 
 import numpy as np
 import pytest
+from figure_lines import curve, key, keys, marked
 from rich.console import Console
 
 from tcdp_sim import plots, results
@@ -195,3 +196,50 @@ def test_given_noises_are_read_as_corollary_18(command, tmp_path):
     assert set(table["claim"]) == {"Corollary 18"}
     assert set(table["rho"].round(12)) == {0.01, 1.0}
     assert "Corollary 18 is false for ω√ρ < 0.16848" in out
+
+
+# What the lines are
+
+
+def drawn(table, name):
+    with plots.style():
+        return {found: figure for found, figure, _ in tightness.figures(table)}[name]
+
+
+def test_corollary_18_is_drawn_for_a_histogram(table):
+    """Two bins change: the line passes the errata's numbers, .105 at its right end, not half of them."""
+    figure = drawn(table, "corollary_18")
+    (axes,) = figure.axes
+    x, y = curve(axes, key(figure, "exact, worst order"))
+    np.testing.assert_allclose(np.exp(np.interp(np.log(SCALED), np.log(x), np.log(y))), COROLLARY_18[1e-4], rtol=0.01)
+    x, y, low, high = marked(axes, key(figure, "simulated"))
+    rows = table[(table["claim"] == "Corollary 18") & (table["trials"] > 0)].sort_values("omega")
+    for seen, name in ((x, "omega_sqrt_rho"), (y, "ratio"), (low, "ratio_lower"), (high, "ratio_upper")):
+        np.testing.assert_allclose(seen, rows[name], rtol=1e-9)
+    for scaled, ratio, lower, upper in zip(x, y, low, high):
+        scale, knee = 400, 800 * scaled
+        truth = 2 * divergence(scale, knee, knee / 8) / (1e-4 * knee / 8)
+        assert abs(ratio - truth) <= 5.5 * (upper - lower) / 3.9
+        assert lower < ratio < upper
+
+
+def test_theorem_17_is_drawn_against_the_order_over_omega(table):
+    figure = drawn(table, "theorem_17")
+    (axes,) = figure.axes
+    for label, like in keys(figure).items():
+        if not label.startswith(("Theorem", "calibrated")):
+            continue
+        claim, scaled = label.split(",")[0], float(label.split("= ")[1].split(":")[0])
+        rows = table[(table["claim"] == claim) & np.isclose(table["omega_sqrt_rho"], scaled)]
+        first, omega = rows.iloc[0], scaled / 0.04
+        x, y = curve(axes, like)
+        orders = x * omega
+        picked = [3, 20, 60]
+        truth = [divergence(first["scale"], first["knee"], orders[i]) / (0.0016 * orders[i]) for i in picked]
+        np.testing.assert_allclose(y[picked], truth, rtol=1e-6)
+        simulated = rows[(rows["trials"] > 0) & np.isfinite(rows["ratio"])].sort_values("order")
+        seen = marked(axes, like)
+        for values, name in zip(seen[1:], ("ratio", "ratio_lower", "ratio_upper")):
+            np.testing.assert_allclose(values, simulated[name], rtol=1e-9)
+        np.testing.assert_allclose(seen[0], simulated["order"] / omega, rtol=1e-9)
+    assert 1 / 16 in {float(line.get_ydata()[0]) for line in axes.lines if len(line.get_ydata()) == 2}

@@ -79,6 +79,28 @@ def test_the_curve_of_a_guarantee(guarantee, expected, highest):
     assert pickle.loads(pickle.dumps(bound))(3) == bound(3)
 
 
+@pytest.mark.parametrize("order", [1e3, 1e6, 1e12, 1e300])
+def test_a_large_order_is_not_an_endless_one(order):
+    """(order, 0.7)-Renyi DP says nothing beyond its order, and leaves a delta at every epsilon: it is not 0.7-DP."""
+    bound = renyi_bound(RDP(order, 0.7))
+    assert (bound.highest, bound(order), bound(2 * order)) == (order, 0.7, math.inf)
+    assert (bound(1.5), bound(2)) == (0.7, 0.7)  # 0.7-DP would give 0.105 and 0.137
+    assert delta_at(RDP(order, 0.7), 0.8) > 0 == delta_at(PureDP(0.7), 0.8)
+    long = renyi_bound(TCDP(1e-9, order))
+    assert (long.highest, long(2 * order)) == (order, math.inf)
+
+
+def test_the_delta_that_a_large_order_leaves():
+    """By hand, at order a = 1e6 and epsilon = 0.7 + 1e-4: log delta = -1e-4 (a - 1) + (a - 1) log(1 - 1/a) - log a."""
+    a = mp.mpf(10) ** 6
+    truth = -mp.mpf("1e-4") * (a - 1) + (a - 1) * mp.log(1 - 1 / a) - mp.log(a)
+    value, order = tightest_log_delta(renyi_bound(RDP(1e6, 0.7)), 0.7001)
+    assert value == pytest.approx(float(truth), rel=1e-9)
+    assert value == pytest.approx(-114.8154, abs=1e-4)
+    assert order == pytest.approx(1e6)
+    assert to_approx_dp(RDP(1e6, 0.7), math.exp(float(truth))).epsilon == pytest.approx(0.7001, rel=1e-9)
+
+
 def test_the_curve_of_the_gaussian_has_no_room():
     """The Gaussian meets its zCDP bound with equality, by quadrature of the definition."""
     rho, theta = 0.3, math.sqrt(0.6)

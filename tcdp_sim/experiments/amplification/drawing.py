@@ -4,6 +4,9 @@ import numpy as np
 
 from tcdp_sim.experiments.amplification.known import MEMBERSHIP
 from tcdp_sim.plots import COLOURS, GREY, MARKERS, line_key, new_figure, points, series_styles
+from tcdp_sim.privacy import SCHEMES
+
+RELATIONS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}  # what neighbours do
 
 
 def curves(part, rho):
@@ -33,7 +36,12 @@ def curves(part, rho):
     keys["Lemma 15 (whole orders)"] = line_key(styles["exact, Gaussian"]["color"], linestyle="none", marker="o")
     keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle(f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact")
+    figure.suptitle(
+        f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact\n"
+        "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples;\n"
+        "all others: Poisson samples, neighbours add or remove one record",
+        fontsize=10,
+    )
     return figure
 
 
@@ -62,7 +70,8 @@ def profiles(part, rho):
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}")
+    told = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
+    figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}\n{told}", fontsize=10)
     return figure
 
 
@@ -70,8 +79,12 @@ def _alike(part):
     """One scheme of all that have the same numbers for the noises -> the names of these."""
     found, part = {}, part[part["noise"] != MEMBERSHIP]
     for scheme, rows in part.groupby("quantity", sort=False):
-        found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme.replace("_", " "))
-    return {names[0].replace(" ", "_"): " = ".join(names) for names in found.values()}
+        found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme)
+    return {schemes[0]: " = ".join(map(_with_relation, schemes)) for schemes in found.values()}
+
+
+def _with_relation(scheme) -> str:
+    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == "add-remove" else "")
 
 
 def releases(part, rho):
@@ -80,43 +93,62 @@ def releases(part, rho):
     axes = grid[0, 0]
     for name, style in series_styles([(name, name) for name in part["quantity"].unique()]).items():
         rows = part[part["quantity"] == name].sort_values("at")
-        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name, **style)
-    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε at δ = 1e-6")
-    axes.set_title(f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}")
+        under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
+        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **style)
+    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
+    told = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
+    axes.set_title(f"{told}; neighbours {RELATIONS['add-remove']}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
 def errors(part, best):
-    """(d) Root-mean-square error against the fraction at a fixed final privacy; stars: the best fraction."""
-    panels = list(dict.fromkeys(zip(part["data"], part["epsilon"])))
-    figure, grid = new_figure(1, len(panels), max(4.6 * len(panels), 6.5), 4.9)
+    """(d) Root-mean-square error against the fraction at a fixed final privacy; stars: the best fraction.
+
+    A panel for each data set, target and relation between neighbours: errors under two relations do not compare.
+    """
+    panels = list(part.groupby(["relation", "data", "epsilon"], sort=False))
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    figure, grid = new_figure(rows, columns, max(4.6 * columns, 6.5), 3.6 * rows + 1.3)
     kinds = list(dict.fromkeys(zip(part["label"], part["scheme"])))
-    styles = series_styles([(f"{label}, {scheme.replace('_', ' ')}", label) for label, scheme in kinds])
-    for axes, (name, epsilon) in zip(grid[0], panels):
-        panel, stars = (rows[(rows["data"] == name) & (rows["epsilon"] == epsilon)] for rows in (part, best))
-        for (label, scheme), style in zip(kinds, styles.values()):
-            rows = panel[(panel["label"] == label) & (panel["scheme"] == scheme)].sort_values("at")
-            total = rows[rows["quantity"] == "square_error"]
-            marks = {key: value for key, value in style.items() if key != "linestyle"}
-            shown = (np.sqrt(total[c].clip(lower=0)) for c in ("simulated", "lower", "upper"))
-            points(axes, total["at"], *shown, **marks)
-            axes.plot(total["at"], np.sqrt(total["exact"]), color=style["color"], linestyle=style["linestyle"])
-            sampling = rows[(rows["quantity"] == "square_sampling_error") & (rows["exact"] > 0)]
-            axes.plot(sampling["at"], np.sqrt(sampling["exact"]), color=GREY, linewidth=0.8, linestyle=":")
-            star = stars[(stars["label"] == label) & (stars["scheme"] == scheme)]
-            axes.plot(star["at"], np.sqrt(star["exact"]), "*", color=style["color"], markersize=12, zorder=5)
-        told = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP"
+    named = series_styles([(f"{label}, {_spoken(scheme)}", label) for label, scheme in kinds])
+    styles = dict(zip(kinds, named.values()))
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, ((relation, name, epsilon), panel) in zip(grid.flat, panels):
+        stars = best[(best["relation"] == relation) & (best["data"] == name) & (best["epsilon"] == epsilon)]
+        for kind, rows in panel.groupby(["label", "scheme"], sort=False):
+            star = stars[(stars["label"] == kind[0]) & (stars["scheme"] == kind[1])]
+            _error_curve(axes, rows.sort_values("at"), star, styles[kind])
+        told = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP\nneighbours {RELATIONS[relation]}"
         axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=told)
-    grid[0, 0].set_ylabel("root-mean-square error (counts)")
-    keys = {name: line_key(**style) for name, style in styles.items()}
+    for axes in grid[:, 0]:
+        axes.set_ylabel("root-mean-square error (counts)")
+    keys = {name: line_key(**style) for name, style in named.items()}
     keys |= {
         "sampling alone": line_key(GREY, linestyle=":"),
         "best s": line_key("black", linestyle="none", marker="*", markersize=9),
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
-    figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated")
+    figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
     return figure
+
+
+def _spoken(scheme) -> str:
+    return scheme.replace("_", " ")
+
+
+def _error_curve(axes, rows, star, style):
+    """One noise and scheme: all of the error, what sampling alone makes of it, and the best fraction."""
+    total = rows[rows["quantity"] == "square_error"]
+    marks = {key: value for key, value in style.items() if key != "linestyle"}
+    shown = (np.sqrt(total[c].clip(lower=0)) for c in ("simulated", "lower", "upper"))
+    points(axes, total["at"], *shown, **marks)
+    axes.plot(total["at"], np.sqrt(total["exact"]), color=style["color"], linestyle=style["linestyle"])
+    sampling = rows[(rows["quantity"] == "square_sampling_error") & (rows["exact"] > 0)]
+    axes.plot(sampling["at"], np.sqrt(sampling["exact"]), color=GREY, linewidth=0.8, linestyle=":")
+    axes.plot(star["at"], np.sqrt(star["exact"]), "*", color=style["color"], markersize=12, zorder=5)
 
 
 def tails(part):
@@ -139,5 +171,7 @@ def tails(part):
         for i, s in enumerate(fractions)
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
-    figure.suptitle("Privacy loss of one record, Poisson sampling. Lines: exact; markers: simulated, 95%")
+    scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
+    told = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
+    figure.suptitle(f"{told}. Lines: exact; markers: simulated, 95%", fontsize=10)
     return figure

@@ -29,6 +29,9 @@ RELEASES = tuple(10**k for k in range(6))
 DELTA, RATE = 1e-6, 0.01  # of the composed releases
 WOR = "without_replacement"
 RULE = "the false rule (s²ρ, same ω)"
+EITHER = "either"  # of the relations between neighbours: it holds under both
+RELATION = {"Theorem 11": "substitute", "tCDP, Theorem 11": "substitute", "no sampling": EITHER}  # others: add-remove
+RELATION |= {"certified, any (ρ, ω')-tCDP": EITHER, "zCDP: no gain by sampling": EITHER}
 MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with that chance
 
 
@@ -169,5 +172,7 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 
 def _rows(figure, series, at, values, **labels):
-    labels = {"figure": figure, "quantity": series, **labels}
+    relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
+    told = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
+    labels = {"figure": figure, "quantity": series, **told, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -1,8 +1,9 @@
 """How the errors of selection and threshold queries on subsamples look."""
 
+from tcdp_sim.experiments.amplification.drawing import RELATIONS
 from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
 
-_PANEL = ("base", "data", "records", "epsilon", "rho")
+_PANEL = ("relation", "base", "data", "records", "epsilon", "rho")
 _SERIES = ("quantity", "algorithm", "method", "noise", "scheme")
 _SHOWN = ("at", "simulated", "lower", "upper")
 _ALONE = "missed_by_sampling"
@@ -14,15 +15,19 @@ _AXIS = {
 
 
 def tasks(part):
-    """(f) Mean errors against the fraction; a panel for each data set and target; stars: the least error."""
+    """(f) Mean errors against the fraction; a panel for each data set, target and relation; stars: the least error."""
     part = part.assign(**{name: part[name].astype(object).fillna("") for name in (*_PANEL, *_SERIES) if name in part})
     panels = list(part.groupby([name for name in _PANEL if name in part], sort=False))
     kinds = [name for name in _SERIES if name in part]
     drawn = part.loc[part["quantity"] != _ALONE, kinds].drop_duplicates()
     series = list(drawn.itertuples(index=False, name=None))
     styles = dict(zip(series, series_styles((_said(kind), _said(kind[:-1])) for kind in series).values()))
-    figure, grid = new_figure(1, len(panels), max(4.6 * len(panels), 6.5), 4.9)
-    for axes, (told, panel) in zip(grid[0], panels):
+    columns = min(len(panels), 2)
+    lines = -(-len(panels) // columns)
+    figure, grid = new_figure(lines, columns, max(4.6 * columns, 6.5), 3.6 * lines + 1.3)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, (told, panel) in zip(grid.flat, panels):
         for kind, rows in panel.groupby(kinds, sort=False):
             rows = rows.sort_values("at")
             at, mean, *ends = (rows[name].where(rows["simulated"] > 0) for name in _SHOWN)  # zero has no logarithm
@@ -37,12 +42,13 @@ def tasks(part):
         named = dict(zip((name for name in _PANEL if name in part), told))
         target = ", ".join(f"{sign} = {named[key]:g}" for key, sign in _TARGETS if named.get(key, "") != "")
         where = named.get("records") or named.get("data", "")
-        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=f"{where}: {target}")
+        where = f"{where}: {target}\nneighbours {RELATIONS[named['relation']]}"
+        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=where)
         found = [_AXIS[name] for name in panel["quantity"].unique() if name in _AXIS]
-        axes.set_ylabel(" / ".join(found) if axes is grid[0, 0] or part["base"].nunique() > 1 else "")
+        axes.set_ylabel(" / ".join(found) if axes in grid[:, 0] or part["base"].nunique() > 1 else "")
     keys = {_said(kind, len(set(part["quantity"])) > 2): line_key(**style) for kind, style in styles.items()}
     keys |= {"sampling alone": line_key(GREY, linestyle=":")} if (part["quantity"] == _ALONE).any() else {}
-    keys |= {"best s": line_key("black", linestyle="none", marker="*", markersize=9)}
+    keys |= {"least of the simulated": line_key("black", linestyle="none", marker="*", markersize=9)}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
     figure.suptitle("Mean error on subsamples against the truth of all records, with 95% intervals")
     return figure

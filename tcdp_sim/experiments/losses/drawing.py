@@ -10,6 +10,7 @@ from tcdp_sim import config
 from tcdp_sim.plots import GREY, line_key, new_figure, points, series_styles
 from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
 
+SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
 ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
 
 
@@ -36,13 +37,19 @@ def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named(table):
-    """What each row's line is called: its noise and, where they differ, omega and shift."""
+    """What each row's line is called: its noise and, where they differ, omega, delta and shift."""
     names = table["noise"].map(lambda noise: config.named("noise", noise)["label"])
-    if table["omega"].nunique() > 1:
-        names += table["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}")
-    if table["shift"].nunique() > 1:
-        names += table["shift"].map(lambda shift: f", shift {shift:g}")
+    for name, sign in SIGNS.items():
+        if name != "rho" and name in table and table[name].nunique() > 1:
+            names += table[name].map(lambda value, sign=sign: "" if value != value else f", {sign} {value:.4g}")
     return names
+
+
+def _target(part) -> str:
+    """The privacy that all of the noises are at, for a title: rho, and what else is the same wherever it is said."""
+    known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
+    said = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
+    return "\n" + ", ".join(said)
 
 
 def _series(part, styles):
@@ -119,7 +126,7 @@ def _profile(part, styles):
         _shown(axes, style, drawn, curve)
         axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
     axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
-    axes.set_title("Privacy profiles: what every noise leaks beyond ε")
+    axes.set_title("Privacy profiles: what every noise leaks beyond ε" + _target(part))
     _legend(figure, part, styles, {"the most that the guarantee allows": ALLOWED})
     return figure
 
@@ -140,7 +147,8 @@ def _renyi(part, styles):
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
-    axes.set_title("Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω" + (grown and " / shift"))
+    told = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
+    axes.set_title(told + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # of no line
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
     _legend(figure, finite[finite["trials"] > 0], styles, {"the most that tCDP allows for α < ω": ALLOWED})
     return figure
@@ -154,7 +162,7 @@ def _law(part, styles):
         whiskers = {"xerr": [left, right], "linestyle": "none", "capsize": 1.5}
         axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **_mark(style))
         axes.plot(curve["exact"], curve["at"], color=style["color"], linestyle=style["linestyle"])
-    axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]", title="The law of the privacy loss")
+    axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]", title="The law of the privacy loss" + _target(part))
     _legend(figure, part, styles, {})
     return figure
 

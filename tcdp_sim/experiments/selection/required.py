@@ -128,7 +128,8 @@ def theorem_20_figure(part: pd.DataFrame):
         keys["Alg. 22 at 4 t_k + 2 (proved: 1 − 1/k)"] = {"color": "#009E73", "marker": "^"}
         _success_at(axes, cells, "proved", {"color": "#009E73", "marker": "^"})
     axes.set(xscale="log", xlabel="number of candidates k", ylabel="P[the true top is selected]", ylim=(None, 1.02))
-    axes.set_title("Gap 2 z with P[|Z| ≥ z] = 0.01 / k, Gaussian noise; lines: exact, markers: simulated")
+    told = f"Gaussian noise at ρ = {part['rho'].iloc[0]:g}; lines: exact, markers: simulated"
+    axes.set_title(f"Gap 2 z with P[|Z| ≥ z] = 0.01 / k, {told}")
     series.legend(figure, part.iloc[:0], {}, 1, keys)
     return figure
 

@@ -1,0 +1,100 @@
+"""What a figure shows: the numbers of its lines and markers, found by their look, as a reader finds them."""
+
+import numpy as np
+from matplotlib.colors import to_rgba
+
+
+def keys(figure):
+    """Label -> legend entry; no label twice."""
+    (legend,) = figure.legends
+    found = {text.get_text(): key for text, key in zip(legend.get_texts(), legend.legend_handles)}
+    assert len(found) == len(legend.get_texts())
+    return found
+
+
+def key(figure, label):
+    """The legend entry whose label holds these words, the only one."""
+    (found,) = [entry for text, entry in keys(figure).items() if label in text]
+    return found
+
+
+def colour(artist):
+    """The colour of a line, a collection or a legend entry, with its opacity."""
+    if hasattr(artist, "get_color") and not hasattr(artist, "get_segments"):
+        return to_rgba(artist.get_color(), artist.get_alpha())
+    return to_rgba(artist.get_colors()[0] if hasattr(artist, "get_colors") else artist)
+
+
+def pattern(line):
+    """The dashes of a line, in multiples of its width."""
+    return str(line._unscaled_dash_pattern)
+
+
+def curves(axes, like, **more):
+    """(x, y) of every line in the colour and dashes of a legend entry; `more`: other properties, such as linewidth."""
+    found = [line for line in axes.lines if line.get_linestyle() != "None"]
+    found = [line for line in found if (colour(line), pattern(line)) == (colour(like), pattern(like))]
+    found = [line for line in found if all(getattr(line, f"get_{name}")() == value for name, value in more.items())]
+    return [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in found]
+
+
+def curve(axes, like, **more):
+    """The only one of `curves`."""
+    (found,) = curves(axes, like, **more)
+    return found
+
+
+def several_marked(axes, like, side="y"):
+    """(x, y, lower, upper) of all markers with bars in the look of a legend entry, NaN where there is none.
+
+    side: along which axis the bars are. An infinite end is NaN.
+    """
+    found = []
+    for container in axes.containers:
+        if _alike(container, like):
+            line, _, (bars,) = container.lines
+            ends = [(*segment[:, "xy".index(side)], np.nan, np.nan)[:2] for segment in bars.get_segments()]
+            found.append((*map(_floats, line.get_data()), *np.sort(np.array(ends, dtype=float)).T))
+    return found
+
+
+def marked(axes, like, side="y"):
+    """The only one of `several_marked`."""
+    (found,) = several_marked(axes, like, side)
+    return found
+
+
+def _floats(values):
+    return np.asarray(values, dtype=float)
+
+
+def _alike(container, like):
+    if not hasattr(like, "get_marker"):
+        return colour(container.lines[2][0]) == colour(like)  # the entry is a bar
+    line = container.lines[0]
+    return (colour(line), line.get_marker()) == (colour(like), like.get_marker())
+
+
+def shows(axes, like, rows, x, name):
+    """Assert that markers and bars are the columns `name`, `name_lower`, `name_upper` of the rows.
+
+    Where several series share a look, as one noise in two algorithms, those at the first of the numbers are meant.
+    """
+    rows = rows.sort_values(x)
+    found = several_marked(axes, like)
+    if len(found) > 1:
+        found = [seen for seen in found if len(seen[1]) == len(rows) and seen[1][0] == rows[name].iloc[0]]
+    (found,) = found
+    for seen, column in zip(found, (x, name, f"{name}_lower", f"{name}_upper")):
+        np.testing.assert_allclose(seen, rows[column], rtol=1e-9, err_msg=column)
+
+
+def traces(axes, like, rows, x, name, **more):
+    """Assert that one line is the column `name` of the rows against `x`; several of a look: as in `shows`."""
+    rows = rows.sort_values(x)
+    found = curves(axes, like, **more)
+    if len(found) > 1:
+        found = [line for line in found if len(line[1]) == len(rows) and line[1][0] == rows[name].iloc[0]]
+    ((at, y),) = found
+    np.testing.assert_allclose(at, rows[x], rtol=1e-12)
+    np.testing.assert_allclose(y, rows[name], rtol=1e-9, err_msg=name)
