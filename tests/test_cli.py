@@ -339,7 +339,7 @@ BAD = {
     "seed=???": ["seed is not given"],
     "seed=${foo}": ["foo"],
     "name=${name}": ["name"],
-    "hydra.run.dir=/dev/null/x": ["/dev/null/x"],
+    "hydra.run.dir=/dev/null/x": ["hydra.run.dir=/dev/null/x is not available"],
     "data=csv": ["data.path is not given"],
     "data=csv data.path=x.csv": ["data.column is not given"],
     "data.axes.k=[1] data=flights_dest data.axes.rho=[1]": ["data.axes.rho=[1]"],
