@@ -141,6 +141,20 @@ def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
     opened(run)
 
 
+@pytest.mark.parametrize("name", ["lock", "run.log"])
+def test_a_planted_link_is_not_followed(command, run, tmp_path, name):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("precious")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(mine)
+    code, _, err = command(*STUDY)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"results/histogram/{name}: Too many levels of symbolic links" in err
+    assert mine.read_text() == "precious"
+    (run / name).unlink()
+    assert command(*STUDY)[0] == 0
+
+
 YAML = """\
 # @package _global_
 defaults: [histogram]
@@ -200,8 +214,10 @@ UP = "../" * 40
 
 @pytest.mark.parametrize(
     "word",
-    ["data={up}{here}/mine", "+data@x={up}{here}/mine", "experiment='{up}{here}/mine'", "data=${{oc.env:EVIL}}"]
-    + ["++mechanism={up}{here}/mine", "cluster=[{up}{here}/mine]", "+noise={up}{here}/mine", "data=./one_bin"],
+    [
+        *("data={up}{here}/mine", "+data@x={up}{here}/mine", "experiment='{up}{here}/mine'", "data=${{oc.env:EVIL}}"),
+        *("++mechanism={up}{here}/mine", "cluster=[{up}{here}/mine]", "+noise={up}{here}/mine", "data=./one_bin"),
+    ],
 )
 def test_an_option_of_a_group_is_no_path(command, tmp_path, monkeypatch, word):
     (tmp_path / "mine.yaml").write_text(YAML.replace("defaults: [histogram]\n", ""))
@@ -209,7 +225,7 @@ def test_an_option_of_a_group_is_no_path(command, tmp_path, monkeypatch, word):
     monkeypatch.setenv("EVIL", f"{UP}{str(tmp_path)[1:]}/mine")
     code, out, err = command("mode=plan", word)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "is not valid: files from elsewhere could run code; valid: " in err
+    assert "is not valid: an option is a name, and no file from elsewhere; valid: " in err
 
 
 def test_words_that_only_look_like_hydras_are_heard(command):

@@ -23,7 +23,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     experiment.report(table, console)
     try:
         with plots.style():
-            saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
+            saved = plots.save_all(experiment.figures(table), settings.folder / "figures", _chosen(cells))
         contradictions.report(table, settings.folder / "contradictions.csv", console)
         paired.report(cells, settings.folder / "differences.csv", partial(say, console))
     except OSError as problem:
@@ -32,6 +32,11 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     for path in saved:
         say(console, f"figure: {path}")
     say(console, f"results: {settings.folder / 'results.zarr'}")
+
+
+def _chosen(cells: xr.Dataset) -> set[str]:
+    """The names that are the user's own."""
+    return set(map(str, cells["data"].values)) if "data" in cells.coords else set()
 
 
 def published(folder: Path, wanted: str) -> xr.Dataset:
