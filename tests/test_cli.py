@@ -139,11 +139,13 @@ def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, 
     words = (*CSV, visits(tmp_path, name), "data.count=n", "data.domain=[a,b,c,d]", "name=mine")
     code, out, err = command(*words)
     assert (code, err) == (0, "")
+    told = f"data visits.clinic: 15 records of {name}, column 'clinic', counts 'n'; each record counted is taken for"
+    assert out.count(told) == 2  # before it is simulated, and beside the results
     figures = sorted((tmp_path / "results/mine/figures").iterdir())
     shown = {path.name: path.read_bytes() for path in figures}
     assert shown
     table = pd.read_csv(next(path for path in figures if path.suffix == ".csv"))
-    assert set(table["data"]) == {"csv"}
+    assert set(table["data"]) == {"visits.clinic"}
     assert set(table["k"]) == {4}
     assert set(table["n"]) == {15}
     (tmp_path / name).unlink()
@@ -153,7 +155,66 @@ def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, 
     code, out, err = command("mode=draw", "name=mine", *again)
     assert (code, err) == (0, "")
     assert "figure: " in out
+    assert out.count(told) == 1
     assert {path.name: path.read_bytes() for path in figures} == shown
+
+
+def test_records_that_do_not_count_leave_a_trace(command, tmp_path):
+    """Of 20,000 rows 50 have no clinic: said before and after the run, in its log, its results and its provenance."""
+    table = pd.DataFrame({"clinic": ["a", "b"] * 9_975 + [None] * 50, "who": range(20_000)})
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    words = (*CSV, "data.path=visits.csv", "data.domain=5", "name=mine", "sweep.noise=gaussian")
+    code, _, err = command(*words)
+    assert code == 2
+    assert "50 empty cells; valid: none, or nulls = drop" in err
+    code, out, err = command(*words, "data.nulls=drop")
+    assert (code, err) == (0, "")
+    dropped = "50 rows with an empty cell were dropped"
+    assert out.count(dropped) == 2
+    folder = tmp_path / "results/mine"
+    about = json.loads(json.loads((folder / "results.zarr/zarr.json").read_text())["attributes"]["data"])
+    assert about["visits.clinic"]["records"] == 19_950
+    assert about["visits.clinic"]["empty_dropped"] == 50
+    assert json.loads((folder / "provenance.json").read_text())["data"] == about
+    assert dropped in (folder / "run.log").read_text()
+    assert dropped in command(*words, "data.nulls=drop", "mode=plan")[1]
+    assert dropped in command("mode=draw", "name=mine")[1]
+
+
+def test_data_of_the_package_have_nothing_to_tell(tiny, folder):
+    code, out, _ = tiny("sweep.k=10", "sweep.noise=gaussian")
+    assert code == 0
+    assert "data " not in out
+    assert "data" not in json.loads((folder / "results.zarr/zarr.json").read_text())["attributes"]
+    assert "data" not in json.loads((folder / "provenance.json").read_text())
+
+
+def test_a_damaged_note_about_data_is_one_line(tiny, folder):
+    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
+    path = folder / "results.zarr" / "zarr.json"
+    for text in ("x", "[1]", '{"a": 1}'):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"attributes": {
+            **json.loads(path.read_text())["attributes"], "data": text}}))
+        code, _, err = tiny("mode=draw")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "is damaged" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["trials=100", "chunk=500"], "= 100 are rounded up to 500: whole chunks of 500; chunk=100 would run 100\n"),
+        (["trials=1100", "chunk=500"], "trials = 1,100 are rounded up to 1,500: whole chunks of 500\n"),
+        (["trials=1000", "chunk=500"], None),
+        (["trials=100", "chunk=100"], None),
+    ],
+)
+def test_more_trials_than_asked_for_are_announced(tiny, words, told):
+    for mode in ("plan", "run"):
+        code, out, _ = tiny("sweep.k=10", "sweep.noise=gaussian", *words, f"mode={mode}")
+        assert code == 0
+        assert ("rounded up" in out) == (told is not None)
+        assert (told or "") in out
 
 
 def test_nothing_can_be_drawn_before_a_run(command, tmp_path):
