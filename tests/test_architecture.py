@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import tcdp_sim
 from tcdp_sim import config
@@ -233,6 +234,13 @@ def test_experiments_import_matplotlib_inside_functions_only():
         if part(name) == "experiments":
             top = [node for node in tree(path).body if isinstance(node, ast.Import | ast.ImportFrom)]
             assert "matplotlib" not in " ".join(ast.unparse(node) for node in top)
+
+
+def test_property_tests_draw_the_same_examples_each_time():
+    assert settings.default.derandomize
+    files = [path for path in Path(__file__).parent.rglob("test_*.py") if "@given" in path.read_text("utf-8")]
+    assert len(files) > 5
+    assert not [path for path in files if "derandomize=False" in path.read_text("utf-8").replace(" ", "")]
 
 
 # What is done where
