@@ -175,6 +175,8 @@ def _explicit(cell, valid_axes, where) -> dict[str, Any]:
         raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
     out = {}
     for key, value in cell.items():
+        if not isinstance(key, str):
+            raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid_axes)}")
         name, values = _axis(f"{where}.cells.{key}", key, value)
         _known_axis(f"{where}.cells.{key}", name, valid_axes)
         if len(values) > 1:

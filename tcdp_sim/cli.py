@@ -8,6 +8,7 @@ from importlib import import_module
 
 from tcdp_sim import __version__, interrupts
 from tcdp_sim.errors import Failure, UserError
+from tcdp_sim.texts import printable
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
@@ -18,12 +19,12 @@ def main() -> None:
         interrupts.listen()
         _run()
     except (UserError, Failure) as mistake:
-        print("tcdp-sim:", *str(mistake).split(), file=sys.stderr)
+        print("tcdp-sim:", printable(" ".join(str(mistake).split())), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()
         kept = str(interrupt) or "the same command goes on with what is kept"
-        print(f"tcdp-sim: interrupted: {kept}", file=sys.stderr)
+        print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
 
 
@@ -40,18 +41,16 @@ def _run() -> None:
     if not asked:
         return
     with interrupts.held():
-        from rich.console import Console
-
         from tcdp_sim import config
+        from tcdp_sim.terminal import Terminal
     for raw in asked:
         with interrupts.held():
             mode = import_module(f"tcdp_sim.modes.{config.settings(raw).mode}")
-        mode.main(raw, Console(highlight=False, soft_wrap=True))
+        mode.main(raw, Terminal(highlight=False, soft_wrap=True))
 
 
 def _cheat_sheet(words) -> None:
     with interrupts.held():
-        from rich.console import Console
-
         from tcdp_sim import sheet
-    sheet.main(words, Console(highlight=False))
+        from tcdp_sim.terminal import Terminal
+    sheet.main(words, Terminal(highlight=False))

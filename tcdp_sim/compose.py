@@ -21,6 +21,8 @@ from tcdp_sim.errors import UserError
 LONGEST_NAME = 200  # file systems end at 255 bytes
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
 FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
+HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
+OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
 def configs() -> list[dict[str, Any]]:
@@ -54,8 +56,8 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
 
 
 def _jobs() -> list[tuple[Any, list[str]]]:
-    for word in filter(FOREIGN.match, sys.argv[1:]):  # Hydra calls what its own section of a config names
-        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+    for word in sys.argv[1:]:
+        _refuse_code(word)
     sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
@@ -71,10 +73,26 @@ def _jobs() -> list[tuple[Any, list[str]]]:
         if end.code:
             raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
         raise
-    except (HydraException, OmegaConfBaseException, ValueError, OSError) as mistake:  # about the words given
+    except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
         raise UserError(_one_line(mistake)) from None
     sys.stderr.write(said.getvalue())
     return jobs
+
+
+def _refuse_code(word: str) -> None:
+    """UserError for a word that reaches Hydra's own section, which names what it calls, or a file from elsewhere.
+
+    A group's option may be a path for Hydra: data=../mine would read mine.yaml from above the package.
+    """
+    if FOREIGN.match(word):
+        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+    if HYDRAS_OWN.match(word):
+        raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
+    key, _, value = word.partition("=")
+    group = key.lstrip("+~").partition("@")[0].strip()
+    if group and (config.GROUPS / group).is_dir() and not OPTION.fullmatch(value):
+        valid = ", ".join(config.options(group)) or "none"
+        raise UserError(f"{word} is not valid: an option is a name, and no file from elsewhere; valid: {group}={valid}")
 
 
 def _resolved(job) -> dict[str, Any]:

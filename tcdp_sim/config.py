@@ -14,6 +14,8 @@ from tcdp_sim.errors import UserError
 
 GROUPS = resources.files("tcdp_sim") / "conf"
 DEFAULT_DATA = "one_bin"  # as in config.yaml
+LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems end at 255 and 4096, and a folder holds paths of its own
+LONGEST_DATA_NAME = 150  # figures are called after data
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 CONDITIONS = ("only_with", "unless_given")  # keys of a block that are no axes: whether it is there at all
@@ -62,7 +64,8 @@ def settings(config: Mapping[str, Any]) -> Settings:
     _complete(config)
     for group in ("mechanism", "cluster"):
         _one_of(config[group].get("name"), f"{group}.name", options(group))
-    _text(config["data"].get("name"), "data.name", "/\\\0\n[]", "a name without slashes and brackets: figures bear it")
+    told = "a name without slashes and brackets: figures bear it"
+    _text(config["data"].get("name"), "data.name", "/\\\0\n[]", told, LONGEST_DATA_NAME)
     known_keys("experiment", config["experiment"], ("name", "axes"))
     known_keys("cluster", config["cluster"], {"name": 0, "workers": 0, **named("cluster", config["cluster"]["name"])})
     experiment = _one_of(config["experiment"].get("name"), "experiment.name", options("experiment"))
@@ -245,10 +248,18 @@ def _complete(config: Mapping[str, Any]) -> None:
     _mapping("sweep", config["sweep"])
 
 
-def _text(value, name: str, forbidden: str, valid: str) -> str:
+def _text(value, name: str, forbidden: str, valid: str, longest: int = LONGEST_NAME) -> str:
+    """The text, once it is known to make names of files: `longest` bytes for each of its parts, LONGEST_PATH in all."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not text or set(text) & set(forbidden) or (name == "name" and set(text) == {"."}):
         raise UserError(f"{name} = {value!r} is not valid; valid: {valid}")
+    try:
+        sizes = [len(part.encode()) for part in text.split("/")]
+    except UnicodeEncodeError:  # half of a character, as of a file name that is not UTF-8
+        raise UserError(f"{name} = {text[:60]!r} is not valid; valid: text in UTF-8") from None
+    if max(sizes) > longest or sum(sizes) + len(sizes) > LONGEST_PATH:
+        most = f"{longest} bytes for a name, {LONGEST_PATH} for a path"
+        raise UserError(f"{name} = {text[:30]!r}... is too long; valid: at most {most}")
     return text
 
 

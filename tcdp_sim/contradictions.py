@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from tcdp_sim.discoveries import FALSE_DISCOVERIES, beyond_chance
+from tcdp_sim.texts import write_csv
 
 COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals
 NO_HIT = -np.log(0.025)  # hits expected at the upper end of the interval of none
@@ -64,7 +65,7 @@ def report(table: pd.DataFrame, path: Path, console) -> None:
     """Say how many comparisons were made and which contradict; write those to `path`, with the cells they are of."""
     alarms = find(table)
     named = alarms.reset_index(drop=True).add_prefix("alarm_")
-    pd.concat([named, table.loc[alarms["row"]].reset_index(drop=True)], axis=1).to_csv(path, index=False)
+    write_csv(pd.concat([named, table.loc[alarms["row"]].reset_index(drop=True)], axis=1), path)
     made = alarms.attrs["comparisons"]
     if alarms.empty:
         console.print(f"{made} simulated numbers have an exact one beside them; none contradicts it beyond chance.")

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.summary import batch_sizes
+from tcdp_sim.texts import write_csv
 
 ENDING = "_batch_mean"
 
@@ -44,7 +45,7 @@ def report(flat, path: Path, say) -> None:
     if table.empty:
         path.unlink(missing_ok=True)
         return
-    table.to_csv(path, index=False)
+    write_csv(table, path)
     gain = table["times_fewer_trials"].median()
     told = f"{len(table)} differences between cells with the same random numbers: {path}"
     say(f"{told}; independent cells would need {gain:.3g} times as many trials (median)")

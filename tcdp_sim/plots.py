@@ -7,7 +7,10 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
+
+from tcdp_sim.texts import unmathematical, write_csv
 
 # Okabe-Ito: told apart with every common colour blindness; in grey, markers tell the series and dashes the kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
@@ -146,15 +149,27 @@ def plain_log_axis(axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def save_all(figures: Iterable[tuple[str, Figure, "object"]], folder: Path) -> list[Path]:
-    """Save each (name, figure, table): name.png, name.pdf and the numbers it shows as name.csv. Returns the PNGs."""
+def save_all(figures: Iterable[tuple[str, Figure, "object"]], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
+    """Save each (name, figure, table): name.png, name.pdf and the numbers it shows as name.csv. Returns the PNGs.
+
+    chosen: names that the user chose, which are drawn as they are wherever they stand in a figure, `$` and all.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
     for name, figure, table in figures:
-        table.to_csv(folder / f"{name}.csv", index=False)
+        write_csv(table, folder / f"{name}.csv")
+        _literal(figure, chosen)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, for both files
         figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
         figure.savefig(folder / f"{name}.png")
         saved.append(folder / f"{name}.png")
     return saved
+
+
+def _literal(figure: Figure, chosen: Iterable[str]) -> None:
+    """Have each of the chosen texts drawn as it is."""
+    special = {text: drawn for text in chosen if (drawn := unmathematical(text)) != text}
+    for artist in figure.findobj(Text) if special else ():
+        for text, drawn in special.items():
+            artist.set_text(artist.get_text().replace(text, drawn))

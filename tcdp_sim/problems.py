@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from tcdp_sim import texts
+
 ERROR, WARNING = "error", "warning"
 SHOWN = 5
 
@@ -47,7 +49,8 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ["coordinates", *(field.name for field in fields(Problem))])
         writer.writeheader()
-        writer.writerows({"coordinates": where.get(one.cell, ""), **asdict(one)} for one in problems)
+        rows = ({"coordinates": where.get(one.cell, ""), **asdict(one)} for one in problems)
+        writer.writerows({name: texts.cell(value) for name, value in row.items()} for row in rows)
     for kind in (ERROR, WARNING):
         mine = [one for one in problems if one.kind == kind]
         if mine:

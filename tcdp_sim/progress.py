@@ -4,10 +4,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tcdp_sim.runlog import LOG
+from tcdp_sim.terminal import Terminal
 
 LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
@@ -62,7 +62,7 @@ class ProgressLine:
 
     def __init__(self, tally: Tally):
         self._tally = tally
-        self._console = Console(stderr=True)
+        self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
         self._started = self._said = self._shown = time.monotonic()
         self._bar = Progress(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from threadpoolctl import threadpool_info
@@ -18,8 +19,10 @@ NAME = "provenance.json"
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
-def record(folder: Path, config: Mapping[str, Any], config_hash: str = "") -> dict[str, Any]:
-    """What is known of this process and its config; also written to provenance.json in the run's folder."""
+def record(
+    folder: Path, config: Mapping[str, Any], config_hash: str = "", data: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """What is known of this process, its config and its data; also written to provenance.json in the run's folder."""
     about = {
         "time": _now(),
         "host": platform.node(),
@@ -32,6 +35,7 @@ def record(folder: Path, config: Mapping[str, Any], config_hash: str = "") -> di
         "blas": _blas(),
         "config": config,
         "config_hash": config_hash,
+        **({"data": dict(data)} if data else {}),
     }
     sealed.write(folder / NAME, about)
     return about

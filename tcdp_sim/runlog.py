@@ -1,10 +1,13 @@
 """The log of a run: what is said on the terminal and what dask, its workers and libraries report, with times."""
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tcdp_sim.texts import printable
 
 NAME = "run.log"
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -14,15 +17,30 @@ LOG = logging.getLogger("tcdp_sim")
 class _File(logging.FileHandler):
     """Lines that cannot be written (a full disk) are lost in silence: the journal, which matters, says so itself."""
 
+    def _open(self):
+        """As always, but never through a link that somebody has planted."""
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=_no_link)
+
     def handleError(self, record):
         pass
+
+
+class _Printable(logging.Formatter):
+    """Lines that a terminal may show: what is not printable is written out, but for line ends and tabs."""
+
+    def format(self, record):
+        return printable(super().format(record), keep="\n\t")
+
+
+def _no_link(path, flags):
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 @contextmanager
 def kept(folder: Path) -> Iterator[None]:
     """Append to the run's log for the time of the block. Raises OSError."""
     handler = _File(folder / NAME, encoding="utf-8")
-    handler.setFormatter(logging.Formatter(_FORM, "%Y-%m-%dT%H:%M:%SZ"))
+    handler.setFormatter(_Printable(_FORM, "%Y-%m-%dT%H:%M:%SZ"))
     handler.formatter.converter = time.gmtime
     LOG.disabled = False  # Hydra disables what was there before it
     LOG.setLevel(logging.INFO)

@@ -81,7 +81,7 @@ class Run:
 
         (Two drivers would do no harm, since records are only appended, but do everything twice.)
         """
-        with (self.folder / "lock").open("a+") as file:
+        with open(self.folder / "lock", "a+", opener=_no_link) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -227,6 +227,11 @@ class RunWriter:
 
     def __exit__(self, *_):
         self._writer.close()
+
+
+def _no_link(path, flags) -> int:
+    """An opener that follows no link that somebody has planted."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:

@@ -46,6 +46,11 @@ class Study:
         law = json.dumps([self.identity, s.trials, s.target_mcse, [cell.id for cell in self.plan.cells]], default=str)
         return hashlib.sha256(law.encode()).hexdigest()
 
+    @property
+    def data(self) -> dict[str, dict[str, Any]]:
+        """Name -> source, records and what was left out, of the data sets of which there is something to tell."""
+        return {name: counts.about for name, counts in self.plan.data.items()}
+
     def attributes(self) -> dict[str, Any]:
         """What a published snapshot says about itself."""
         s = self.settings
@@ -62,6 +67,7 @@ class Study:
             "config_hash": self.config_hash,
             "tcdp_sim_version": tcdp_sim.__version__,
             "neighbouring_relation": self.mechanism.neighbours,
+            **({"data": json.dumps(self.data)} if self.data else {}),
         }
 
     def open(self) -> Run:
@@ -97,10 +103,22 @@ def say(console, text: str) -> None:
     LOG.info(text)
 
 
-def say_skipped(study: Study, console) -> None:
-    """The cells that invalid=skip left out, and why."""
+def say_notes(study: Study, console) -> None:
+    """What is not as it was written: cells that invalid=skip left out, records that do not count, more trials."""
     for why in study.plan.skipped:
         say(console, f"left out: {why}")
+    say_data(study.data, console)
+    s = study.settings
+    if s.chunks * s.chunk != s.trials:
+        exact = f"; chunk={s.trials} would run {s.trials:,}" if s.trials < s.chunk else ""
+        told = f"trials = {s.trials:,} are rounded up to {s.chunks * s.chunk:,}: whole chunks of {s.chunk:,}"
+        say(console, told + exact)
+
+
+def say_data(data: Mapping[str, Mapping[str, Any]], console) -> None:
+    """Where data sets are from, and what was left out of them."""
+    for name, about in data.items():
+        say(console, f"data {name}: {about['records']:,} records of {about['source']}")
 
 
 def prepare(raw: Mapping[str, Any]) -> Study:

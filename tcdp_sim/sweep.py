@@ -8,7 +8,7 @@ same cells can be mistaken for it.
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,15 @@ class Cell:
 class Plan:
     """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
 
+    data: the data sets of which there is something to tell, by name: users' own, and those not read in full.
+
     Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
     """
 
     cells: tuple[Cell, ...]
     counts: Mapping[str, Any]
     skipped: tuple[str, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def laws(self) -> tuple[Cell, ...]:
@@ -80,6 +83,7 @@ def plan(
     """
     cells: dict[Any, Cell] = {}
     counts: dict[str, Any] = {}
+    told: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
     once = _Once()
@@ -103,9 +107,11 @@ def plan(
             continue
         cells.setdefault((cell.id, *cell.coords.items()), cell)
         counts[cell.counts] = data.counts if data else NO_COUNTS
+        if data and (data.own or data.left_out):
+            told.setdefault(data.name, data)
     if not cells:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(tuple(cells.values()), counts, tuple(skipped))
+    return Plan(tuple(cells.values()), counts, tuple(skipped), told)
 
 
 def _place(where: str) -> str:
@@ -136,7 +142,8 @@ def _cell(mechanism, point, options, data, label, share, once) -> Cell:
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
-    coords = label | size | {"omega": law.get("target", {}).get("omega")}
+    named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
+    coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
     told = (once(digest), once(str(built.guarantee)), once(noise))
     return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import tcdp_sim
 from tcdp_sim import config
@@ -28,6 +29,8 @@ MAY_IMPORT = {
     "conf": (),
     "errors": (),
     "numerics": (),
+    "texts": (),
+    "terminal": ("texts",),
     "journal": (),
     "sealed": (),
     "trees": (),
@@ -35,10 +38,10 @@ MAY_IMPORT = {
     "two_samples": (),
     "two_runs": ("discoveries", "two_samples"),
     "interrupts": (),
-    "runlog": (),
-    "problems": (),
-    "progress": ("runlog",),
-    "plots": (),
+    "runlog": ("texts",),
+    "problems": ("texts",),
+    "progress": ("runlog", "terminal"),
+    "plots": ("texts",),
     "privacy": (),
     "noise": (),
     "summary": (),
@@ -54,7 +57,7 @@ MAY_IMPORT = {
     "audit": (),
     "interior": ("calibration", "exact", "noise", "numerics", "privacy", "samplers"),
     "mechanisms": ("noise", "privacy", "data", "samplers", "calibration", "bounds", "interior"),
-    "paired": ("summary",),
+    "paired": ("summary", "texts"),
     "simulate": ("mechanisms", "problems", "summary"),
     "sweep": ("axes", "mechanisms"),
     "engine": ("simulate", "sweep"),
@@ -68,18 +71,18 @@ MAY_IMPORT = {
         *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
         *("results", "summary"),
     ),
-    "contradictions": ("discoveries",),
+    "contradictions": ("discoveries", "texts"),
     "replication": ("summary",),
     "pilot": ("replication", "simulate", "summary", "sweep"),
     "study": (PACKAGE, "axes", "clusters", "config", "data", "mechanisms", "replication", "runlog", "store", "sweep"),
     "modes": (
         *("certificate", "clusters", "config", "contradictions", "discoveries", "engine", "experiments", "paired"),
         *("pilot", "plots", "problems", "progress", "provenance", "replication", "results", "runlog", "simulate"),
-        *("store", "study", "summary", "tabulation", "two_runs"),
+        *("store", "study", "summary", "tabulation", "texts", "two_runs"),
     ),
     "compose": ("config",),
     "sheet": ("privacy",),
-    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "modes"),
+    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "modes", "terminal", "texts"),
     "__main__": ("cli",),
 }
 
@@ -91,7 +94,7 @@ ONLY_IN = {
     "matplotlib": {"plots", "experiments"},
     "hydra": {"compose"},
     "omegaconf": {"compose", "config"},
-    "rich": {"cli", "sheet", "modes", "progress", "experiments"},
+    "rich": {"cli", "sheet", "modes", "terminal", "progress", "experiments"},
     "pyarrow": {"data"},
     "subprocess": {"provenance", "clusters"},
 }
@@ -271,6 +274,13 @@ def test_experiments_import_matplotlib_inside_functions_only():
         if part(name) == "experiments":
             top = [node for node in tree(path).body if isinstance(node, ast.Import | ast.ImportFrom)]
             assert "matplotlib" not in " ".join(ast.unparse(node) for node in top)
+
+
+def test_property_tests_draw_the_same_examples_each_time():
+    assert settings.default.derandomize
+    files = [path for path in Path(__file__).parent.rglob("test_*.py") if "@given" in path.read_text("utf-8")]
+    assert len(files) > 5
+    assert not [path for path in files if "derandomize=False" in path.read_text("utf-8").replace(" ", "")]
 
 
 # What is done where

@@ -4,7 +4,6 @@ Coverage is tested on repetitions where the claim is exactly true: were it 95% a
 false alarm with probability 1e-6.
 """
 
-import time
 
 import numpy as np
 import pytest
@@ -36,15 +35,13 @@ def losses(noise, generator, count):
 
 
 def test_a_million_gaussian_losses_show_epsilon_to_within_4_percent():
-    """The target: at least 4.2 where 4.377 is exact, in under a second (a noisy machine is given two)."""
+    """The target: at least 4.2 where 4.377 is exact. How long it takes: the benchmark `audits`."""
     truth = true_epsilon(Gaussian(1.0), 1e-5)
     assert truth == pytest.approx(4.377, abs=5e-4)
     found = []
     for seed in range(5):
         drawn = losses(Gaussian(1.0), rng(seed), 10**6)
-        started = time.perf_counter()
         found.append(epsilon_from_losses(drawn, 1e-5))
-        assert time.perf_counter() - started < 2
     assert min(found) >= 4.2
     assert max(found) <= truth
 

@@ -139,11 +139,13 @@ def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, 
     words = (*CSV, visits(tmp_path, name), "data.count=n", "data.domain=[a,b,c,d]", "name=mine")
     code, out, err = command(*words)
     assert (code, err) == (0, "")
+    told = f"data visits.clinic: 15 records of {name}, column 'clinic', counts 'n'; each record counted is taken for"
+    assert out.count(told) == 2  # before it is simulated, and beside the results
     figures = sorted((tmp_path / "results/mine/figures").iterdir())
     shown = {path.name: path.read_bytes() for path in figures}
     assert shown
     table = pd.read_csv(next(path for path in figures if path.suffix == ".csv"))
-    assert set(table["data"]) == {"csv"}
+    assert set(table["data"]) == {"visits.clinic"}
     assert set(table["k"]) == {4}
     assert set(table["n"]) == {15}
     (tmp_path / name).unlink()
@@ -153,7 +155,66 @@ def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, 
     code, out, err = command("mode=draw", "name=mine", *again)
     assert (code, err) == (0, "")
     assert "figure: " in out
+    assert out.count(told) == 1
     assert {path.name: path.read_bytes() for path in figures} == shown
+
+
+def test_records_that_do_not_count_leave_a_trace(command, tmp_path):
+    """Of 20,000 rows 50 have no clinic: said before and after the run, in its log, its results and its provenance."""
+    table = pd.DataFrame({"clinic": ["a", "b"] * 9_975 + [None] * 50, "who": range(20_000)})
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    words = (*CSV, "data.path=visits.csv", "data.domain=5", "name=mine", "sweep.noise=gaussian")
+    code, _, err = command(*words)
+    assert code == 2
+    assert "50 empty cells; valid: none, or nulls = drop" in err
+    code, out, err = command(*words, "data.nulls=drop")
+    assert (code, err) == (0, "")
+    dropped = "50 rows with an empty cell were dropped"
+    assert out.count(dropped) == 2
+    folder = tmp_path / "results/mine"
+    about = json.loads(json.loads((folder / "results.zarr/zarr.json").read_text())["attributes"]["data"])
+    assert about["visits.clinic"]["records"] == 19_950
+    assert about["visits.clinic"]["empty_dropped"] == 50
+    assert json.loads((folder / "provenance.json").read_text())["data"] == about
+    assert dropped in (folder / "run.log").read_text()
+    assert dropped in command(*words, "data.nulls=drop", "mode=plan")[1]
+    assert dropped in command("mode=draw", "name=mine")[1]
+
+
+def test_data_of_the_package_have_nothing_to_tell(tiny, folder):
+    code, out, _ = tiny("sweep.k=10", "sweep.noise=gaussian")
+    assert code == 0
+    assert "data " not in out
+    assert "data" not in json.loads((folder / "results.zarr/zarr.json").read_text())["attributes"]
+    assert "data" not in json.loads((folder / "provenance.json").read_text())
+
+
+def test_a_damaged_note_about_data_is_one_line(tiny, folder):
+    assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
+    path = folder / "results.zarr" / "zarr.json"
+    for text in ("x", "[1]", '{"a": 1}'):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"attributes": {
+            **json.loads(path.read_text())["attributes"], "data": text}}))
+        code, _, err = tiny("mode=draw")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "is damaged" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["trials=100", "chunk=500"], "= 100 are rounded up to 500: whole chunks of 500; chunk=100 would run 100\n"),
+        (["trials=1100", "chunk=500"], "trials = 1,100 are rounded up to 1,500: whole chunks of 500\n"),
+        (["trials=1000", "chunk=500"], None),
+        (["trials=100", "chunk=100"], None),
+    ],
+)
+def test_more_trials_than_asked_for_are_announced(tiny, words, told):
+    for mode in ("plan", "run"):
+        code, out, _ = tiny("sweep.k=10", "sweep.noise=gaussian", *words, f"mode={mode}")
+        assert code == 0
+        assert ("rounded up" in out) == (told is not None)
+        assert (told or "") in out
 
 
 def test_nothing_can_be_drawn_before_a_run(command, tmp_path):
@@ -325,6 +386,9 @@ BAD = {
     "results_dir=/dev/null/x": ["/dev/null/x/histogram", "cannot be written", "choose another results_dir"],
     "results_dir=/proc/nope": ["/proc/nope/histogram", "cannot be written"],
     "results_dir=": ["results_dir = ''"],
+    "sweep.cells=[{true: 1}]": ["sweep.cells: True is not an axis", "omega_sqrt_rho"],
+    "cluster=[{a: 1}]": ["cluster=[{a: 1}] is not valid", "local, pbs"],
+    "experiment=[[a]]": ["experiment=[[a]] is not valid", "histogram"],
     "bogus=1": ["bogus", "trials"],
     "+bogus=1": ["'bogus' is not a key", "trials"],
     "noise=gaussian": ["noise"],
@@ -339,7 +403,7 @@ BAD = {
     "seed=???": ["seed is not given"],
     "seed=${foo}": ["foo"],
     "name=${name}": ["name"],
-    "hydra.run.dir=/dev/null/x": ["/dev/null/x"],
+    "hydra.run.dir=/dev/null/x": ["hydra.run.dir=/dev/null/x is not available"],
     "data=csv": ["data.path is not given"],
     "data=csv data.path=x.csv": ["data.column is not given"],
     "data.axes.k=[1] data=flights_dest data.axes.rho=[1]": ["data.axes.rho=[1]"],
@@ -527,19 +591,49 @@ def members(session):
     return found
 
 
+def signals(pid, kind):
+    """The signals that a process catches (kind "SigCgt") or has still to hear ("ShdPnd")."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    mask = int(re.search(rf"^{kind}:\t([0-9a-f]+)$", status, re.MULTILINE)[1], 16)
+    return {number for number in signal.Signals if mask >> (number - 1) & 1}
+
+
+def loaded(pid, library):
+    """Whether the process has mapped a file of that library."""
+    return f"/{library}/" in Path(f"/proc/{pid}/maps").read_text()
+
+
+MOMENTS = {  # what the driver has done: (its process id, its folder) -> whether it has
+    "it listens": lambda pid, folder: signal.SIGTERM in signals(pid, "SigCgt"),
+    "numpy is loaded": lambda pid, folder: loaded(pid, "numpy"),
+    "the folder is there": lambda pid, folder: (folder / "run.json").exists(),
+    "a worker starts": lambda pid, folder: psutil.Process(pid).children(),
+    "a chunk is written": lambda pid, folder: chunks_written(folder) > 0,
+    "ten chunks are written": lambda pid, folder: chunks_written(folder) >= 10,
+}
+
+
+def wait_until(running, done):
+    """Wait for what a process is to do, as long as it lives; minutes on a machine that is busy with other things."""
+    deadline = time.monotonic() + 5 * PATIENCE
+    while not done() and running.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", [0.15, 0.4, 1, 1.6, 2.2, 2.8])
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, number):
-    """As a terminal sends it, and again while the run is ending: before, during and after the workers' start."""
+    """As a terminal sends it, and again as soon as it was heard: before, during and after the workers' start."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     words = (*CLUSTERS["local"], *LONG, "trials=5e7")
     running = subprocess.Popen(
         [*SCRIPT, *words], cwd=tmp_path, start_new_session=True, preexec_fn=_hear_ctrl_c, **pipes
     )
     try:
-        time.sleep(moment)
+        wait_until(running, lambda: MOMENTS[moment](running.pid, tmp_path / "results/histogram"))
         os.killpg(running.pid, number)
-        time.sleep(0.2)
+        wait_until(running, lambda: number not in signals(running.pid, "ShdPnd"))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.pid, number)
         _, err = running.communicate(timeout=PATIENCE)

@@ -66,6 +66,11 @@ def test_seeds(seed):
     assert settings(GOOD | {"seed": seed}).seed == seed
 
 
+def test_names_may_be_as_long_as_file_systems_allow():
+    found = settings(GOOD | {"name": "é" * 127, "results_dir": "a/" * 1000, "data": {"name": "x" * 150}})
+    assert found.name == "é" * 127
+
+
 def test_names_may_look_like_numbers():
     found = settings(GOOD | {"name": 2018, "results_dir": 7})
     assert found.folder == Path("7/2018")
@@ -106,6 +111,13 @@ def test_names_may_look_like_numbers():
         ("name", None, ["None"]),
         ("name", True, ["True"]),
         ("name", ["a"], ["['a']"]),
+        ("name", "x" * 256, ["name = 'xxx", "too long", "255 bytes"]),
+        ("name", "é" * 128, ["too long"]),
+        ("name", "\udcff", ["'\\udcff'", "UTF-8"]),
+        ("results_dir", "a/" + "z" * 256, ["too long"]),
+        ("results_dir", "y/" * 2000, ["too long", "3000 for a path"]),
+        ("data", {"name": "x" * 151}, ["data.name = 'xxx", "too long", "150 bytes"]),
+        ("data", {"name": "a\udcff"}, ["UTF-8"]),
         ("results_dir", "", ["''", "path of a folder"]),
         ("results_dir", None, ["None"]),
         ("results_dir", "a\0b", ["a\\x00b"]),

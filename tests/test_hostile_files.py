@@ -141,6 +141,20 @@ def test_a_run_folder_of_pickles_runs_nothing(command, run, where):
     opened(run)
 
 
+@pytest.mark.parametrize("name", ["lock", "run.log"])
+def test_a_planted_link_is_not_followed(command, run, tmp_path, name):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("precious")
+    (run / name).unlink(missing_ok=True)
+    (run / name).symlink_to(mine)
+    code, _, err = command(*STUDY)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"results/histogram/{name}: Too many levels of symbolic links" in err
+    assert mine.read_text() == "precious"
+    (run / name).unlink()
+    assert command(*STUDY)[0] == 0
+
+
 YAML = """\
 # @package _global_
 defaults: [histogram]
@@ -160,6 +174,66 @@ def test_a_folder_of_configs_from_elsewhere_is_refused(command, tmp_path, flag):
         code, out, err = command(*words, "experiment=mine", "mode=plan")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "is not available: files from elsewhere could run code" in err
+
+
+CALLS = "{x: {_target_: os.mkdir, path: ran}}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["+hydra.callbacks.x._target_=os.mkdir", "+hydra.callbacks.x.path=ran"],
+        ["++hydra.callbacks.x._target_=os.mkdir", "++hydra.callbacks.x.path=ran"],
+        [f"+hydra.callbacks={CALLS}"],
+        [f"hydra={{callbacks: {CALLS}}}"],
+        [f" +hydra.callbacks={CALLS}"],
+        ["hydra.searchpath=[file://{here}/evil]", "experiment=mine"],
+        ["+data@hydra.searchpath=zipf"],
+        ["+experiment@hydra.callbacks.x=mine"],
+        ["data@hydra=one_bin"],
+        ["+data@_global_.hydra.callbacks=one_bin"],
+        ["hydra/launcher=basic"],
+        ["+hydra/callbacks=x"],
+        ["~hydra"],
+        ["~hydra.job"],
+        ["hydra.sweeper._target_=os.mkdir", "--multirun"],
+        ["--multirun", "seed=1,2", "hydra.sweep.dir=ran"],
+    ],
+    ids=str,
+)
+def test_no_word_reaches_the_section_that_hydra_calls(command, tmp_path, words):
+    (tmp_path / "evil" / "experiment").mkdir(parents=True)
+    (tmp_path / "evil" / "experiment" / "mine.yaml").write_text(YAML)
+    code, out, err = command("mode=plan", *(word.replace("{here}", str(tmp_path)) for word in words))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is not available: what is under hydra could run code" in err
+
+
+UP = "../" * 40
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("data={up}{here}/mine", "+data@x={up}{here}/mine", "experiment='{up}{here}/mine'", "data=${{oc.env:EVIL}}"),
+        *("++mechanism={up}{here}/mine", "cluster=[{up}{here}/mine]", "+noise={up}{here}/mine", "data=./one_bin"),
+    ],
+)
+def test_an_option_of_a_group_is_no_path(command, tmp_path, monkeypatch, word):
+    (tmp_path / "mine.yaml").write_text(YAML.replace("defaults: [histogram]\n", ""))
+    word = word.format(up=UP, here=str(tmp_path)[1:])
+    monkeypatch.setenv("EVIL", f"{UP}{str(tmp_path)[1:]}/mine")
+    code, out, err = command("mode=plan", word)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "is not valid: an option is a name, and no file from elsewhere; valid: " in err
+
+
+def test_words_that_only_look_like_hydras_are_heard(command):
+    tiny = ("mode=plan", "cluster=serial", "sweep.k=10", "sweep.rho=0.1", "also=null", "sweep.noise=gaussian")
+    code, out, err = command(*tiny, "name=hydra", "results_dir=../hydra.x")
+    assert (code, err) == (0, "")
+    assert "folder: ../hydra.x/hydra\n" in out
+    assert command("--cfg", "hydra")[0] == 0
 
 
 @pytest.mark.parametrize("flag", ["--experimental-rerun", "--exp"])

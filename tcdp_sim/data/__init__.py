@@ -1,9 +1,12 @@
 """Data sets as counts over declared domains: synthetic shapes, the package's samples, a user's own tables."""
 
 import inspect
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 from tcdp_sim.data.checks import choice, given, only_keys
 from tcdp_sim.data.counts import Counts
@@ -12,6 +15,8 @@ from tcdp_sim.data.shapes import SHAPES
 from tcdp_sim.data.tables import TABLE_KEYS, table
 from tcdp_sim.errors import UserError
 
+UNNAMED = "csv"  # conf/data/csv.yaml: a table that the user has given no name of its own
+LONGEST_NAME = 60
 COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this data set, read elsewhere
 
 __all__ = ["SHAPES", "Counts", "load_counts"]
@@ -59,7 +64,16 @@ def _sample(spec: Mapping, k: float | None) -> Counts:
 def _table(spec: Mapping, k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "path", *TABLE_KEYS))
-    return table(spec, given(where, spec, "path", f"the path of a file {', '.join(READERS)}"), k)
+    path = given(where, spec, "path", f"the path of a file {', '.join(READERS)}")
+    counts = table(spec, path, k)
+    return replace(counts, name=_own_name(spec) if counts.name == UNNAMED else counts.name, own=True)
+
+
+def _own_name(spec: Mapping) -> str:
+    """A table without a name is called after its file and column, less what a figure or a file name cannot bear."""
+    stem = re.sub(r"(?i)(\.csv|\.csv\.gz|\.parquet)$", "", Path(spec["path"]).name)
+    name = "".join(c if c.isprintable() and c not in "/\\[]" else "_" for c in f"{stem}.{spec['column']}")
+    return name[:LONGEST_NAME]
 
 
 KINDS = {"shape": _shape, "sample": _sample, "table": _table}

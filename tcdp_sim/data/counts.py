@@ -1,6 +1,7 @@
 """The histogram of a data set, as far as a mechanism's law depends on it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
@@ -15,13 +16,16 @@ class Counts:
 
     counts: records of the occupied bins only, each >= 1; kept as int64, in descending order, read-only.
     bins: size of the declared domain, at least len(counts), at most 1e300; the other bins hold no record.
-    source: where the counts are from and what was left out, for people to read.
+    source: where the counts are from and what was left out, for people to read; left_out: the same in numbers, none
+    of which is 0 (see tables.py). own: whether it is a user's table, of which people are told more.
     """
 
     name: str
     counts: np.ndarray
     bins: float
     source: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    own: bool = False
 
     def __post_init__(self):
         counts = np.asarray(self.counts)
@@ -36,6 +40,11 @@ class Counts:
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "bins", float(self.bins))
+
+    @property
+    def about(self) -> dict[str, int | str]:
+        """What a published table says about data that were read from a file: where from, and what was left out."""
+        return {"source": self.source, "records": int(self.counts.sum()), **self.left_out}
 
     @cached_property
     def digest(self) -> str:

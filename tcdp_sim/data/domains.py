@@ -4,8 +4,10 @@ Reading it off the data would publish which labels occur, which no guarantee of 
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
 
 from tcdp_sim.data.checks import (
     LARGEST_DOMAIN,
@@ -22,29 +24,33 @@ from tcdp_sim.data.readers import read_rows
 from tcdp_sim.errors import UserError
 
 OUTSIDE = ("error", "drop", "clip")
+NULLS = ("error", "drop")
 FORMS = (
-    "the number of bins, {from: a, to: b} for integers, a list of labels, {file: labels.csv, column: name}, "
-    "or listed (a pre-counted table whose labels are public)"
+    "the number of bins, {from: a, to: b} for integers, {from: a, to: b, width: w} for decimals, a list of labels, "
+    "{file: labels.csv, column: name}, or listed (a pre-counted table whose labels are public)"
 )
 NUMERAL = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
+DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*")
+LONGEST_DECIMAL = 400  # characters: what a float can say needs no more
 
 Totals = dict[str, int]  # records by label, in the order in which the labels first occur
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Records by bin, the size of the domain, and what was done to records outside it (for people)."""
+    """Records by bin, the size of the domain, and how many records were dropped or clipped, by what was done."""
 
     totals: Totals
     bins: float
-    note: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def place(totals: Totals, domain, outside: str, *, counted: bool, where: str) -> Placed:
+def place(totals: Totals, domain, outside: str, nulls: str, *, counted: bool, where: str) -> Placed:
     """Put the records of each label into the bins of the declared domain.
 
-    `where` names file and column in errors; `counted` says that the table held counts, which `listed` needs.
-    Labels of lists and files are compared as text. A domain that is a number of bins takes any labels.
+    outside: what to do with records outside it; nulls: with text where the domain is numbers. `where` names file and
+    column in errors; `counted` says that the table held counts, which `listed` needs. Labels of lists and files are
+    compared as text. A domain that is a number of bins takes any labels.
     """
     choice(f"{where}: outside", outside, OUTSIDE)
     if domain is None or domain == "":
@@ -53,7 +59,7 @@ def place(totals: Totals, domain, outside: str, *, counted: bool, where: str) ->
     if outside == "clip" and not is_range:
         raise UserError(f"{where}: outside = clip needs a domain {{from: a, to: b}}; valid here: error, drop")
     if is_range:
-        return _in_range(totals, *_range(domain, where), outside, where)
+        return _in_range(totals, domain, outside, nulls, where)
     if is_number(domain):
         return _in_number(totals, number(f"{where}: domain", domain, 1, LARGEST_DOMAIN), where)
     if domain == "listed":
@@ -86,37 +92,64 @@ def _as_listed(totals: Totals, counted: bool, where: str) -> Placed:
     return Placed(totals, float(len(totals)))
 
 
-def _in_range(totals: Totals, low: int, high: int, outside: str, where: str) -> Placed:
-    values = {label: as_integer(label) for label in totals}
-    wrong = [label for label, value in values.items() if value is None]
-    if wrong:
-        records = sum(totals[label] for label in wrong)
-        raise UserError(
-            f"{where}: {records} records are no integers, first {shown(wrong[0])}; valid: {low}..{high}"
-        )
+def as_decimal(text: str) -> Fraction | None:
+    """The decimal number that `text` writes down (2.5, .5, 1e-3), exactly; None if it writes none of float's range."""
+    if len(text) > LONGEST_DECIMAL or not DECIMAL.fullmatch(text):
+        return None
+    value = Fraction(text.strip())
+    return value if abs(value) <= 10**308 else None
+
+
+def _in_range(totals: Totals, domain: Mapping, outside: str, nulls: str, where: str) -> Placed:
+    """Whole numbers, each a bin, or decimals, those of a width a bin; clipping moves to the nearest bin."""
+    widths = "width" in domain
+    low, width, bins = _widths(domain, where) if widths else _integers(domain, where)
+    high = low + width * bins if widths else low + bins - 1
+    totals, unreadable = _readable(totals, as_decimal if widths else as_integer, nulls, _said(domain), where)
+    values = {label: (as_decimal if widths else as_integer)(label) for label in totals}
     beyond = [label for label, value in values.items() if not low <= value <= high]
-    note = _outside(totals, beyond, outside, f"the declared integers {low}..{high}", where)
+    kind = "numbers" if widths else "integers"
+    left_out = unreadable | _outside(totals, beyond, outside, f"the declared {kind} {_said(domain)}", where)
     if outside == "drop":
         values = {label: value for label, value in values.items() if low <= value <= high}
     placed: Totals = {}
-    for label, value in values.items():  # "5", "05" and " 5" are one integer
-        key = str(min(max(value, low), high))
+    for label, value in values.items():  # "5", "05" and " 5" are one number
+        key = str(min(max((value - low) // width, 0), bins - 1))  # the last bin holds its upper end, too
         placed[key] = placed.get(key, 0) + totals[label]
-    return Placed(placed, float(high - low + 1), note)
+    return Placed(placed, float(bins), left_out)
+
+
+def _readable(totals: Totals, read: Callable, nulls: str, valid: str, where: str) -> tuple[Totals, dict[str, int]]:
+    """The totals of labels that `read` can read; text is an error or dropped as `nulls` says, a decimal an error."""
+    wrong = [label for label in totals if read(label) is None]
+    if not wrong:
+        return totals, {}
+    numbers = [label for label in wrong if as_decimal(label) is not None or NUMERAL.fullmatch(label)]
+    records = sum(totals[label] for label in wrong)
+    if numbers or nulls != "drop":
+        kind = "numbers" if read is as_decimal else "integers"
+        told = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
+        raise UserError(f"{told}; decimals need a width there" if numbers else f"{told}, or nulls = drop")
+    kept = {label: count for label, count in totals.items() if label not in set(wrong)}
+    return kept, {"unreadable_dropped": records}
+
+
+def _said(domain: Mapping) -> str:
+    return f"{domain['from']}..{domain['to']}"
 
 
 def _in_labels(totals: Totals, labels: dict[str, None], outside: str, where: str) -> Placed:
     beyond = [label for label in totals if label not in labels]
     declared = f"the {len(labels)} declared labels ({joined(labels, 3)})"
-    note = _outside(totals, beyond, outside, declared, where)
+    left_out = _outside(totals, beyond, outside, declared, where)
     inside = {label: count for label, count in totals.items() if label in labels}
-    return Placed(inside, float(len(labels)), note)
+    return Placed(inside, float(len(labels)), left_out)
 
 
-def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, where: str) -> str:
-    """What happens to labels outside the domain: an error, or a note on how many records were moved."""
+def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, where: str) -> dict[str, int]:
+    """What happens to labels outside the domain: an error, or how many records were dropped or clipped."""
     if not beyond:
-        return ""
+        return {}
     records = sum(totals[label] for label in beyond)
     if outside == "error":
         first = f"{len(beyond)} labels, the first is {shown(beyond[0])}"
@@ -124,19 +157,48 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
             f"{where}: {records} records ({first}) lie outside {domain}; "
             "declare a larger domain, or what to do with them: outside = drop, or clip for {from: a, to: b}"
         )
-    return f"; {records} records outside the domain were {'dropped' if outside == 'drop' else 'clipped'}"
+    return {f"outside_{'dropped' if outside == 'drop' else 'clipped'}": records}
 
 
-def _range(domain: Mapping, where: str) -> tuple[int, int]:
+def _widths(domain: Mapping, where: str) -> tuple[Fraction, Fraction, int]:
+    """Lower end, width and number of the bins [low, low + width), ...; what the config says in decimals, exactly."""
     where = f"{where}: domain"
-    only_keys(where, domain, ("from", "to"))
+    only_keys(where, domain, ("from", "to", "width"))
+    low, high, width = (_exactly(where, domain, key) for key in ("from", "to", "width"))
+    if not low < high or not 0 < width <= high - low:
+        told = f"from = {domain['from']}, to = {domain['to']}, width = {domain['width']}"
+        raise UserError(f"{where}: {told} make no bins; valid: from < to, and 0 < width <= to - from")
+    bins = (high - low) / width
+    if bins.denominator != 1 or bins > LARGEST_DOMAIN:
+        told = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
+        raise UserError(f"{where}: {told}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
+    return low, width, int(bins)
+
+
+def _exactly(where: str, domain: Mapping, key: str) -> Fraction:
+    """The number as it was typed: 0.1 is a tenth."""
+    value = given(where, domain, key, "a number")
+    as_float = number(f"{where}.{key}", value, -LARGEST_DOMAIN, LARGEST_DOMAIN)
+    return Fraction(value) if isinstance(value, int) else Fraction(repr(as_float))
+
+
+def _integers(domain: Mapping, where: str) -> tuple[int, int, int]:
+    """The first of the whole numbers, the width 1, and how many they are."""
+    where = f"{where}: domain"
+    only_keys(where, domain, ("from", "to", "width"))
     ends = {key: given(where, domain, key, "an integer, the end of the domain") for key in ("from", "to")}
-    low, high = (whole(f"{where}.{key}", end, -1e300, 1e300) for key, end in ends.items())
+    low, high = (_whole_end(f"{where}.{key}", end) for key, end in ends.items())
     if low > high:
         raise UserError(f"{where}: from = {low} is above to = {high}; valid: from <= to")
     if high - low + 1 > LARGEST_DOMAIN:
         raise UserError(f"{where}: {low:g} to {high:g} is too wide; valid: at most {LARGEST_DOMAIN:g} bins")
-    return low, high
+    return low, 1, high - low + 1
+
+
+def _whole_end(name: str, end) -> int:
+    if is_number(end) and abs(end) <= LARGEST_DOMAIN and end != floor(end):
+        raise UserError(f"{name} = {shown(end)} is not valid; valid: a whole number, or a width for decimals")
+    return whole(name, end, -LARGEST_DOMAIN, LARGEST_DOMAIN)
 
 
 def _labels(domain, where: str) -> dict[str, None]:

@@ -5,6 +5,7 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from os import PathLike
 from pathlib import Path
 
@@ -18,8 +19,9 @@ def read_rows(path, columns: Sequence[str]) -> Iterator[Row]:
     """The cells of the named columns, row by row, as text; None for an empty cell.
 
     Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row)
-    a cell without a character is empty and a line without a character is skipped; in Parquet null and NaN are
-    empty. Memory does not grow with the rows. Errors: one line that says what is wrong with which file.
+    a cell without a character is empty; a line without a character is an empty cell where the file has one column
+    and other lines follow, else it is skipped. In Parquet null and NaN are empty. Memory does not grow with the rows.
+    Errors: one line that says what is wrong with which file.
     """
     if not isinstance(path, (str, PathLike)):
         raise UserError(f"{shown(path)} is not a path; valid: text, in quotes")
@@ -43,10 +45,15 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
         if header is None:
             raise UserError(f"{path} is empty; valid: a header row with the names of the columns, then rows")
         places = _places(path, header, columns)
+        blank = 0
         for row in reader:
             if len(row) == len(header):
+                yield from repeat((None,) * len(places), blank if len(header) == 1 else 0)
                 yield tuple(row[place] or None for place in places)
-            elif row:
+                blank = 0
+            elif not row:
+                blank += 1
+            else:
                 line = f"{path}, line {reader.line_num}"
                 raise UserError(f"{line}: {len(row)} cells; valid: {len(header)}, as in the header")
 

@@ -8,40 +8,75 @@ import numpy as np
 
 from tcdp_sim.data.checks import LARGEST_DOMAIN, choice, given, number, shown
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.data.domains import Totals, as_integer, place
+from tcdp_sim.data.domains import NULLS, NUMERAL, Totals, as_decimal, as_integer, place
 from tcdp_sim.data.readers import Row, read_rows
 from tcdp_sim.errors import UserError
 
-TABLE_KEYS = ("column", "count", "domain", "outside", "nulls")
-NULLS = ("error", "drop")
+TABLE_KEYS = ("column", "count", "id", "domain", "outside", "nulls")
 MOST_RECORDS = 2**63 - 1
+LEFT_OUT = {  # what is said of records that do not count as they stand in the file
+    "empty_dropped": "{:,} rows with an empty cell were dropped",
+    "unreadable_dropped": "{:,} records with text in place of a number were dropped",
+    "outside_dropped": "{:,} records outside the domain were dropped",
+    "outside_clipped": "{:,} records outside the domain were clipped",
+    "labels_added_up": "{:,} labels stand in several rows, whose counts were added up",
+}
 
 
 def table(spec: Mapping, path, k: float | None = None) -> Counts:
     """The counts of `column` of the file at `path`, over the declared domain or over a larger one of k bins.
 
-    spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is
-    pre-counted, and labels that come again are added up), outside (error, drop, clip), nulls (error, drop).
+    spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is pre-counted, and
+    labels that come again are added up), id (a column that names whose record a row is: nobody may have several; memory
+    then grows with the persons),
+    outside (error, drop, clip), nulls (error, drop): empty cells, and text where numbers are needed.
     """
-    where = f"data {spec.get('name')}"
-    label, count = given(where, spec, "column", f"the name of a column of {path}"), spec.get("count")
-    columns = [_column(where, "column", label)] + ([] if count is None else [_column(where, "count", count)])
-    nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
-    rows = _full_rows(read_rows(path, columns), path, columns, nulls)
-    totals = Counter(cell for (cell,) in rows) if count is None else _added(rows, path, count)
-    where = f"{path}, column {shown(label)}"
-    outside, counted = spec.get("outside", "error"), count is not None
-    placed = place(totals, spec.get("domain"), outside, counted=counted, where=where)
+    columns, nulls = _columns(spec, path), _nulls(spec)
+    label, count, person = columns["column"], columns.get("count"), columns.get("id")
+    left_out: Counter[str] = Counter()
+    rows = _full_rows(read_rows(path, list(columns.values())), path, list(columns.values()), nulls, left_out)
+    if person is not None:
+        rows = _one_each(rows, path, person)
+    totals = Counter(row[0] for row in rows) if count is None else _added(rows, path, count, nulls, left_out)
+    where, outside, counted = f"{path}, column {shown(label)}", spec.get("outside", "error"), count is not None
+    placed = place(totals, spec.get("domain"), outside, nulls, counted=counted, where=where)
+    left_out += Counter(placed.left_out)
+    said = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
     counts = [total for total in placed.totals.values() if total]
+    if not counts:
+        raise UserError(f"{where}: there are no records{said}; valid: one or more")
     if sum(counts) > MOST_RECORDS:
         raise UserError(f"{where}: {sum(counts):.3g} records; valid: at most {MOST_RECORDS:.3g}")
-    by = "" if count is None else f", counts {shown(count)}"
-    source = f"{Path(path).name}, column {shown(label)}{by}{placed.note}"
+    by = f", counts {shown(count)}" if counted else ""
+    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{said}"
     bins = placed.bins if k is None else _embedded(k, placed.bins, where)
-    return Counts(str(spec.get("name")), np.array(counts, dtype=np.int64), bins, source)
+    return Counts(str(spec.get("name")), np.array(counts, dtype=np.int64), bins, source, dict(left_out))
 
 
-def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str) -> Iterator[Row]:
+def _unit(count: str | None, person: str | None) -> str:
+    """What a guarantee holds for."""
+    if person is not None:
+        return f"one row a person, as column {shown(person)} says"
+    if count is not None:
+        return "each record counted is taken for one person"
+    return "each row is taken for one person (data.id=COLUMN checks that)"
+
+
+def _columns(spec: Mapping, path) -> dict[str, str]:
+    """The columns to be read, by what they are for: column, and if given count or id."""
+    where = f"data {spec.get('name')}"
+    found = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
+    found |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
+    if len(found) == 3:
+        raise UserError(f"{where}: id and count are both given; valid: id where each row is one record, without count")
+    return found
+
+
+def _nulls(spec: Mapping) -> str:
+    return choice(f"data {spec.get('name')}: nulls", spec.get("nulls", "error"), NULLS)
+
+
+def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str, left_out: Counter) -> Iterator[Row]:
     """The rows without an empty cell; with nulls = error, an error once all the others are counted."""
     empty: Counter[str] = Counter()
     for row in rows:
@@ -52,20 +87,45 @@ def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str) -> Ite
     if empty and nulls == "error":
         column, cells = next(iter(empty.items()))
         raise UserError(f"{path}, column {shown(column)}: {cells} empty cells; valid: none, or nulls = drop")
+    left_out["empty_dropped"] = empty.total()
 
 
-def _added(rows: Iterator[Row], path, column: str) -> Totals:
+def _one_each(rows: Iterator[Row], path, column: str) -> Iterator[Row]:
+    """The rows, once it is known that nobody has two: what is promised is promised for one row."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[row[1]] += 1
+        yield row
+    (who, most), several = found.most_common(1)[0] if found else ("", 0), sum(n > 1 for n in found.values())
+    if several:
+        raise UserError(
+            f"{path}, column {shown(column)}: {several} persons have several rows, {shown(who)} has {most}; valid: one "
+            "row each (choose or add up before); without data.id each row is taken for a person of its own"
+        )
+
+
+def _added(rows: Iterator[Row], path, column: str, nulls: str, left_out: Counter) -> Totals:
     totals: Totals = {}
-    parsed: dict[str, int] = {}
+    parsed: dict[str, int | None] = {}
+    again = set()
     for label, text in rows:
         if text not in parsed:
-            parsed[text] = _count(text, path, column)
+            parsed[text] = _count(text, path, column, nulls)
+        if parsed[text] is None:
+            left_out["unreadable_dropped"] += 1
+            continue
+        if label in totals:
+            again.add(label)
         totals[label] = totals.get(label, 0) + parsed[text]
+    left_out["labels_added_up"] = len(again)
     return totals
 
 
-def _count(text: str, path, column: str) -> int:
+def _count(text: str, path, column: str, nulls: str) -> int | None:
+    """The count that a text writes down; None for text that is no number, where that is to be dropped."""
     count = as_integer(text)
+    if count is None and nulls == "drop" and as_decimal(text) is None and not NUMERAL.fullmatch(text):
+        return None
     if count is None or count < 0:
         raise UserError(
             f"{path}, column {shown(column)}: {shown(text)} is not a count; valid: whole numbers, 0 or more"

@@ -14,6 +14,7 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.modes.draw import published
 from tcdp_sim.modes.merge import other_folder
 from tcdp_sim.study import reason, say, title
+from tcdp_sim.texts import write_csv
 
 DIFFERENT = 1  # exit code
 SHOWN = 10
@@ -36,7 +37,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     table = _table(found.alarms, here)
     path = settings.folder / TABLE
     try:
-        table.to_csv(path, index=False)
+        write_csv(table, path)
     except OSError as problem:
         raise UserError(f"{path} cannot be written ({reason(problem)})") from problem
     if found.compared and here.attrs["seed"] == there.attrs.get("seed"):

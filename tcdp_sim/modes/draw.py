@@ -1,6 +1,7 @@
 """mode=draw: table, CSV and figures from the published snapshot alone; neither the sweep nor its data are looked at."""
 
 import importlib
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from tcdp_sim import config, contradictions, paired, plots, results
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import reason, say, title
+from tcdp_sim.study import reason, say, say_data, title
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
@@ -21,9 +22,11 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     cells = published(settings.folder, title(settings))
     table = experiment.reference(cells)
     experiment.report(table, console)
+    with results.readable(settings.folder / "results.zarr"):
+        say_data(json.loads(cells.attrs.get("data", "{}")), console)
     try:
         with plots.style():
-            saved = plots.save_all(experiment.figures(table), settings.folder / "figures")
+            saved = plots.save_all(experiment.figures(table), settings.folder / "figures", _chosen(cells))
         contradictions.report(table, settings.folder / "contradictions.csv", console)
         paired.report(cells, settings.folder / "differences.csv", partial(say, console))
     except OSError as problem:
@@ -32,6 +35,11 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     for path in saved:
         say(console, f"figure: {path}")
     say(console, f"results: {settings.folder / 'results.zarr'}")
+
+
+def _chosen(cells: xr.Dataset) -> set[str]:
+    """The names that are the user's own."""
+    return set(map(str, cells["data"].values)) if "data" in cells.coords else set()
 
 
 def published(folder: Path, wanted: str) -> xr.Dataset:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from tcdp_sim import clusters, config, engine
 from tcdp_sim.pilot import pilot
-from tcdp_sim.study import prepare, say, say_skipped
+from tcdp_sim.study import prepare, say, say_notes
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
@@ -24,7 +24,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     say(console, f"folder: {study.folder}")
     for why in config.absent_blocks(raw):
         say(console, why)
-    say_skipped(study, console)
+    say_notes(study, console)
 
 
 def _estimate(study, chunks, workers, console):

@@ -11,7 +11,7 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.modes import draw
 from tcdp_sim.progress import ProgressLine, Tally
 from tcdp_sim.simulate import fingerprint
-from tcdp_sim.study import Study, prepare, reason, say, say_skipped
+from tcdp_sim.study import Study, prepare, reason, say, say_notes
 
 
 def main(raw: Mapping[str, Any], console: Console) -> None:
@@ -28,10 +28,10 @@ def execute(study: Study, console: Console) -> int:
 
     Raises KeyboardInterrupt that says what is kept, Failure at the first error unless on_error=continue.
     """
-    say_skipped(study, console)
     run = study.open()
     try:
         with run.lock(), runlog.kept(study.folder):
+            say_notes(study, console)
             return _execute(study, run, console)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
@@ -95,7 +95,7 @@ def _simulate(study, run, todo, wanted, failed, console):
         with clusters.connect(study.raw["cluster"], s.numerics) as executor:
             if executor.dashboard:
                 say(console, f"dashboard: {executor.dashboard}")
-            about = provenance.record(study.folder, study.raw, study.config_hash)
+            about = provenance.record(study.folder, study.raw, study.config_hash, study.data)
             with run.writer(about) as writer, ProgressLine(Tally(todo, wanted, s.chunk)) as line:
                 useful = (item for item in todo if item[0].id not in failed)
                 engine.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from tcdp_sim import engine, problems, replication
-from tcdp_sim.study import prepare, say, say_skipped
+from tcdp_sim.study import prepare, say, say_notes
 from tcdp_sim.summary import relative_mcse
 
 
@@ -39,7 +39,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     if last:
         who = "a driver is" if run.locked() else "nobody is"
         say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
-    say_skipped(study, console)
+    say_notes(study, console)
 
 
 def _problems(run, cells, wanted, console):

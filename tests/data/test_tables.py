@@ -215,7 +215,10 @@ def test_counts_of_a_label_are_added_and_empty_bins_are_listed(tmp_path):
     path = written(tmp_path, "x,n\na,3\nb,0\nc,2\na,4.0\nd,1e3\n")
     counts = load(path, "listed", count="n")
     assert (counts.counts.tolist(), counts.bins) == ([1000, 7, 2], 4)
-    assert counts.source == "mine.csv, column 'x', counts 'n'"
+    told = "each record counted is taken for one person; 1 labels stand in several rows, whose counts were added up"
+    assert counts.source == f"mine.csv, column 'x', counts 'n'; {told}"
+    assert counts.left_out == {"labels_added_up": 1}
+    assert counts.about == {"source": counts.source, "records": 1009, "labels_added_up": 1}
     assert load(path, "listed", 1e300, count="n").bins == 1e300
 
 
@@ -264,7 +267,9 @@ def test_labels_are_compared_as_text(tmp_path):
     path = written(tmp_path, "x\n1\n1\n01\n")
     assert load(path, [1, "01"]).counts.tolist() == [2, 1]
     dropped = load(path, ["1"], outside="drop")
-    assert dropped.source == "mine.csv, column 'x'; 1 records outside the domain were dropped"
+    unit = "each row is taken for one person (data.id=COLUMN checks that)"
+    assert dropped.source == f"mine.csv, column 'x'; {unit}; 1 records outside the domain were dropped"
+    assert dropped.left_out == {"outside_dropped": 1}
 
 
 def test_labels_of_a_file(tmp_path):
@@ -281,11 +286,188 @@ def test_labels_of_a_file(tmp_path):
     assert "gaps.csv, column 'b': 1 labels are empty" in refused(path, {"file": str(gaps), "column": "b"})
 
 
-def test_a_header_alone_is_a_data_set_without_records(tmp_path):
+def test_data_without_a_record_are_refused(tmp_path):
     path = written(tmp_path, "x,n\n")
-    counts = load(path, 10)
-    assert (counts.counts.tolist(), counts.bins) == ([], 10)
+    none = "column 'x': there are no records; valid: one or more"
+    assert none in refused(path, 10)
+    assert none in refused(path, 10, count="n")
     assert "'listed', and the table has no rows" in refused(path, "listed", count="n")
+    assert none in refused(written(tmp_path, "x,n\na,0\n"), 10, count="n")
+    message = refused(written(tmp_path, "x\n7\n8\nu\n"), {"from": 0, "to": 5}, outside="drop", nulls="drop")
+    assert "there are no records; 1 records with text in place of a number were dropped; 2 records outside" in message
+    pd.DataFrame({"x": pd.Series([], dtype=str)}).to_parquet(tmp_path / "t.parquet")
+    assert "there are no records" in refused(tmp_path / "t.parquet", 10)
+
+
+# what is left out
+
+
+def test_what_is_left_out_is_counted(tmp_path):
+    """Of 20 rows 5 are inside, 3 beyond each end, 4 text, 2 empty, 3 inside but spelt oddly."""
+    cells = ["0", "1", "2", "3", "4", *["-1"] * 3, *["99"] * 3, "NA", "many", "NA", "-", "", '""', "05", " 5", "5.0"]
+    path = written(tmp_path, "y,x\n" + "".join(f"1,{cell}\n" for cell in cells))
+    dropped = load(path, {"from": 0, "to": 5}, outside="drop", nulls="drop")
+    assert dropped.counts.tolist() == [3, 1, 1, 1, 1, 1]
+    assert dropped.left_out == {"empty_dropped": 2, "unreadable_dropped": 4, "outside_dropped": 6}
+    for told in ("2 rows with an empty cell", "4 records with text in place of a number", "6 records outside"):
+        assert f"; {told}" in dropped.source
+    clipped = load(path, {"from": 0, "to": 5}, outside="clip", nulls="drop")
+    assert clipped.counts.tolist() == [6, 4, 1, 1, 1, 1]
+    assert clipped.left_out == {"empty_dropped": 2, "unreadable_dropped": 4, "outside_clipped": 6}
+    assert "6 records outside the domain were clipped" in clipped.source
+    assert load(path, 99, nulls="drop").left_out == {"empty_dropped": 2}  # text is a label there
+
+
+def test_nothing_left_out_is_nothing_told(tmp_path):
+    counts = load(written(tmp_path, "x,n\n1,3\n2,4\n"), {"from": 1, "to": 2}, count="n", nulls="drop")
+    assert counts.left_out == {}
+    assert counts.source.endswith("taken for one person")
+
+
+def test_an_empty_line_of_a_single_column_is_an_empty_cell(tmp_path):
+    path = written(tmp_path, "x\na\n\n\nb\n\n")  # the last one ends the file
+    assert "column 'x': 2 empty cells" in refused(path, 2)
+    assert load(path, 2, nulls="drop").left_out == {"empty_dropped": 2}
+    packed = written(tmp_path, gzip.compress(b"x\r\n\r\na\r\n"), "t.csv.gz")
+    assert "column 'x': 1 empty cells" in refused(packed, 2)
+    assert load(written(tmp_path, "x,y\na,1\n\nb,2\n"), 2).left_out == {}
+
+
+def test_counts_that_are_text_are_dropped_with_the_nulls_and_no_others(tmp_path):
+    path = written(tmp_path, "x,n\na,3\nb,NA\nc,\nd,nan\ne,4\n")
+    found = load(path, 5, count="n", nulls="drop")
+    assert (found.counts.tolist(), found.left_out) == ([4, 3], {"empty_dropped": 1, "unreadable_dropped": 2})
+    for bad in ("-1", "1.5", "1e400", ".5"):
+        path = written(tmp_path, f"x,n\na,3\nb,{bad}\n")
+        assert f"'{bad}' is not a count" in refused(path, 5, count="n", nulls="drop")
+
+
+def test_decimals_are_never_dropped_as_text(tmp_path):
+    path = written(tmp_path, "x\n1\nNA\n2.5\n")
+    message = refused(path, {"from": 0, "to": 8}, nulls="drop", outside="drop")
+    assert message.endswith("2 records are no integers, first '2.5'; valid: 0..8; decimals need a width there")
+
+
+# whose record a row is
+
+
+def test_a_person_has_one_row(tmp_path):
+    path = written(tmp_path, "x,who\na,1\nb,2\na,1\nc,3\na,1\nd,2\n")
+    message = refused(path, 9, id="who")
+    assert "column 'who': 2 persons have several rows, '1' has 3; valid: one row each" in message
+    single = written(tmp_path, "x,who\na,1\nb,2\na,3\n")
+    counts = load(single, 9, id="who")
+    assert counts.counts.tolist() == load(single, 9).counts.tolist() == [2, 1]
+    assert counts.source == "mine.csv, column 'x'; one row a person, as column 'who' says"
+    assert counts.digest == load(single, 9).digest
+    empty = written(tmp_path, "x,who\na,1\nb,\n")
+    assert "column 'who': 1 empty cells" in refused(empty, 9, id="who")
+    assert load(empty, 9, id="who", nulls="drop").counts.tolist() == [1]
+
+
+def test_persons_and_counts_do_not_go_together(tmp_path):
+    path = written(tmp_path, "x,who,n\na,1,2\n")
+    assert "id and count are both given" in refused(path, 9, id="who", count="n")
+    assert "id = 3 is not the name of a column" in refused(path, 9, id=3)
+
+
+# what a table is called
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "expected"),
+    [
+        ("visits.csv", "clinic", "visits.clinic"),
+        ("a.b.CSV.gz", "x y", "a.b.x y"),
+        ("t.csv", "a[b]/$\n", "t.a_b__$_"),
+        ("t.csv", "x" * 99, "t." + "x" * 58),
+        ("t.parquet", "\x1bü", "t._ü"),
+    ],
+)
+def test_a_table_without_a_name_is_called_after_its_file_and_column(tmp_path, name, column, expected):
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        pd.DataFrame({column: ["a"]}).to_parquet(path)
+    else:
+        pd.DataFrame({column: ["a"]}).to_csv(path, index=False)
+    counts = load(path, 3, name="csv", column=column)
+    assert (counts.name, counts.own) == (expected, True)
+    assert load(path, 3, name="mine", column=column).name == "mine"
+    assert not load_counts(config("flights_dest")).own
+
+
+# decimals
+
+
+def binned(values, low, high, width):
+    """Counts of the bins, by a loop over bins and values in whole multiples of 1/1000."""
+    low, high, width = (round(1000 * end) for end in (low, high, width))
+    found = []
+    for start in range(low, high, width):
+        last = start + width == high
+        found.append(sum(start <= round(1000 * v) < start + width + last for v in values))
+    return sorted((n for n in found if n), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "width"), [(0, 1, 0.1), (-1.5, 2.1, 0.3), (0.7, 0.8, 0.025), (0, 10, 10), (-3, 3, 0.001)]
+)
+def test_decimals_in_bins_of_a_width(tmp_path, low, high, width):
+    """Thousandths, among them all the edges, which binary arithmetic puts on either side (0.3 / 0.1 < 3)."""
+    rng = np.random.default_rng(1)
+    values = [*(v / 1000 for v in rng.integers(round(1000 * low), round(1000 * high) + 1, 300)), low, high]
+    values += [round(low + i * width, 3) for i in range(min(round((high - low) / width), 200))]
+    path = written(tmp_path, "x\n" + "".join(f"{v:.3f}\n" for v in values))
+    counts = load(path, {"from": low, "to": high, "width": width})
+    assert counts.counts.tolist() == binned(values, low, high, width)
+    assert counts.bins == round((high - low) / width)
+    pd.DataFrame({"x": values}).to_parquet(tmp_path / "t.parquet")
+    assert load(tmp_path / "t.parquet", {"from": low, "to": high, "width": width}).digest == counts.digest
+
+
+def test_decimals_beyond_the_domain(tmp_path):
+    path = written(tmp_path, "x\n0\n.25\n0.5\n1\n1.0001\n-1e-9\n1e300\n")
+    domain = {"from": 0, "to": 1, "width": 0.5}
+    assert "3 records (3 labels, the first is '1.0001') lie outside the declared numbers 0..1" in refused(path, domain)
+    assert load(path, domain, outside="drop").counts.tolist() == [2, 2]
+    clipped = load(path, domain, outside="clip")
+    assert (clipped.counts.tolist(), clipped.left_out) == ([4, 3], {"outside_clipped": 3})
+
+
+@pytest.mark.parametrize("text", ["NA", "1,5", "1_0", "0x1", "nan", "inf", "٣", "--1", "1e5e", "."])
+def test_what_writes_no_decimal_is_dropped_with_the_nulls(tmp_path, text):
+    path = written(tmp_path, f'x\n0.5\n"{text}"\n')
+    domain = {"from": 0, "to": 1, "width": 0.5}
+    assert f"1 records are no numbers, first '{text}'; valid: 0..1, or nulls = drop" in refused(path, domain)
+    found = load(path, domain, nulls="drop")
+    assert (found.counts.tolist(), found.left_out) == ([1], {"unreadable_dropped": 1})
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1e400", "9" * 1000])
+def test_numbers_beyond_all_floats_cost_nothing_and_are_refused(tmp_path, text):
+    path = written(tmp_path, f"x\n0.5\n{text}\n")
+    assert "1 records are no numbers" in refused(path, {"from": 0, "to": 1, "width": 0.5}, nulls="drop")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"width": 0.3}, ["no whole number"]),
+        ({"width": 0}, ["make no bins", "0 < width"]),
+        ({"width": -0.5}, ["make no bins"]),
+        ({"width": 2}, ["make no bins"]),
+        ({"width": 1e-305, "to": 1e-3}, ["too many", "1e+300"]),
+        ({"from": 1}, ["make no bins", "from < to"]),
+        ({"width": None}, ["width is not given"]),
+        ({"width": "a"}, ["width = 'a'"]),
+        ({"to": float("nan")}, ["to = nan"]),
+        ({"by": 1}, ["unknown key 'by'; valid: from, to, width"]),
+    ],
+)
+def test_a_wrong_width_is_one_line(tmp_path, change, words):
+    message = refused(written(tmp_path, "x\n0.5\n"), {"from": 0, "to": 1, "width": 0.5, **change})
+    for word in words:
+        assert word in message
 
 
 def test_k_embeds_the_domain_in_a_larger_one(tmp_path):
@@ -328,7 +510,7 @@ def test_k_embeds_the_domain_in_a_larger_one(tmp_path):
         (10, {"column": None}, ["column is not given"]),
         (10, {"column": 3}, ["column = 3", "text"]),
         (10, {"count": "m"}, ["column 'm' is not there", "its columns: 'x', 'n'"]),
-        (10, {"colum": "x"}, ["unknown key 'colum'", "path, column, count, domain, outside, nulls"]),
+        (10, {"colum": "x"}, ["unknown key 'colum'", "path, column, count, id, domain, outside, nulls"]),
         (10, {"path": ["a"]}, ["['a'] is not a path"]),
         (10, {"path": "???"}, ["path is not given; valid: the path of a file .csv, .csv.gz, .parquet"]),
     ],
@@ -344,7 +526,8 @@ def test_what_is_not_an_integer_is_refused_whatever_is_asked(tmp_path):
     path = written(tmp_path, "x\n1\n2.5\nmany\n")
     for outside in ("error", "drop", "clip"):
         message = refused(path, {"from": 0, "to": 8}, outside=outside)
-        assert message == f"{path}, column 'x': 2 records are no integers, first '2.5'; valid: 0..8"
+        told = "2 records are no integers, first '2.5'; valid: 0..8; decimals need a width there"
+        assert message == f"{path}, column 'x': {told}"
 
 
 # files that cannot be read

@@ -1,0 +1,47 @@
+"""Text that others chose (names, paths, labels, messages), made harmless for terminals, logs, figures, spreadsheets."""
+
+from pathlib import Path
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet take a cell for a formula
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with what is not printable written out: \\x1b, \\u202e. `keep`: characters that stay, such as line ends.
+
+    Control characters and ANSI codes would command the terminal, marks of direction would reorder what is read, and
+    lone surrogates (a name that is no UTF-8) cannot be written at all.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else _written_out(c) for c in text)
+
+
+def unmathematical(text: str) -> str:
+    """The text as Matplotlib draws it literally: a pair of `$` would set what is between them as a formula."""
+    return printable(text).replace("$", r"\$")
+
+
+def cell(value):
+    """A cell of a table for spreadsheets: text that would be run as a formula behind an apostrophe, all else as it is.
+
+    Numbers stay numbers, also those that come as text.
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value) else value
+
+
+def write_csv(table, path: Path) -> None:
+    """Write a DataFrame without its index, its text cells harmless to spreadsheets. Raises OSError."""
+    texts = table.select_dtypes(exclude=["number", "bool"]).columns
+    table.assign(**{name: table[name].map(cell) for name in texts}).to_csv(path, index=False)
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isprintable()  # a tab in front is none of a number
