@@ -174,6 +174,10 @@ class Run:
         if self._shapes.setdefault(summary.cell, decoding.shape(summary)) != decoding.shape(summary):
             raise ValueError("it has other observables or thresholds than the cell's first record")
 
+    def fits(self, cell: str, summary: bytes) -> bool:
+        """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
+        return cell not in self._shapes or decoding.shape(from_bytes(summary)) == self._shapes[cell]
+
     def _note(self, path, text) -> None:
         try:
             self.problems[_problem(json.loads(text))] = None
@@ -203,7 +207,11 @@ class RunWriter:
             raise
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
-        """A chunk that is done."""
+        """A chunk that is done. UserError if it does not fit those of its cell that the journal had before."""
+        if not self._run.fits(cell, summary):
+            told = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
+            where = f"{self._run.folder} holds records of something else"
+            raise UserError(f"{told}: {where}; choose another name or results_dir")
         offset = self._append(CHUNK + summary)
         self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from io import StringIO
 from itertools import permutations
 
@@ -108,10 +109,11 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
     run = opened(parts / "b")
     (cell, chunk), *others = [key for key in run.done if key in records(parts / "a")]
     summary = from_bytes(run.record(cell, chunk))
-    moments = next(iter(summary.observables.values())).moments
-    moments.flags.writeable = True
+    name, found = next(iter(summary.observables.items()))
+    moments = found.moments.copy()
     moments[0, 1] = np.nextafter(moments[0, 1], np.inf)  # the sum of its trials
-    everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, to_bytes(summary))]
+    changed = replace(summary, observables={**summary.observables, name: replace(found, moments=moments)})
+    everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, to_bytes(changed))]
     shutil.rmtree(parts / "b" / "journal")
     with opened(parts / "b").writer({}) as writer:
         for record in everything:
