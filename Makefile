@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 KILLS ?= 1000
+STATES ?= 200
 
-.PHONY: run test lint bench torture clean
+.PHONY: run test lint bench torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -22,6 +23,9 @@ bench: $(STAMP)
 
 torture: $(STAMP)
 	$(BIN)/python -m tests.torture --kills $(KILLS) $(ARGS)
+
+blackout: $(STAMP)
+	$(BIN)/python -m tests.torture.blackout --states $(STATES) $(ARGS)
 
 clean:
 	rm -rf $(VENV)

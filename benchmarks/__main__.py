@@ -5,7 +5,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, engine, framework, interior, privacy, scaling
+from benchmarks import drawing, engine, framework, growth, interior, privacy, scaling
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "memory": framework.memory,
     "workers": framework.workers,
     "engine": engine.engine,
+    "growth": growth.growth,
     "scaling": scaling.scaling,
 }
 

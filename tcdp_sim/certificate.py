@@ -6,7 +6,6 @@ the elementary functions is of the machine that published. One line a cell: `dif
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tcdp_sim
+from tcdp_sim import durable
 from tcdp_sim.clusters.agreement import stream
 from tcdp_sim.simulate import fingerprint
 from tcdp_sim.trees import DIGITS, tree_digest
@@ -33,9 +33,7 @@ def write(study, run, wanted: Mapping[str, int]) -> Path:
     wanted: cell id -> how many chunks it is to have; a cell that lacks one is not in the certificate.
     """
     path = run.folder / NAME
-    unfinished = run.folder / f".certificate-{os.getpid()}"
-    unfinished.write_text(json.dumps(of(study, run, wanted), indent=1) + "\n", "utf-8")
-    unfinished.replace(path)
+    durable.write(path, json.dumps(of(study, run, wanted), indent=1) + "\n")
     return path
 
 

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tcdp_sim import durable
+
 MAGIC = b"tCDPrec1"
 _DIGEST = 16
 _HEAD = len(MAGIC) + 8
@@ -21,13 +23,20 @@ class Writer:
     """Appends records to a segment of its own; a context manager. Raises OSError, leaving no half record."""
 
     def __init__(self, folder: Path):
-        folder.mkdir(parents=True, exist_ok=True)
+        durable.make_folder(folder)
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
         name = f"{stamp}-{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}.seg"
         self.path = folder / name
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-        self._size = 0
+        self._size = self._bare = 0
+        self._named = False
         self._synced = time.monotonic()
+
+    def begin(self, payload: bytes) -> None:
+        """Append a record, at once onto the disk, that is kept only if others follow it."""
+        self.append(payload)
+        self._bare = self._size
+        self.sync()
 
     def append(self, payload: bytes) -> int:
         """Append a record; returns the offset of its payload in the segment."""
@@ -49,6 +58,9 @@ class Writer:
     def sync(self) -> None:
         """Onto the disk; OSError if the folder has gone: what is written to it after that nobody would find."""
         os.fsync(self._file)
+        if not self._named:
+            durable.sync_folder(self.path.parent)
+            self._named = True
         self.path.stat()
         self._synced = time.monotonic()
 
@@ -57,7 +69,7 @@ class Writer:
             self.sync()
         finally:
             os.close(self._file)
-        if self._size == 0:
+        if self._size == self._bare:
             self.path.unlink()
 
     def __enter__(self):
@@ -87,6 +99,25 @@ def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
             else:
                 yield path, at + _HEAD, payload
                 at = end
+
+
+def segments(folder: Path) -> dict[str, int]:
+    """Name -> bytes of every segment: as long as these stay the same, so does what `read` finds."""
+    found = {}
+    for path in folder.glob("*.seg"):
+        try:
+            found[path.name] = path.stat().st_size
+        except FileNotFoundError:  # its writer closed it without a record
+            continue
+    return found
+
+
+def sync(folder: Path) -> None:
+    """All segments onto the disk, also those of writers that were killed before they had done it. Raises OSError."""
+    for path in sorted(folder.glob("*.seg")):
+        durable.sync_file(path)
+    if folder.is_dir():
+        durable.sync_folder(folder)
 
 
 def again(path: Path, offset: int, size: int) -> bytes | None:

@@ -124,11 +124,12 @@ def _families(flat):
 def _unstacked(part, rows, labels):
     """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
     values = {axis: _levels(column) for axis, column in labels.items()}
+    places = {axis: {value: i for i, value in enumerate(levels)} for axis, levels in values.items()}
     blank = {axis: [_blank(value) for value in column] for axis, column in labels.items()}
     used = [axis for axis in labels if all(blank[axis]) or not all(blank[axis][i] for i in rows)]
     where = np.full([len(values[axis]) for axis in used], -1)
     for i in rows:
-        where[tuple(_position(labels[axis][i], values[axis]) for axis in used)] = i
+        where[tuple(_position(labels[axis][i], places[axis]) for axis in used)] = i
     index = xr.DataArray(where, coords={axis: values[axis] for axis in used}, dims=used)
     grid = part.isel(cell=index.clip(0))
     if (where >= 0).all():
@@ -144,8 +145,8 @@ def _levels(column):
     return kept or column[:1].tolist()
 
 
-def _position(value, values):
-    return slice(None) if _blank(value) else values.index(value)
+def _position(value, places):
+    return slice(None) if _blank(value) else places[value]
 
 
 def _blank(value) -> bool:

@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from tcdp_sim import durable
 
 SEAL = "digest"
 
 
 def write(path: Path, about: Mapping[str, Any]) -> None:
-    """Write plain data with its digest, at once or not at all. Raises OSError."""
-    unfinished = path.with_name(f".{path.stem}-{os.getpid()}")
-    unfinished.write_text(_text({**about, SEAL: _digest(about)}), "utf-8")
-    unfinished.replace(path)
+    """Write plain data with its digest, at once or not at all, also when the power fails. Raises OSError."""
+    durable.write(path, _text({**about, SEAL: _digest(about)}))
 
 
 def broken(text: bytes) -> bool:

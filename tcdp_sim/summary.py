@@ -10,7 +10,7 @@ machine: 2^9 equal bins per octave of |x|, read off the bits of the number (no l
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum, nan, sqrt
@@ -27,6 +27,8 @@ _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 CONFIDENCE = 0.95
 INTERVAL = ("", "_mcse", "_lower", "_upper")  # names of a simulated number's estimate, standard error, 95% interval
 _HALF = ndtri(0.5 + 0.5 * CONFIDENCE)  # width of such an interval's half, in standard errors
+LARGEST_KEY = _LAST - _FIRST + 1  # of a bin, on either side of zero
+MOST_BYTES = 1 << 26  # of an encoded summary's arrays: 40 observables with every bin occupied have less
 BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
 
 
@@ -97,21 +99,94 @@ def _batch_means(x):
 
 def merge(a: Summary, b: Summary) -> Summary:
     """The summary of both; ValueError if they are of different cells or share a chunk."""
-    if a.cell != b.cell:
-        raise ValueError(f"summaries of different cells do not merge: {a.cell[:12]} and {b.cell[:12]}")
-    if shared := set(a.chunks) & set(b.chunks):
-        raise ValueError(f"chunks {sorted(shared)} of cell {a.cell[:12]} are in both summaries")
-    if not a.chunks or not b.chunks:
-        return a if a.chunks else b
-    order = np.argsort(np.array(a.chunks + b.chunks))
-    return Summary(
-        a.cell,
-        tuple(sorted(a.chunks + b.chunks)),
-        a.trials + b.trials,
-        {name: _join(a.observables[name], b.observables[name], order) for name in a.observables},
-        {name: a.events[name] + b.events[name] for name in a.events},
-        {name: np.concatenate([a.batches[name], b.batches[name]])[order] for name in a.batches},
-    )
+    return merged((a, b))
+
+
+def merged(parts: Iterable[Summary]) -> Summary:
+    """The summary of all of them, at least one, in time linear in what they hold; ValueError as for merge."""
+    pool = None
+    for part in parts:
+        pool = pool or _Pool(part.cell)
+        pool.add(part)
+    if pool is None:
+        raise ValueError("nothing to merge")
+    return pool.summary()
+
+
+class _Pool:
+    """Summaries of one cell, added up as they come."""
+
+    def __init__(self, cell):
+        self._cell = cell
+        self._chunks: dict[int, None] = {}
+        self._trials = 0
+        self._observables: dict[str, _Trials] = {}
+        self._events: dict[str, int] = {}
+        self._batches: dict[str, list[np.ndarray]] = {}
+
+    def add(self, part):
+        if part.cell != self._cell:
+            raise ValueError(f"summaries of different cells do not merge: {self._cell[:12]} and {part.cell[:12]}")
+        if shared := [chunk for chunk in part.chunks if chunk in self._chunks]:
+            raise ValueError(f"chunks {sorted(shared)} of cell {self._cell[:12]} are in both summaries")
+        if not part.chunks:
+            return
+        if not self._chunks:
+            self._observables = {name: _Trials(d.exceed) for name, d in part.observables.items()}
+            self._events = dict.fromkeys(part.events, 0)
+            self._batches = {name: [] for name in part.batches}
+        self._chunks |= dict.fromkeys(part.chunks)
+        self._trials += part.trials
+        for name, trials in self._observables.items():
+            trials.add(part.observables[name])
+        for name in self._events:
+            self._events[name] += part.events[name]
+        for name, means in self._batches.items():
+            means.append(part.batches[name])
+
+    def summary(self):
+        order = np.argsort(np.array(list(self._chunks)))
+        observables = {name: trials.distribution(order) for name, trials in self._observables.items()}
+        batches = {name: np.concatenate(means)[order] for name, means in self._batches.items()}
+        return Summary(self._cell, tuple(sorted(self._chunks)), self._trials, observables, self._events, batches)
+
+
+class _Trials:
+    """Distributions of one observable, added up; counts in one array over the range of the keys so far."""
+
+    def __init__(self, labels):
+        self._low, self._counts = 0, np.zeros(0, np.int64)
+        self._exceed = dict.fromkeys(labels, 0)
+        self._moments: list[np.ndarray] = []
+        self._nonfinite = 0
+
+    def add(self, d):
+        if len(d.keys):
+            self._widen(int(d.keys[0]), int(d.keys[-1]))
+            self._counts[d.keys - self._low] += d.counts  # the keys are distinct, and ascending
+        for label in self._exceed:
+            self._exceed[label] += d.exceed[label]
+        self._moments.append(d.moments)
+        self._nonfinite += d.nonfinite
+
+    def _widen(self, first, last):
+        """Room from one key to another; more than is needed, so that all the copying is linear in what is added."""
+        stop = self._low + len(self._counts)
+        if len(self._counts) and self._low <= first and last < stop:
+            return
+        spare = len(self._counts) // 2
+        low = min(first, self._low) if len(self._counts) else first
+        high = max(last + 1, stop) if len(self._counts) else last + 1
+        wider = np.zeros(high - low + 2 * spare, np.int64)
+        start = self._low - low + spare
+        wider[start : start + len(self._counts)] = self._counts
+        self._low, self._counts = low - spare, wider
+
+    def distribution(self, order):
+        used = np.flatnonzero(self._counts)
+        keys = (used + self._low).astype(np.int32)
+        moments = np.concatenate(self._moments)[order]
+        return Distribution(keys, self._counts[used], self._exceed, moments, self._nonfinite)
 
 
 def _distribution(x, thresholds) -> Distribution:
@@ -144,23 +219,6 @@ def bin_edges(keys):
     near = np.where(size == 0, 0.0, ((size + (_FIRST - 1)) << _SHIFT).view(np.float64))
     far = np.where(size == 0, 0.0, ((size + _FIRST) << _SHIFT).view(np.float64))
     return np.where(keys < 0, -far, near), np.where(keys < 0, -near, far)
-
-
-def _join(a: Distribution, b: Distribution, order) -> Distribution:
-    both = np.concatenate([a.keys, b.keys])
-    low = both.min() if len(both) else 0
-    dense = np.zeros(int(both.max()) - int(low) + 1 if len(both) else 0, np.int64)
-    dense[a.keys - low] += a.counts  # the keys of each are distinct
-    dense[b.keys - low] += b.counts
-    used = np.flatnonzero(dense)
-    keys, counts = (used + low).astype(np.int32), dense[used]
-    return Distribution(
-        keys,
-        counts,
-        {label: a.exceed[label] + b.exceed[label] for label in a.exceed},
-        np.concatenate([a.moments, b.moments])[order],
-        a.nonfinite + b.nonfinite,
-    )
 
 
 # Statistics
@@ -265,24 +323,44 @@ def peek(data: bytes) -> tuple[str, int]:
 
 
 def from_bytes(data: bytes) -> Summary:
-    """The inverse of to_bytes; raises (ValueError, KeyError, zlib.error) for bytes that are not a summary's."""
+    """The inverse of to_bytes; raises (ValueError, KeyError, zlib.error) for bytes that are not a summary's.
+
+    What unpacks to more than the header says, or to more than MOST_BYTES, is refused before it is unpacked.
+    """
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(data[4:size])
-    body, offset, rows = zlib.decompress(data[size:]), 0, len(header["chunks"])
+    rows = len(header["chunks"])
+    bins = {name: _whole(fields["bins"]) for name, fields in header["observables"].items()}
+    widths = {name: _whole(width) for name, width in header.get("batches", {}).items()}
+    expected = 12 * sum(bins.values()) + 40 * rows * len(bins) + 8 * rows * sum(widths.values())
+    body, offset = _unpacked(data[size:], expected), 0
     observables = {}
-    for name in header["observables"]:
-        fields = header["observables"][name]
+    for name, fields in header["observables"].items():
         parts = []
-        for dtype, count in (("<i4", fields["bins"]), ("<i8", fields["bins"]), ("<f8", 5 * rows)):
+        for dtype, count in (("<i4", bins[name]), ("<i8", bins[name]), ("<f8", 5 * rows)):
             parts.append(np.frombuffer(body, dtype, count, offset))
             offset += parts[-1].nbytes
         steps, counts, moments = parts
         keys = np.cumsum(steps, dtype=np.int32)
         observables[name] = Distribution(keys, counts, fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"])
     batches = {}
-    for name, width in header.get("batches", {}).items():
+    for name, width in widths.items():
         batches[name] = np.frombuffer(body, "<f8", rows * width, offset).reshape(rows, width)
         offset += batches[name].nbytes
-    if offset != len(body):
-        raise ValueError(f"an encoded summary has {len(body)} bytes of arrays where its header says {offset}")
     return Summary(header["cell"], tuple(header["chunks"]), header["trials"], observables, header["events"], batches)
+
+
+def _whole(value) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"an encoded summary has a size of {value!r}")
+    return value
+
+
+def _unpacked(data: bytes, size: int) -> bytes:
+    if size > MOST_BYTES:
+        raise ValueError(f"an encoded summary says that it has {size} bytes of arrays; at most {MOST_BYTES} are read")
+    stream = zlib.decompressobj()
+    body = stream.decompress(data, size + 1)
+    if len(body) != size or not stream.eof or stream.unused_data:
+        raise ValueError(f"an encoded summary has not the {size} bytes of arrays that its header says")
+    return body

@@ -95,3 +95,64 @@ def test_a_short_write_is_continued(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
     write(tmp_path, [b"a long enough payload" * 3])
     assert read(tmp_path) == [b"a long enough payload" * 3]
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """What fsync was called for, as [(name, bytes then)], at a time that only `disk.now` moves."""
+
+    class Disk(list):
+        now = 100.0
+
+    disk, real = Disk(), os.fsync
+
+    def fsync(file):
+        path = os.readlink(f"/proc/self/fd/{file}")
+        disk.append((os.path.basename(path), os.path.getsize(path) if os.path.isfile(path) else None))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr("time.monotonic", lambda: disk.now)
+    return disk
+
+
+def test_records_are_synced_every_half_second_while_the_writer_writes(tmp_path, disk):
+    """At 0, 0.2, 0.4, ... seconds: what was appended 0.6 seconds after the last sync takes all before it along."""
+    writer, wanted = journal.Writer(tmp_path / "j"), []
+    disk.clear()
+    for i in range(1, 13):
+        disk.now = 100 + 0.2 * i
+        writer.append(b"record")
+        if i % 3 == 0:
+            wanted.append(writer.path.stat().st_size)
+        assert [size for name, size in disk if name == writer.path.name] == wanted
+    writer.append(b"last")
+    writer.close()
+    assert disk[-1] == (writer.path.name, writer.path.stat().st_size)
+    assert [name for name, size in disk if size is None] == ["j"]  # the folder, once the segment is in it
+
+
+def test_the_first_record_is_synced_at_once_with_the_names_that_lead_to_it(tmp_path, disk):
+    writer = journal.Writer(tmp_path / "run" / "j")
+    assert [name for name, _ in disk] == ["run", tmp_path.name]
+    disk.clear()
+    writer.begin(b"head")
+    assert disk == [(writer.path.name, writer.path.stat().st_size), ("j", None)]
+    writer.close()
+    assert not writer.path.exists()  # it was alone
+
+
+def test_a_folder_that_was_there_is_synced_all_the_same(tmp_path, disk):
+    (tmp_path / "j").mkdir()  # by a driver that was killed at once
+    journal.Writer(tmp_path / "j").close()
+    assert (tmp_path.name, None) in disk
+
+
+def test_segments_tell_what_has_changed(tmp_path):
+    assert journal.segments(tmp_path / "none") == {}
+    path = write(tmp_path, [b"a"])
+    before = journal.segments(tmp_path)
+    assert before == {path.name: path.stat().st_size}
+    with path.open("ab") as file:
+        file.write(b"x")
+    assert journal.segments(tmp_path) != before

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from tcdp_sim import exact, results
 from tcdp_sim.errors import UserError
@@ -116,3 +117,34 @@ def test_the_interval_of_a_nearly_constant_mean_covers():
         assert mean == draws.mean()
         covered += lower <= 1 - 1e-3 <= upper
     assert covered >= 0.934 * 2000
+
+
+class Label(str):
+    """A level of an axis that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Label.compared += 1
+        return str(self) == str(other)
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize("levels", [100, 1000])
+def test_levels_are_found_without_comparing_them_with_each_other(monkeypatch, levels):
+    """Each cell finds its place among the levels of its axes at once, so that opening takes linear time."""
+    axis = np.array([Label(i) for i in range(levels)][::-1], dtype=object)
+    flat = xr.Dataset(
+        {"x_mean": ("cell", np.arange(levels) / 7), "x_histogram_bins": ("cell", np.ones(levels, int))}
+        | {"x_nonfinite": ("cell", np.zeros(levels, int))},
+        {"data": ("cell", axis)},
+        {"axes": '["data"]', "seed": "1"},
+    )
+    monkeypatch.setattr(results, "open_cells", lambda path: flat)
+    Label.compared = 0
+    found = results.open_results("anywhere")
+    assert Label.compared < 60 * levels
+    assert found["x_mean"].dims == ("data",)
+    assert all(float(found["x_mean"][i]) == i / 7 for i in range(levels))
+    assert list(found["data"].values) == list(axis)

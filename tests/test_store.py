@@ -3,14 +3,15 @@
 import json
 import os
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from tcdp_sim import journal
+from tcdp_sim import durable, journal
 from tcdp_sim.errors import UserError
-from tcdp_sim.store import Run, intact, tree_digest
+from tcdp_sim.store import HALF, Run, intact, tree_digest
 from tcdp_sim.summary import from_bytes, summarise, to_bytes
 
 IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": 100}
@@ -65,18 +66,50 @@ def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_broken_identity_is_named(tmp_path):
-    Run(tmp_path / "r", IDENTITY)
-    (tmp_path / "r" / "run.json").write_text("{")
-    with pytest.raises(UserError, match=r"run\.json is not JSON"):
-        Run(tmp_path / "r", IDENTITY)
+UNREADABLE = ["5", "[]", "null", '"a"', "", "{", "\0\0\0", "[" * 100_000]
 
 
-@pytest.mark.parametrize("content", ["5", "[]", "null", '"a"', "", "[" * 100_000])
-def test_an_identity_of_another_kind_is_named(tmp_path, content):
-    Run(tmp_path / "r", IDENTITY)
-    (tmp_path / "r" / "run.json").write_text(content)
+@pytest.mark.parametrize("content", UNREADABLE)
+def test_an_unreadable_identity_without_a_record_is_a_new_run(tmp_path, content):
+    """What a power failure may leave of a run that has just begun."""
+    folder = tmp_path / "r"
+    Run(folder, IDENTITY | {"seed": "another"})
+    (folder / "run.json").write_text(content)
+    (folder / "lock").touch()
+    (folder / "run.log").write_text("begun")
+    (folder / "journal").mkdir()
+    (folder / "journal" / "x.seg").write_bytes(b"\0" * 100)
+    run = Run(folder, IDENTITY)
+    assert run.mended == ["run.json was damaged and nothing was recorded yet: the run begins anew"]
+    assert json.loads((folder / "run.json").read_text()) == IDENTITY
+    assert Run(folder, IDENTITY).mended == []
+
+
+def test_a_run_that_lost_its_identity_before_its_first_record_begins_anew(tmp_path):
+    (tmp_path / "lock").touch()
+    (tmp_path / "journal").mkdir()
+    assert not Run(tmp_path, IDENTITY).has(CELLS[0], 0)
+    assert json.loads((tmp_path / "run.json").read_text()) == IDENTITY
+
+
+@pytest.mark.parametrize("content", UNREADABLE)
+@pytest.mark.parametrize("beside", ["snapshots/x", "thesis.tex", "journal/paper.pdf", ".git/config"])
+def test_an_unreadable_identity_beside_anything_else_is_named(tmp_path, content, beside):
+    path = tmp_path / beside
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    (tmp_path / "run.json").write_text(content)
     with pytest.raises(UserError, match=r"run\.json (is not JSON|holds no keys and values); restore it"):
+        Run(tmp_path, IDENTITY)
+    assert path.read_text() == "mine"
+    assert (tmp_path / "run.json").read_text() == content
+
+
+def test_an_unreadable_identity_beside_records_without_a_head_is_named(tmp_path):
+    with journal.Writer(tmp_path / "r" / "journal") as writer:
+        writer.append(b"C" + record(CELLS[0], 0))
+    (tmp_path / "r" / "run.json").write_text("{")
+    with pytest.raises(UserError, match=r"run\.json is not JSON; restore it"):
         Run(tmp_path / "r", IDENTITY)
 
 
@@ -186,6 +219,102 @@ def test_what_a_killed_driver_left_half_done_is_swept_by_the_next(tmp_path):
         second = run.publish(dataset(2)).resolve()
     assert not any(path.is_symlink() or path.exists() for path in left)
     assert {path.name for path in (run.folder / "snapshots").iterdir()} == {first.name, second.name}
+
+
+def test_a_half_written_tree_is_swept_also_when_nothing_new_is_published(tmp_path):
+    run = filled(tmp_path / "r")
+    first = run.publish(dataset(1)).resolve()
+    half = run.folder / "snapshots" / ".writing-host-7-ab"
+    (half / "x").mkdir(parents=True)
+    (half / "x" / "zarr.json").write_text("{")
+    (run.folder / ".mine-too").mkdir()
+    with run.lock():
+        run.publish(dataset(1))
+    assert [path.name for path in (run.folder / "snapshots").iterdir()] == [first.name]
+    assert (run.folder / ".mine-too").is_dir()
+
+
+@pytest.mark.parametrize("clock", [0, 4e9])
+def test_what_was_published_stays_whatever_the_clock_says(tmp_path, clock):
+    """Trees of an earlier time, or of a later one: the clock was set back, or the folder copied."""
+    run = filled(tmp_path / "r")
+    for value in (1, 2, 3, 4, 3, 4, 4):
+        before = (run.folder / "results.zarr").resolve()
+        for tree in (run.folder / "snapshots").glob("*"):
+            os.utime(tree, (clock, clock))
+        now = run.publish(dataset(value)).resolve()
+        assert intact(now, {now.name})
+        assert value == 1 or intact(before, {before.name})
+        assert len(list((run.folder / "snapshots").iterdir())) <= 2
+        assert float(xr.open_zarr(now, consolidated=False)["x"][0]) == value
+
+
+def test_a_link_that_was_lost_costs_no_tree(tmp_path):
+    run = filled(tmp_path / "r")
+    trees = {run.publish(dataset(value)).resolve() for value in (1, 2)}
+    (run.folder / "results.zarr").unlink()
+    run.publish(dataset(3))
+    assert all(tree.exists() for tree in trees)
+
+
+def test_names_of_what_is_not_finished_are_of_one_process_on_one_host(tmp_path, monkeypatch):
+    made = {durable.unfinished(tmp_path / "run.json").name for _ in range(100)}
+    assert len(made) == 100
+    monkeypatch.setattr("platform.node", lambda: "some/../odd host")
+    odd = durable.unfinished(tmp_path / "results.zarr")
+    assert odd.parent == tmp_path
+    assert odd.name.startswith(f".results-some..oddhost-{os.getpid()}-")
+    assert all(HALF.fullmatch(name) for name in {*made, odd.name})
+
+
+def test_what_another_driver_wrote_meanwhile_is_known_under_the_lock(tmp_path):
+    """It would be simulated again otherwise."""
+    late = Run(tmp_path / "r", IDENTITY)
+    with filled(tmp_path / "r").lock(), pytest.raises(UserError, match="being written by another process"):
+        late.lock().__enter__()
+    assert not late.has(CELLS[0], 4)
+    with late.lock():
+        assert late.has(CELLS[0], 4)
+        assert contents(late.summary(CELLS[1], [3])) == record(CELLS[1], 3)
+        assert late.heads == [{"who": "test"}]
+
+
+def test_a_folder_that_another_study_has_taken_meanwhile_is_refused_under_the_lock(tmp_path):
+    late = Run(tmp_path / "r", IDENTITY)
+    (tmp_path / "r" / "run.json").unlink()
+    Run(tmp_path / "r", IDENTITY | {"seed": "2"})
+    with pytest.raises(UserError, match="belongs to another run"):
+        late.lock().__enter__()
+
+
+def test_a_writer_that_wrote_nothing_leaves_no_segment(tmp_path):
+    run = Run(tmp_path / "r", IDENTITY)
+    with run.writer({"who": "test"}) as writer:
+        (segment,) = (tmp_path / "r" / "journal").iterdir()
+        assert segment.stat().st_size > 0  # its head is there at once
+        writer.end({"who": "test"})
+    assert list((tmp_path / "r" / "journal").iterdir()) == []
+
+
+def test_all_segments_are_on_the_disk_before_what_is_made_of_them(tmp_path, monkeypatch):
+    """Also those of a driver that was killed before it had synced them."""
+    run, synced, real = filled(tmp_path / "r"), [], os.fsync
+
+    def fsync(file):
+        synced.append(Path(os.readlink(f"/proc/self/fd/{file}")))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    tree = run.publish(dataset(1)).resolve()
+    (segment,) = (run.folder / "journal").iterdir()
+    folders = [run.folder / "journal", run.folder / "snapshots", run.folder]
+    order = [synced.index(path) for path in (segment, *folders)]
+    assert order == sorted(order)
+    assert synced[-1] == run.folder  # the link
+    files = [path for path in tree.rglob("*") if path.is_file()]
+    written = {path.name for path in synced if ".writing-" in str(path)}
+    assert written >= {path.name for path in files}
+    assert len(synced) == len(files) + sum(path.is_dir() for path in tree.rglob("*")) + 1 + 4
 
 
 def test_a_failed_publication_leaves_the_old_one(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import pickle
 import statistics
 import zlib
+from collections import Counter
 from functools import reduce
 
 import numpy as np
@@ -15,12 +16,16 @@ from scipy import stats
 
 from tcdp_sim.summary import (
     CONFIDENCE,
+    LARGEST_KEY,
     RESOLUTION,
+    Distribution,
+    Summary,
     bin_edges,
     empty,
     from_bytes,
     mean,
     merge,
+    merged,
     peek,
     proportion,
     quantiles,
@@ -120,6 +125,64 @@ def test_a_merge_counts_what_the_whole_would():
     assert np.array_equal(mine.keys, theirs.keys)
     assert np.array_equal(mine.counts, theirs.counts)
     assert mean(mine) == pytest.approx(mean(theirs), rel=1e-12)
+
+
+def pairwise(a, b):
+    """The summary of both, from the definition: bins in a dictionary, rows sorted by chunk."""
+    rows = sorted([*a.chunks, *b.chunks])
+    place = [[*a.chunks, *b.chunks].index(chunk) for chunk in rows]
+    observables = {}
+    for name, mine in a.observables.items():
+        theirs, bins = b.observables[name], Counter()
+        for d in (mine, theirs):
+            bins.update(dict(zip(d.keys.tolist(), d.counts.tolist())))
+        keys = sorted(bins)
+        observables[name] = Distribution(
+            np.array(keys, np.int32),
+            np.array([bins[key] for key in keys], np.int64),
+            {label: mine.exceed[label] + theirs.exceed[label] for label in mine.exceed},
+            np.array([[*mine.moments, *theirs.moments][i] for i in place]),
+            mine.nonfinite + theirs.nonfinite,
+        )
+    events = {name: a.events[name] + b.events[name] for name in a.events}
+    batches = {name: np.array([[*a.batches[name], *b.batches[name]][i] for i in place]) for name in a.batches}
+    return Summary(a.cell, tuple(rows), a.trials + b.trials, observables, events, batches)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_merging_many_at_once_gives_the_bytes_of_one_after_the_other(shared):
+    """Keys from both ends of the range, chunks in any order, chunks without trials, infinities."""
+    rng = np.random.default_rng(12)
+    parts = []
+    for chunk in rng.permutation(60).tolist():
+        trials = 40 if shared else int(rng.integers(0, 40))  # batches of chunks are as many
+        x = rng.standard_cauchy(trials) * 10.0 ** rng.integers(-25, 25)
+        x[rng.random(trials) < 0.05] = np.inf
+        x[: trials // 2] *= 1e30 if chunk % 7 == 0 else 1
+        parts.append(summarise(CELL, chunk, trials, {"x": x, "positive": x > 0}, THRESHOLDS, shared))
+    found = merged(iter(parts))
+    assert to_bytes(found) == to_bytes(reduce(pairwise, parts))
+    assert found.chunks == tuple(range(60))
+    assert found.observables["x"].keys.dtype == np.int32
+    assert found.observables["x"].counts.dtype == np.int64
+
+
+@pytest.mark.parametrize("chunks", [200, 1600])
+def test_merging_copies_each_chunk_a_few_times_only(monkeypatch, chunks):
+    """All that numpy joins or makes room for is linear in the chunks; one after the other it was their square."""
+    rng = np.random.default_rng(13)
+    parts = [one(rng.standard_cauchy(20) * 2.0 ** (i % 120 - 60), i) for i in range(chunks)]
+    size, made = sum(20 * 12 + 40 for _ in parts), []
+    for name in ("concatenate", "zeros"):
+        real = getattr(np, name)
+        monkeypatch.setattr(np, name, lambda *a, _real=real, **k: made.append(_real(*a, **k)) or made[-1])
+    merged(parts)
+    assert sum(array.nbytes for array in made) < 2 * size + 10 * 8 * (2 * LARGEST_KEY + 1)
+
+
+def test_nothing_to_merge_is_an_error():
+    with pytest.raises(ValueError, match="nothing to merge"):
+        merged([])
 
 
 def test_different_cells_do_not_merge():

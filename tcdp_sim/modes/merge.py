@@ -54,7 +54,8 @@ def _copy(study, theirs, ours, folder) -> str:
         cell, chunk = clash[0]
         told = f"chunk {chunk} of cell {cell[:16]}"
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
-    missing = [key for key in theirs.done if not ours.has(*key)]
+    lacking = [key for key in theirs.done if not ours.has(*key)]
+    missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
     with ours.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer:
         added = set(missing)
         for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
@@ -62,4 +63,6 @@ def _copy(study, theirs, ours, folder) -> str:
                 writer.note(problem)
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
-    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already"
+    strange = len(lacking) - len(missing)
+    told = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
+    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{told}"

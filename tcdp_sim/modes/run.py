@@ -43,7 +43,7 @@ def _execute(study, run, console) -> int:
         say(console, f"journal/{name}: {count} damaged stretches; what they held counts as missing")
     if provenance.mend(study.folder, run.heads, study.raw):
         run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
-    for line in run.mended:
+    for line in [*run.warned, *run.mended]:
         say(console, line)
     wanted = {cell.id: s.chunks for cell in cells}
     todo = engine.pending(cells, wanted, run.has)

@@ -2,13 +2,16 @@
 
 import json
 import shutil
+from dataclasses import replace
 from io import StringIO
 from itertools import permutations
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from tcdp_sim import certificate, store
+from tcdp_sim.summary import from_bytes, to_bytes
 from tcdp_sim.trees import tree_digest
 
 CELLS = ("sweep.k=10", "sweep.omega_sqrt_rho=1")
@@ -105,9 +108,12 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
     """One chunk of many differs: nothing of that run is added, also not what nobody contradicts."""
     run = opened(parts / "b")
     (cell, chunk), *others = [key for key in run.done if key in records(parts / "a")]
-    changed = bytearray(run.record(cell, chunk))
-    changed[-1] ^= 1
-    everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, bytes(changed))]
+    summary = from_bytes(run.record(cell, chunk))
+    name, found = next(iter(summary.observables.items()))
+    moments = found.moments.copy()
+    moments[0, 1] = np.nextafter(moments[0, 1], np.inf)  # the sum of its trials
+    changed = replace(summary, observables={**summary.observables, name: replace(found, moments=moments)})
+    everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, to_bytes(changed))]
     shutil.rmtree(parts / "b" / "journal")
     with opened(parts / "b").writer({}) as writer:
         for record in everything:

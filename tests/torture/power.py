@@ -1,0 +1,231 @@
+"""Power failures: what a command does to a folder, step by step, and what of it a failing power may leave on the disk.
+
+The recorder looks at the folder before every operation on files and notes what has changed: names in folders, bytes in
+files, and what was synced. From that follow the states a failure at any step may leave, harsher than most file systems:
+bytes that were not synced are there, lost, torn or zeros, and a change of names that was not synced is there or not,
+each by itself (a rename in one folder at once or not at all).
+"""
+
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HOWS = ("synced", "empty", "torn", "mixed")  # nothing but what was synced; all names without bytes; or torn; some of it
+RECENT = 50_000_000  # nanoseconds in which a file may change without a change of its times
+CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.link", "os.truncate"}
+Key = tuple[int, int]  # inode, and the how manieth thing with that number
+_RECORDERS: list["Recorder"] = []
+
+
+@dataclass
+class Names:
+    """Entries of a folder that changed at once: name -> what is there now, None for nothing."""
+
+    folder: Key
+    entries: dict[str, Key | None]
+
+
+@dataclass
+class Data:
+    """The bytes of a file from now on."""
+
+    file: Key
+    data: bytes
+
+
+@dataclass
+class Sync:
+    """A file or folder is on the disk as it is."""
+
+    what: Key
+
+
+@dataclass
+class Recorder:
+    """What happened in a folder, in order; links: targets of symlinks, folders: which keys are folders."""
+
+    home: Path
+    steps: list[Names | Data | Sync] = field(default_factory=list)
+    links: dict[Key, str] = field(default_factory=dict)
+    folders: dict[Key, dict[str, Key]] = field(default_factory=dict)
+    syncs: int = 0
+
+    def __post_init__(self):
+        self._lock, self._mine = threading.RLock(), threading.local()
+        self._keys: dict[int, Key] = {}
+        self._made = 0
+        self._files: dict[Key, tuple] = {}
+        self.look()
+        self.start = len(self.steps)  # what was there before is on the disk
+
+    def look(self, synced: int | None = None) -> None:
+        """Note what has changed; synced: the inode of what is on the disk now."""
+        if getattr(self._mine, "looking", False):
+            return
+        with self._lock:
+            self._mine.looking = True
+            try:
+                self._scan()
+                if synced in self._keys:
+                    self.steps.append(Sync(self._keys[synced]))
+                    self.syncs += 1
+            finally:
+                self._mine.looking = False
+
+    def _scan(self):
+        while True:
+            try:
+                found = dict(_walk(str(self.home)))
+                inodes = {os.stat(self.home).st_ino} | {e.inode() for entries in found.values() for e in entries}
+                self._keys = {inode: key for inode, key in self._keys.items() if inode in inodes}
+                for inode, entries in found.items():
+                    self._entries(self._key(inode), entries)
+                return
+            except FileNotFoundError:  # another thread has just moved or removed something: what is noted is right
+                continue
+
+    def _key(self, inode):
+        if inode not in self._keys:
+            self._made += 1
+            self._keys[inode] = inode, self._made
+        return self._keys[inode]
+
+    def _entries(self, folder, entries):
+        now = {entry.name: self._key(entry.inode()) for entry in entries}
+        before = self.folders.get(folder, {})
+        for entry in entries:
+            if entry.is_symlink():
+                self.links[self._key(entry.inode())] = os.readlink(entry.path)
+            elif entry.is_file():
+                self._bytes(self._key(entry.inode()), entry.path)
+        changed = {name: now.get(name) for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+        self.folders[folder] = now
+        if changed:
+            self.steps.append(Names(folder, changed))
+
+    def _bytes(self, key, path):
+        about = os.stat(path)
+        stamp = about.st_size, about.st_mtime_ns, about.st_ctime_ns
+        known, settled, data = self._files.get(key, (None, False, b""))
+        if known == stamp and settled:
+            return
+        now = Path(path).read_bytes()
+        if now != data:
+            self.steps.append(Data(key, now))
+        self._files[key] = stamp, time.time_ns() - about.st_mtime_ns > RECENT, now
+
+
+def _walk(folder) -> Iterator[tuple[int, list[os.DirEntry]]]:
+    with os.scandir(folder) as entries:
+        found = list(entries)
+    yield os.stat(folder).st_ino, found
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path)
+
+
+def _hear(event, args):
+    """An audit hook: before an operation, look at what those before it have done."""
+    if _RECORDERS and (event in CHANGES or (event == "open" and _writes(args[2]))):
+        _RECORDERS[-1].look()
+
+
+def _writes(flags) -> bool:
+    return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+
+
+sys.addaudithook(_hear)  # for good: there is no taking one away
+
+
+@contextmanager
+def recorded(home: Path, monkeypatch) -> Iterator[Recorder]:
+    """Record what this process does below a folder while the block runs."""
+    recorder, write, fsync = Recorder(home), os.write, os.fsync
+
+    def writing(file, data):
+        done = write(file, data)
+        recorder.look()
+        return done
+
+    def syncing(file):
+        fsync(file)
+        recorder.look(os.fstat(file).st_ino)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", writing)
+        patch.setattr(os, "fsync", syncing)
+        _RECORDERS.append(recorder)
+        try:
+            yield recorder
+        finally:
+            _RECORDERS.remove(recorder)
+            recorder.look()
+
+
+class Failure:
+    """The power fails after so many steps; how: one of HOWS."""
+
+    def __init__(self, recorder: Recorder, step: int, how: str, rng: random.Random):
+        self.name = f"{how} after step {step} of {len(recorder.steps)}"
+        self._recorder, self.how, self._rng = recorder, how, rng
+
+        self._names: dict[Key, dict[str, Key | None]] = {}
+        self._data: dict[Key, tuple[bytes, bytes]] = {}  # as it was synced, as it was
+        self._last: dict[Key, int] = {}
+        self._replay(step)
+
+    def _replay(self, step):
+        steps = self._recorder.steps[:step]
+        start = self._recorder.start
+        synced = {one.what: i for i, one in enumerate(steps) if isinstance(one, Sync)}
+        for i, one in enumerate(steps):
+            if isinstance(one, Names):
+                if i < start or i < synced.get(one.folder, -1) or self._keeps():
+                    self._names.setdefault(one.folder, {}).update(one.entries)
+            elif isinstance(one, Data):
+                on_disk = one.data if i < start else self._data.get(one.file, (b"",))[0]
+                self._data[one.file] = on_disk, one.data
+            elif one.what in self._data:
+                self._data[one.what] = (self._data[one.what][1],) * 2
+
+    def _keeps(self) -> bool:
+        return self.how in ("empty", "torn") or (self.how == "mixed" and self._rng.random() < 0.5)
+
+    def _left(self, file) -> bytes:
+        """What is left of a file's bytes."""
+        old, new = self._data.get(file, (b"", b""))
+        if old == new or self.how == "synced":
+            return old
+        grown = new.startswith(old)
+        if self.how == "empty":
+            return old if grown else b""
+        at = self._rng.randrange(len(old) if grown else 0, len(new) + 1)
+        return self._rng.choice([old, new, new[:at], new[:at] + bytes(len(new) - at)])
+
+    def leave(self, home: Path) -> None:
+        """Make a folder as it is found when the power is back."""
+        root = next(iter(self._recorder.folders))
+        self._make(root, home)
+
+    def _make(self, folder, path):
+        path.mkdir()
+        for name, key in self._names.get(folder, {}).items():
+            if key in self._recorder.links:
+                (path / name).symlink_to(self._recorder.links[key])
+            elif key in self._recorder.folders:
+                self._make(key, path / name)
+            elif key is not None:
+                (path / name).write_bytes(self._left(key))
+
+
+def failures(recorder: Recorder, seed: int, count: int) -> Iterator[Failure]:
+    """Some failures, at random steps, each way in turn."""
+    rng = random.Random(seed)
+    for i in range(count):
+        yield Failure(recorder, rng.randint(recorder.start, len(recorder.steps)), HOWS[i % len(HOWS)], rng)
