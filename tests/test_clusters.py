@@ -8,7 +8,7 @@ import types
 import pytest
 
 from tcdp_sim import clusters, engine
-from tcdp_sim.clusters import kubernetes, queues, running
+from tcdp_sim.clusters import checks, kubernetes, queues, running
 from tcdp_sim.config import named, options
 from tcdp_sim.errors import UserError
 
@@ -85,6 +85,18 @@ BAD = [
 @pytest.mark.parametrize(("name", "key", "value"), GOOD)
 def test_what_is_valid_is_accepted(name, key, value):
     assert clusters.worker_count(spec(name, **{key: value})) == (spec(name)["workers"] or 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        *[("60s", 60), ("90min", 5400), ("8h", 28800), ("1h", 3600), ("2d", 172800), ("366 d", 31622400)],
+        *[("00:01:00", 60), ("01:00:00", 3600), ("01:02:03", 3723), ("100:00:00", 360000), ("1-12:00:00", 129600)],
+        *[(3600, 3600), ("10-00:00:01", 864001)],
+    ],
+)
+def test_a_walltime_is_so_many_seconds(written, seconds):
+    assert checks.seconds({"walltime": written}, "walltime") == seconds
 
 
 @pytest.mark.parametrize(("name", "key", "value"), BAD)
