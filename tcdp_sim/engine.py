@@ -13,10 +13,14 @@ WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more wo
 
 
 class Executor(Protocol):
-    """Runs tasks; results come in any order, and the order never matters. dashboard: its address, "" without one."""
+    """Runs tasks; results come in any order, and the order never matters.
+
+    dashboard: its address, "" without one. silent: the workers that have given no sign of life for some time.
+    """
 
     workers: int
     dashboard: str
+    silent: Callable[[], Sequence[str]]
 
     def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         """Pull tasks as there is room for them and yield what is done."""
@@ -27,6 +31,7 @@ class SerialExecutor:
 
     workers = 1
     dashboard = ""
+    silent = staticmethod(tuple)
 
     def results(self, tasks):
         for task in tasks:
@@ -36,10 +41,11 @@ class SerialExecutor:
 class DaskExecutor:
     """On the workers of a Dask client, a few tasks in flight for each; finished results are fetched at once."""
 
-    def __init__(self, client, workers: int):
+    def __init__(self, client, workers: int, dashboard: str = "", silent: Callable[[], Sequence[str]] = tuple):
         self._client = client
         self.workers = workers
-        self.dashboard = client.dashboard_link or ""
+        self.dashboard = dashboard
+        self.silent = silent
 
     def results(self, tasks):
         from distributed import KilledWorker

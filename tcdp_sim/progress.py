@@ -1,8 +1,9 @@
 """One progress line: live on a terminal, a line now and then in a log."""
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -11,6 +12,8 @@ from tcdp_sim.terminal import Terminal
 
 LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
+LOOK_SECONDS = 1.0  # at least: it moves on when nothing arrives
+NAMED = 3  # of the silent workers
 
 
 class Tally:
@@ -58,10 +61,15 @@ class ProgressLine:
     """Shows a tally; a context manager. Written to stderr, so that stdout holds only results; and to the run's log.
 
     The worst standard error is what the chunks so far suggest: that of the latest chunk over the root of their number.
+    silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives.
     """
 
-    def __init__(self, tally: Tally):
+    def __init__(self, tally: Tally, silent: Callable[[], Sequence[str]] = tuple):
         self._tally = tally
+        self._silent = silent
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
         self._started = self._said = self._shown = time.monotonic()
@@ -79,28 +87,45 @@ class ProgressLine:
 
     def advance(self, records: Sequence) -> None:
         """Chunks that have arrived."""
-        self._tally.add(records)
+        with self._lock:
+            self._tally.add(records)
+            self._show()
+
+    def _tick(self) -> None:
+        while not self._end.wait(LOOK_SECONDS):
+            with self._lock:
+                self._show()
+
+    def _show(self) -> None:
         now = time.monotonic()
         if self._live and now - self._shown > LIVE_SECONDS:
             self._shown = now
-            self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
+            self._bar.update(self._task, completed=self._tally.work, what=self._what())
         if now - self._said > LOG_SECONDS:
             self._said = now
             self._say(now)
 
+    def _what(self) -> str:
+        silent = self._silent()
+        more = f" and {len(silent) - NAMED} more" if silent[NAMED:] else ""
+        return f"{self._tally}, silent: {', '.join(silent[:NAMED])}{more}" if silent else str(self._tally)
+
     def _say(self, now) -> None:
         share = self._tally.work / self._tally.total
-        left = (now - self._started) * (1 / share - 1)
-        line = f"{share:.0%}  {self._tally}  ETA {left:.0f} s"
+        left = f"{(now - self._started) * (1 / share - 1):.0f} s" if share else "unknown"
+        line = f"{share:.0%}  {self._what()}  ETA {left}"
         LOG.info(line)
         if not self._live:
             self._console.print(line, highlight=False)
 
     def __enter__(self):
         self._bar.start()
+        self._ticker.start()
         return self
 
     def __exit__(self, *_):
+        self._end.set()
+        self._ticker.join()
         self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
         self._bar.stop()
         LOG.info("simulated: %s", self._tally)

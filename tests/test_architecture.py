@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "simulate": ("mechanisms", "problems", "summary"),
     "sweep": ("axes", "mechanisms"),
     "engine": ("simulate", "sweep"),
-    "clusters": ("config", "engine", "interrupts", "simulate"),
+    "clusters": ("config", "engine", "interrupts", "runlog", "simulate"),
     "store": ("decoding", "durable", "journal", "locks", "problems", "summary", "trees"),
     "tabulation": ("mechanisms", "summary", "sweep"),
     "results": ("mechanisms", "sealed", "summary", "trees"),

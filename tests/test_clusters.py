@@ -8,7 +8,7 @@ import types
 import pytest
 
 from tcdp_sim import clusters, engine
-from tcdp_sim.clusters import kubernetes, queues, running
+from tcdp_sim.clusters import checks, kubernetes, queues, running
 from tcdp_sim.config import named, options
 from tcdp_sim.errors import UserError
 
@@ -62,6 +62,7 @@ BAD = [
     *[("pbs", "memory", value) for value in (None, 2, "2", "GB", "2 gigabytes", "-1GB", "2GB;", True)],
     *[("slurm", "cores", value) for value in (0, -1, 1.5, "two", None, True, 10**6)],
     *[("slurm", "tls", value) for value in (None, 0, "yes")],
+    *[(name, "dashboard", value) for name in ("local", "slurm", "pbs") for value in (None, 0, "yes")],
     *[
         ("slurm", "directives", [value])
         for value in ("--export=ALL,LD_PRELOAD=x", "--wrap=id", "--qos=a\nid", "qos=a", "", 1)
@@ -84,6 +85,18 @@ BAD = [
 @pytest.mark.parametrize(("name", "key", "value"), GOOD)
 def test_what_is_valid_is_accepted(name, key, value):
     assert clusters.worker_count(spec(name, **{key: value})) == (spec(name)["workers"] or 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        *[("60s", 60), ("90min", 5400), ("8h", 28800), ("1h", 3600), ("2d", 172800), ("366 d", 31622400)],
+        *[("00:01:00", 60), ("01:00:00", 3600), ("01:02:03", 3723), ("100:00:00", 360000), ("1-12:00:00", 129600)],
+        *[(3600, 3600), ("10-00:00:01", 864001)],
+    ],
+)
+def test_a_walltime_is_so_many_seconds(written, seconds):
+    assert checks.seconds({"walltime": written}, "walltime") == seconds
 
 
 @pytest.mark.parametrize(("name", "key", "value"), BAD)
@@ -119,7 +132,12 @@ def test_tls_files_go_with_a_tls_address_and_exist(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [("cluster=slurm",), ("cluster=pbs", "cluster.workers=7"), ("cluster=scheduler", "cluster.address=h:1")]
+    "words",
+    [
+        ("cluster=slurm",),
+        ("cluster=pbs", "cluster.workers=7"),
+        ("cluster=scheduler", "cluster.address=h:1", "cluster.wait=1"),
+    ],
 )
 def test_one_word_changes_the_cluster(command, words):
     code, out, err = command("mode=plan", "sweep.k=10", "sweep.rho=0.1", "also=null", *words)
@@ -161,7 +179,7 @@ def test_a_slurm_script_says_what_was_asked(monkeypatch, tmp_path):
         assert f"#SBATCH {line}\n" in script
     life, stagger = queues.lifetime(26 * 3600 + 184)
     assert " --nthreads 1 --memory-limit 1.00GiB --nworkers 3 --nanny " in script
-    assert f" --lifetime {life}s --lifetime-stagger {stagger}s --dashboard-address 127.0.0.1:0" in script
+    assert f" --lifetime {life}s --lifetime-stagger {stagger}s --no-dashboard --dashboard-address 127.0.0.1:0" in script
 
 
 def test_what_a_user_has_in_his_own_jobqueue_yaml_is_kept(tmp_path):
@@ -169,9 +187,9 @@ def test_what_a_user_has_in_his_own_jobqueue_yaml_is_kept(tmp_path):
     import dask
 
     with dask.config.set({"jobqueue.slurm.job-script-prologue": ["module load python"]}):
-        first, second = queues.options(spec("slurm", folder=str(tmp_path)))["job_script_prologue"]
+        first, *_, last = queues.options(spec("slurm", folder=str(tmp_path)))["job_script_prologue"]
     assert first == "module load python"
-    assert second.startswith("export DASK_INTERNAL_INHERIT_CONFIG=")
+    assert last.startswith("export DASK_INTERNAL_INHERIT_CONFIG=")
 
 
 @pytest.mark.parametrize(
@@ -274,7 +292,7 @@ def test_what_is_no_scheduler_is_one_line(web_server):
 
 
 @pytest.mark.parametrize("remote", [True, False])
-def test_plain_text_to_another_machine_is_warned_of(monkeypatch, remote):
+def test_plain_text_is_warned_of(monkeypatch, remote):
     told = []
     monkeypatch.setattr("distributed.Client", refuse)
     address = f"tcp://{'node1' if remote else 'localhost'}:8786"
@@ -283,10 +301,9 @@ def test_plain_text_to_another_machine_is_warned_of(monkeypatch, remote):
         clusters.connect(spec("scheduler", address=address), "warn", told.append),
     ):
         pass
-    assert len(told) == remote
-    assert all(
-        line.startswith(f"warning: cluster.address = {address} is plain text: whoever can reach it") for line in told
-    )
+    who = "whoever can reach it, or the way to it," if remote else "every user of this machine"
+    (line,) = told
+    assert line.startswith(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls://")
 
 
 def refuse(*_, **__):

@@ -6,7 +6,10 @@ import stat
 import sys
 import textwrap
 import time
+from http.client import HTTPConnection
+from pathlib import Path
 
+import psutil
 import pytest
 
 from tcdp_sim import clusters, engine
@@ -30,6 +33,7 @@ TOOLS = {
         script = queue / f"{number}.script"
         script.write_text(pathlib.Path(sys.argv[1]).read_text())
         bare = {"PATH": "/usr/bin:/bin", "HOME": os.environ["HOME"]}  # PBS does not pass the environment on
+        bare["TMPDIR"] = str(queue)
         log = (queue / f"{number}.log").open("w")
         job = subprocess.Popen(["sh", script], env=bare, stdout=log, stderr=log, start_new_session=True)
         (queue / f"{number}.pid").write_text(str(job.pid))
@@ -132,9 +136,35 @@ def test_the_keys_of_the_workers_are_for_the_owner_only_and_gone_with_the_run(qu
         pass
     folders = [one for one in found if stat.S_ISDIR(one.st_mode)]
     assert folders
-    assert all(one.st_mode & 0o077 == 0 for one in folders)
-    assert len(found) >= 3
+    assert len(found) >= len(folders) + 2
+    assert all(one.st_mode & 0o077 == 0 for one in found)
     assert list((tmp_path / "jobs").iterdir()) == []
+
+
+def test_all_listen_on_the_interface_only_and_have_no_pages_and_folders_of_their_own(queue, tmp_path):
+    """Driver and job: where they listen, what their web servers say, where the worker may write."""
+    with clusters.connect(spec(tmp_path, workers=1)) as executor:
+        job = psutil.Process(int((queue / "1.pid").read_text()))
+        everybody = [psutil.Process(), *psutil.Process().children(recursive=True), *job.children(recursive=True)]
+        found = {c.laddr for one in everybody for c in one.net_connections("inet") if c.status == "LISTEN"}
+        (worker,) = executor._client.scheduler_info()["workers"].values()
+        (pages, theirs) = (executor._client.scheduler_info()["services"], worker["services"])
+        assert {http(port, path) for port in (pages["dashboard"], theirs["dashboard"]) for path in PAGES} == {404}
+        (above,) = [path for path in Path(worker["local_directory"]).parents if path.parent == queue]
+        assert stat.S_IMODE(above.stat().st_mode) == 0o700
+        assert executor.dashboard == ""
+    assert len(found) >= 5
+    assert {address.ip for address in found} == {"127.0.0.1"}
+
+
+PAGES = ("/status", "/health", "/metrics", "/info/main/workers.html")
+
+
+def http(port, path):
+    one = HTTPConnection("127.0.0.1", port, timeout=60)
+    one.request("GET", path)
+    with one.getresponse() as answer:
+        return answer.status
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -147,11 +177,8 @@ def test_a_machine_without_the_queue_is_one_line(queue, tmp_path, tool):
         pass
 
 
-@pytest.mark.parametrize("module", ["dask_jobqueue", "cryptography"])
-def test_a_missing_package_is_one_line(queue, tmp_path, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    told = (
-        rf"^cluster=pbs needs the package {module.replace('_', '-')}; install it with: pip install 'tcdp_sim\[pbs\]'$"
-    )
+def test_a_missing_package_is_one_line(queue, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+    told = r"^cluster=pbs needs the package dask-jobqueue; install it with: pip install 'tcdp_sim\[pbs\]'$"
     with pytest.raises(UserError, match=told), clusters.connect(spec(tmp_path)):
         pass

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tcdp_sim import clusters, engine
+from tcdp_sim import clusters, engine, runlog
 from tcdp_sim.clusters import agreement
 from tcdp_sim.config import named
 from tcdp_sim.errors import UserError
@@ -90,6 +90,52 @@ def test_both_workers_are_used_and_stay_when_the_run_ends(cluster):
     for _ in range(2):
         with clusters.connect(spec(cluster, workers=None)) as executor:
             assert executor.workers == 2
+
+
+def test_a_plan_asks_how_many_workers_there_are(cluster, command):
+    words = [f"cluster.{key}={value}" for key, value in cluster.items()]
+    with clusters.connect(spec(cluster)):
+        pass  # both are there
+    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", *words)
+    assert (code, err) == (0, "")
+    assert " on 2 workers, in" in out.replace("\n", " ")
+    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", "cluster.workers=3", *words)
+    assert (code, err) == (0, "")
+    assert f"2 of 3 workers are at {cluster['address']} now" in out.replace("\n", " ")
+    assert " on 3 workers, in" in out.replace("\n", " ")
+
+
+def test_a_plan_without_an_answer_says_so(command):
+    address = f"127.0.0.1:{free_port()}"
+    words = (f"cluster.address={address}", "cluster.wait=1")
+    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", *words)
+    assert (code, err) == (0, "")
+    assert f"warning: cluster.address = {address} gives no connection (" in out
+    assert "); so the forecast is for 1 workers" in out.replace("\n", " ")
+    assert " on 1 workers, in" in out.replace("\n", " ")
+
+
+def test_workers_that_come_and_go_are_in_the_runs_log(cluster, tmp_path):
+    """Those that are there, one more, and that it leaves."""
+    tls = [f"--{key.replace('_', '-').replace('ca', 'ca-file')}={cluster[key]}" for key in cluster if key != "address"]
+    words = [cluster["address"], "--nthreads", "1", "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", *tls]
+    said = tmp_path / runlog.NAME
+
+    def until(*wanted):
+        deadline = time.monotonic() + START
+        while not all(line in said.read_text() for line in wanted):
+            assert time.monotonic() < deadline, said.read_text()
+            time.sleep(0.1)
+
+    with runlog.kept(tmp_path), clusters.connect(spec(cluster)):
+        until("worker tls://127.0.0.1:", "has come; there are 1", "has come; there are 2")
+        one = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", *words], cwd=tmp_path)
+        try:
+            until("has come; there are 3")
+        finally:
+            one.terminate()
+            one.wait(START)
+        until("has gone; there are 2")
 
 
 def test_workers_that_do_not_come_are_one_line(cluster):

@@ -1,5 +1,7 @@
 """The progress line, and what it adds up."""
 
+import logging
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -43,6 +45,21 @@ def test_it_is_silent_when_there_is_little_to_say(capsys):
     with progress.ProgressLine(progress.Tally(TODO, WANTED, 1)) as line:
         line.advance([record("b", 0)])
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_line_goes_on_and_names_who_is_silent_while_nothing_arrives(monkeypatch, capsys, caplog):
+    caplog.set_level(logging.INFO, "tcdp_sim")
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    silent = ("tls://a:1", "tls://b:2", "tls://c:3", "tls://d:4")
+    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: silent) as line:
+        deadline = time.monotonic() + 60
+        while not caplog.records and time.monotonic() < deadline:
+            time.sleep(0.01)
+        line.advance([record("b", 0)])
+    said = "0%  0/2 cells, 0 trials, silent: tls://a:1, tls://b:2, tls://c:3 and 1 more  ETA unknown"
+    assert capsys.readouterr().err.startswith("0%  0/2 cells, 0 trials, silent: tls://a:1")
+    assert caplog.messages[0] == said
 
 
 @pytest.mark.parametrize("relative", [float("nan"), 0.0])

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tcdp_sim import config, interrupts
-from tcdp_sim.clusters import agreement, batch, kubernetes, local, logs, running
+from tcdp_sim.clusters import agreement, batch, kubernetes, local, logs, running, watch
 from tcdp_sim.engine import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
 
@@ -43,6 +43,30 @@ def worker_count(spec: Mapping[str, Any]) -> int:
     return workers
 
 
+def forecast(spec: Mapping[str, Any], tell: Callable[[str], None]) -> tuple[int, int]:
+    """(workers that a run would have, how many of them could work at once), for a plan.
+
+    Workers of this machine share its cores. A running scheduler is asked; whoever cannot be asked is believed, and
+    `tell` takes a line that says so.
+    """
+    workers = worker_count(spec)
+    if spec["name"] == "local":
+        return workers, min(workers, _cores())
+    if spec["name"] != "scheduler":
+        return workers, workers
+    with interrupts.held():
+        logs.mute()
+    spec = _complete(spec)
+    try:
+        there = running.present(spec, tell)
+    except UserError as problem:
+        tell(f"warning: {problem}; so the forecast is for {workers} workers")
+        return workers, workers
+    if there < workers:
+        tell(f"{there} of {workers} workers are at {spec['address']} now")
+    return max(workers, there), max(workers, there)
+
+
 def _tell(text: str) -> None:
     print(f"tcdp-sim: {text}", file=sys.stderr)
 
@@ -63,11 +87,13 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str
     with interrupts.held():
         logs.mute()
     try:
-        with CLUSTERS[name].client(_complete(spec) | {"workers": _asked(spec, workers)}, tell) as client:
+        full = _complete(spec) | {"workers": _asked(spec, workers)}
+        with CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
             if name != "local":  # these run our own files
                 agreement.check(client, numerics == "strict", tell)
             logs.forward(client)
-            yield DaskExecutor(client, max(workers, len(client.nthreads())))
+            dashboard = client.dashboard_link if full.get("dashboard", True) else ""
+            yield DaskExecutor(client, max(workers, len(client.nthreads())), dashboard or "", watcher.silent)
     except concurrent.futures.CancelledError:
         raise UserError(LOST) from None
     except OSError as problem:

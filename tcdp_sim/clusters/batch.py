@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tcdp_sim import interrupts
-from tcdp_sim.clusters import tuning
+from tcdp_sim.clusters import protection, tuning
 from tcdp_sim.clusters.extras import needed
 from tcdp_sim.clusters.jobs import Jobs
 from tcdp_sim.clusters.queues import QUEUES, check, folder, options
@@ -27,9 +27,11 @@ def client(spec, tell):
     At the end all are cancelled.
     """
     name, logs = spec["name"], folder(spec)
-    _ready(name, spec["tls"], logs)
+    _ready(name, logs)
     if not spec["tls"]:
         tell("warning: cluster.tls = False: whoever can reach this machine's ports can run code as you")
+    if spec["dashboard"]:
+        tell(protection.WATCHED)
     count = math.ceil(spec["workers"] / spec["cores"])
     mine = [word.format(user=getpass.getuser()) for word in QUEUES[name]["mine"]]
     ends = ExitStack()
@@ -48,12 +50,10 @@ def client(spec, tell):
             ends.close()
 
 
-def _ready(name: str, tls: bool, logs: Path) -> None:
+def _ready(name: str, logs: Path) -> None:
     """UserError unless packages, commands and the folder are there."""
     with interrupts.held():
         needed("dask_jobqueue", name)
-        if tls:
-            needed("cryptography", name)
     for tool in QUEUES[name]["tools"]:
         if shutil.which(tool) is None:
             told = f"cluster={name}: there is no {tool} on this machine"
@@ -72,7 +72,8 @@ def _scheduler(spec, logs: Path, ends: ExitStack):
     name = spec["name"]
     cluster_class = getattr(needed("dask_jobqueue", name), QUEUES[name]["cluster"])
     try:
-        with dask.config.set(tuning.PATIENT):
+        folder = ends.enter_context(protection.scratch())
+        with dask.config.set(tuning.PATIENT | protection.settings(spec, folder)):
             security = _security(logs, ends) if spec["tls"] else None
             cluster = cluster_class(**options(spec), security=security)
             ends.callback(cluster.close)
@@ -86,13 +87,5 @@ def _scheduler(spec, logs: Path, ends: ExitStack):
 
 def _security(logs: Path, ends: ExitStack):
     """Mutual TLS with a certificate of its own for this run, in a folder that only its owner can read."""
-    from distributed import Security
-
-    made = Security.temporary()
     keys = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="tls-", dir=logs)))
-    cert, key = keys / "cert.pem", keys / "key.pem"
-    cert.write_text(made.tls_client_cert)
-    key.write_text(made.tls_client_key)
-    files = {f"tls_{role}_cert": str(cert) for role in ("client", "scheduler", "worker")}
-    files |= {f"tls_{role}_key": str(key) for role in ("client", "scheduler", "worker")}
-    return Security(tls_ca_file=str(cert), **files, require_encryption=True)
+    return protection.mutual(*protection.written(*protection.certificate(), keys))

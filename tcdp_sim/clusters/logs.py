@@ -13,7 +13,6 @@ def mute() -> None:
         for handler in logger.handlers:
             handler.setLevel(logging.CRITICAL + 1)
     logging.getLogger("distributed").setLevel(logging.WARNING)
-    logging.getLogger("distributed.scheduler").setLevel(logging.INFO)  # which workers come and go
 
 
 def forward(client) -> None:

@@ -4,7 +4,7 @@ import logging
 import re
 from pathlib import Path
 
-from tcdp_sim.clusters import checks, tuning
+from tcdp_sim.clusters import checks, protection, tuning
 from tcdp_sim.errors import UserError
 
 NAME = r"[\w.@:+-]+"
@@ -34,6 +34,8 @@ QUEUES = {
     },
 }
 MOST_CORES = 1024
+# Dask's folder for files is on the workers' sys.path: it must not be one in which other users of a node can write.
+OWN_FOLDER = ("TMPDIR=$(mktemp -d) && export TMPDIR || exit 1", """trap 'rm -rf "$TMPDIR"' EXIT""")
 
 
 def check(spec) -> None:
@@ -45,6 +47,7 @@ def check(spec) -> None:
         valid = "a name" if key != "queue" else "a name, or several with commas"
         checks.text(spec, key, NAME if key != "queue" else rf"{NAME}(,{NAME})*", valid)
     checks.yes_no(spec, "tls")
+    checks.yes_no(spec, "dashboard")
     checks.text(spec, "folder", PATH, "the path of a folder that all nodes see, without spaces", needed=True)
     queue, directives = QUEUES[spec["name"]], spec["directives"]
     for one in directives if isinstance(directives, list) else [directives]:
@@ -69,6 +72,7 @@ def options(spec) -> dict:
     life, stagger = lifetime(walltime)
     amount = checks.memory(spec).replace(" ", "")
     prologue = dask.config.get(f"jobqueue.{name}.job-script-prologue") or []  # of the user's own jobqueue.yaml
+    settings = tuning.inherited(protection.settings(spec))
     return {
         "cores": cores,
         "processes": cores,  # one thread a worker
@@ -79,13 +83,13 @@ def options(spec) -> dict:
         "interface": spec["interface"],
         "job_name": "tcdp-sim",
         "job_extra_directives": spec["directives"],
-        "job_script_prologue": [*prologue, f"export DASK_INTERNAL_INHERIT_CONFIG={tuning.inherited()}"],
+        "job_script_prologue": [*prologue, *OWN_FOLDER, f"export DASK_INTERNAL_INHERIT_CONFIG={settings}"],
         "worker_extra_args": [
             *("--lifetime", f"{life}s", "--lifetime-stagger", f"{stagger}s"),
-            *("--dashboard-address", "127.0.0.1:0"),  # elsewhere it would listen on all interfaces
+            *("--no-dashboard", "--dashboard-address", "127.0.0.1:0"),  # elsewhere it would listen on all interfaces
         ],
         "log_directory": str(folder(spec)),
-        "scheduler_options": {"dashboard_address": "127.0.0.1:0"},
+        "scheduler_options": {"dashboard_address": "127.0.0.1:0", "dashboard": spec["dashboard"]},
         "silence_logs": logging.CRITICAL,
     }
 

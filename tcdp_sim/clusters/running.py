@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from asyncio import CancelledError
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tcdp_sim.clusters import checks
 from tcdp_sim.errors import UserError
 
 ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
+ASK = 10  # seconds for a plan to ask
+DOCS = "docs/clusters.md"
 FILES = ("tls_ca", "tls_cert", "tls_key")
 
 
@@ -38,29 +41,43 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-@contextmanager
-def client(spec, tell):
-    """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
+def present(spec, tell) -> int:
+    """How many workers are there now; UserError if the scheduler does not answer within ASK seconds."""
+    found = _connected(spec, min(spec["wait"], ASK), tell)
+    try:
+        return len(found.nthreads())
+    finally:
+        with interrupts.held():
+            found.close(timeout=5)
+
+
+def _connected(spec, wait: float, tell):
+    """A client, by TLS or after a warning; UserError when nobody answers within so many seconds."""
     with interrupts.held():
         from distributed import Client, Security
 
-    address, wait = spec["address"], spec["wait"]
+    address = spec["address"]
     parts = re.fullmatch(ADDRESS, address)
     security = None
     if parts["protocol"] == "tls":
         ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
         security = Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True)
-    elif not is_loopback(parts["host"]):
-        told = (
-            "is plain text: whoever can reach it, or the way to it, can run code as you; use tls:// (docs/clusters.md)"
-        )
-        tell(f"warning: cluster.address = {address} {told}")
+    else:
+        who = "every user of this machine" if is_loopback(parts["host"]) else "whoever can reach it, or the way to it,"
+        tell(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls:// ({DOCS})")
     try:
-        found = Client(address, security=security, timeout=wait)
+        return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
     except MemoryError:  # the first bytes of another protocol, taken for a length
         raise UserError(f"cluster.address = {address} gives no connection (it is no Dask scheduler)") from None
+
+
+@contextmanager
+def client(spec, tell):
+    """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
+    address, wait = spec["address"], spec["wait"]
+    found = _connected(spec, wait, tell)
     try:
         needed = spec["workers"] or 1
         try:
@@ -76,7 +93,7 @@ def client(spec, tell):
 
 
 def _cause(problem: BaseException) -> str:
-    """The first reason of a chain, in one line."""
-    while problem.__cause__ is not None:
+    """The first reason of a chain, in one line; that an attempt was given up at last is none."""
+    while problem.__cause__ is not None and not isinstance(problem.__cause__, CancelledError):
         problem = problem.__cause__
     return " ".join(str(problem).split()) or type(problem).__name__

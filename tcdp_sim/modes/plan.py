@@ -20,23 +20,25 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     say(console, f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     say(console, f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
     if todo or s.target_mcse:
-        _estimate(study, len(todo), clusters.worker_count(raw["cluster"]), console)
+        workers, at_once = clusters.forecast(raw["cluster"], lambda text: say(console, text))
+        _estimate(study, len(todo), workers, at_once, console)
     say(console, f"folder: {study.folder}")
     for why in config.absent_blocks(raw):
         say(console, why)
     say_notes(study, console)
 
 
-def _estimate(study, chunks, workers, console):
+def _estimate(study, chunks, workers, at_once, console):
     s, cells = study.settings, study.plan.laws
     found = pilot(cells, study.plan.counts, s)
     if s.target_mcse:
         chunks += round(len(cells) * (found.chunks - s.chunks))
         told = f"{found.chunks * s.chunk:,.3g} trials a cell on average, {chunks} chunks"
         say(console, f"target_mcse: about {told}; at most {s.max_trials:,} trials a cell")
-    seconds, size = chunks * found.seconds / workers, chunks * found.bytes / 1e6
+    seconds, size = chunks * found.seconds / at_once, chunks * found.bytes / 1e6
     tasks = min(chunks, max(1, round(chunks * found.seconds / engine.task_seconds(workers))))
-    told = f"{_duration(seconds)} on {workers} workers, in about {tasks} tasks, {size:.3g} MB of journal"
+    sharing = f" that share {at_once} cores" if at_once < workers else ""
+    told = f"{_duration(seconds)} on {workers} workers{sharing}, in about {tasks} tasks, {size:.3g} MB of journal"
     say(console, f"estimated by a pilot of {found.cells} cells: {told}")
     if found.errors:
         say(console, f"warning: {found.errors} of the {found.cells} cells of the pilot ended with an error")

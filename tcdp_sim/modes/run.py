@@ -96,7 +96,8 @@ def _simulate(study, run, todo, wanted, failed, console):
             if executor.dashboard:
                 say(console, f"dashboard: {executor.dashboard}")
             about = provenance.record(study.folder, study.raw, study.config_hash, study.data)
-            with run.writer(about) as writer, ProgressLine(Tally(todo, wanted, s.chunk)) as line:
+            tally = Tally(todo, wanted, s.chunk)
+            with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
                 useful = (item for item in todo if item[0].id not in failed)
                 engine.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
                 writer.end(provenance.end(study.folder, about))

@@ -1,0 +1,71 @@
+"""What keeps the other users of a machine out of a run: a certificate of its own, no pages, a folder of its own."""
+
+import datetime
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROLES = ("client", "scheduler", "worker")
+# Dask would write results that fill its memory to disk, and read them as pickles: what a task gives back is small.
+UNWRITTEN = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
+NO_PAGES = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+DAY = datetime.timedelta(days=1)
+WATCHED = "warning: cluster.dashboard = True: every user of this machine can read the pages of Dask"
+
+
+def settings(spec, folder: str | None = None) -> dict:
+    """What dask is told for a cluster's spec: nothing to read for others. folder: where its processes may write."""
+    pages = {} if spec.get("dashboard") else NO_PAGES
+    return UNWRITTEN | pages | ({"temporary-directory": folder} if folder else {})
+
+
+def certificate() -> tuple[str, str]:
+    """A certificate that vouches for itself, and its private key: two PEM texts, for one run.
+
+    It begins a day ago, since clocks of a cluster's machines differ.
+    """
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())  # made in a millisecond, unlike RSA's
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "tcdp-sim")])
+    now = datetime.datetime.now(datetime.UTC)
+    number, begin, end = x509.random_serial_number(), now - DAY, now + 400 * DAY
+    made = x509.CertificateBuilder(name, name, key.public_key(), number, begin, end)
+    secret = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    text = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    return text.decode(), key.private_bytes(*secret).decode()
+
+
+def mutual(cert: str, key: str):
+    """dask's security: all who take part show this one certificate, and nobody else is let in. PEM texts, or paths."""
+    from distributed import Security
+
+    files = {f"tls_{role}_cert": cert for role in ROLES} | {f"tls_{role}_key": key for role in ROLES}
+    return Security(tls_ca_file=cert, **files, require_encryption=True)
+
+
+def written(cert: str, key: str, folder: Path) -> tuple[str, str]:
+    """The paths of two new files with a certificate and its key, for the owner only."""
+    paths = folder / "cert.pem", folder / "key.pem"
+    for path, text in zip(paths, (cert, key)):
+        path.touch(mode=0o600, exist_ok=False)
+        path.write_text(text)
+    return str(paths[0]), str(paths[1])
+
+
+@contextmanager
+def scratch() -> Iterator[str]:
+    """The path of a new folder that only its owner can enter, gone at the end.
+
+    Dask puts its folder for files on sys.path; in the one that all users share, others could plant modules. What it
+    leaves on sys.path goes with the folder, or somebody could make the folder again.
+    """
+    with tempfile.TemporaryDirectory(prefix="tcdp-sim-", ignore_cleanup_errors=True) as folder:
+        try:
+            yield folder
+        finally:
+            sys.path[:] = [one for one in sys.path if not one.startswith(folder)]
