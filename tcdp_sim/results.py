@@ -13,7 +13,7 @@ import xarray as xr
 from tcdp_sim import sealed, trees
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.summary import bin_edges
+from tcdp_sim.summary import bin_edges, in_order
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 NORMAL = 1.959963984540054  # half the width of a 95% interval, in standard errors
@@ -29,14 +29,15 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The trials of row i of `open_cells`, binned: lower and upper edges, ascending, and counts of occupied bins.
+    """The finite trials of row i of `open_cells`, binned: lower and upper edges, ascending, counts of occupied bins.
 
     Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
     """
     bins = flat[f"{observable}_histogram_bins"].values
     mine = slice(bins[:i].sum(), bins[: i + 1].sum())
-    lower, upper = bin_edges(flat[f"{observable}_histogram_key"].values[mine])
-    return lower, upper, flat[f"{observable}_histogram_count"].values[mine]
+    keys = flat[f"{observable}_histogram_key"].values[mine]
+    order = np.argsort(in_order(keys))
+    return *bin_edges(keys[order]), flat[f"{observable}_histogram_count"].values[mine][order]
 
 
 def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, float, float, float]:
