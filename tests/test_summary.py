@@ -428,7 +428,7 @@ def test_quantiles_over_all_sizes_at_once():
     assert (values <= upper).all()
     finite = np.isfinite(values)
     assert (np.abs(estimate - values)[finite] <= near[finite]).all()
-    assert ((upper - lower)[finite] <= near[finite]).all()
+    assert (upper[finite] - lower[finite] <= near[finite]).all()
     assert (estimate[~finite] == values[~finite]).all()
     assert (mcse[finite] <= near[finite]).all()
     assert (mcse[~finite] == 0).all()

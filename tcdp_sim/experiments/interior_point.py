@@ -16,7 +16,7 @@ from tcdp_sim.interior import law, methods, requirement
 from tcdp_sim.interior.binary_search import success_probability as search_success
 from tcdp_sim.interior.domain_em import success_probability as exponential_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import by_chance, cell_mechanism
 from tcdp_sim.summary import INTERVAL
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
@@ -82,7 +82,7 @@ def report(table: pd.DataFrame, console) -> None:
     outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
     console.print(
         f"The exact success is outside the simulated 95% interval in {outside} of {len(known)} cells that have one; "
-        f"by chance at most about {0.05 * len(known):.0f} are expected."
+        f"by chance at most about {by_chance(len(known))} are expected."
     )
 
 
