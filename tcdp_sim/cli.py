@@ -1,5 +1,7 @@
 """The command line: one line for a mistake (exit code 2), a failed run (1), Ctrl-C and SIGTERM (130), at any moment.
 
+A run whose simulated numbers contradict exact ones is published all the same, and ends with exit code 3.
+
 Nothing heavy is imported before main() runs, and nothing while a signal could tear an import in two.
 """
 
@@ -14,10 +16,11 @@ FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 
 
 def main() -> None:
-    """Run the command line; exit code 0, 1 after a failure, 2 for a user's mistake, 130 when interrupted."""
+    """Run the command line; exit code 0, 1 (failure), 2 (a user's mistake), 3 (contradiction), 130 (interrupted)."""
     try:
         interrupts.listen()
-        _run()
+        if code := _run():
+            sys.exit(code)
     except (UserError, Failure) as mistake:
         print("tcdp-sim:", printable(" ".join(str(mistake).split())), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
@@ -28,25 +31,28 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
-def _run() -> None:
+def _run() -> int:
+    """What is asked for, one after the other; the largest exit code of those that have one."""
     if sys.argv[1:] == ["--version"]:
         print(f"tcdp-sim {__version__}")
-        return
+        return 0
     if sys.argv[1:2] == ["cheat-sheet"]:
         _cheat_sheet(sys.argv[2:])
-        return
+        return 0
     with interrupts.held():
         from tcdp_sim import compose
     asked = compose.configs()
     if not asked:
-        return
+        return 0
     with interrupts.held():
         from tcdp_sim import config
         from tcdp_sim.terminal import Terminal
+    codes = [0]
     for raw in asked:
         with interrupts.held():
             mode = import_module(f"tcdp_sim.modes.{config.settings(raw).mode}")
-        mode.main(raw, Terminal(highlight=False, soft_wrap=True))
+        codes.append(mode.main(raw, Terminal(highlight=False, soft_wrap=True)) or 0)
+    return max(codes)
 
 
 def _cheat_sheet(words) -> None:

@@ -42,6 +42,8 @@ def _check(summary, trials):
 
 def _check_distribution(d: Distribution, trials: int):
     _need(_count(d.nonfinite, trials), "more trials are not finite than there were")
+    infinite = len(d.infinite) == 2 and all(_count(side, trials) for side in d.infinite)
+    _need(infinite and sum(d.infinite) <= d.nonfinite, "more trials are infinite than not finite")
     _need(_counts(d.exceed, trials), "a threshold is exceeded more often than there were trials")
     _need((d.counts > 0).all() and (d.counts <= trials).all(), "a bin has a count that cannot be")
     _need(int(d.counts.sum()) + d.nonfinite == trials, "its bins do not hold its trials")

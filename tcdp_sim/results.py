@@ -13,11 +13,13 @@ import xarray as xr
 from tcdp_sim import sealed, trees
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.summary import bin_edges
+from tcdp_sim.one_sample import quantile_p_values
+from tcdp_sim.summary import CONFIDENCE, bin_edges, in_order
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 NORMAL = 1.959963984540054  # half the width of a 95% interval, in standard errors
 UNSEEN = 3.6888794541139363  # -log(0.025)
+RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
 
 
 def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
@@ -29,14 +31,73 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The trials of row i of `open_cells`, binned: lower and upper edges, ascending, and counts of occupied bins.
+    """The finite trials of row i of `open_cells`, binned: lower and upper edges, ascending, counts of occupied bins.
 
     Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
     """
     bins = flat[f"{observable}_histogram_bins"].values
     mine = slice(bins[:i].sum(), bins[: i + 1].sum())
-    lower, upper = bin_edges(flat[f"{observable}_histogram_key"].values[mine])
-    return lower, upper, flat[f"{observable}_histogram_count"].values[mine]
+    return _binned(*(flat[f"{observable}_histogram_{part}"].values[mine] for part in ("key", "count")))
+
+
+def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
+    """p-values that the q-quantiles of row i of `open_cells` are `exact`, from its trials; NaN where it has none."""
+    infinite = (_infinite(flat, observable, sign)[i] for sign in ("minus", "plus"))
+    return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), q, exact)
+
+
+def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
+    """The p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN where it has none."""
+    ends = np.cumsum(flat[f"{observable}_histogram_bins"].values)
+    keys, counts = (flat[f"{observable}_histogram_{part}"].values for part in ("key", "count"))
+    infinite = zip(*(_infinite(flat, observable, sign) for sign in ("minus", "plus")))
+    found = np.full(len(ends), np.nan)
+    for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
+        mine = slice(ends[i - 1] if i else 0, end)
+        found[i] = quantile_p_values(_all_bins(_binned(keys[mine], counts[mine]), *sides), q, value)
+    return found
+
+
+def _binned(keys, counts):
+    order = np.argsort(in_order(keys))
+    return *bin_edges(keys[order]), counts[order]
+
+
+def _infinite(flat, observable, sign) -> np.ndarray:
+    """How many trials of each row were infinite with that sign."""
+    name = f"{observable}_{sign}_infinity"
+    return flat[name].values if name in flat else np.zeros(flat.sizes["cell"], dtype=np.int64)
+
+
+def _all_bins(finite, minus, plus):
+    low, high, counts = finite
+    low, high = (np.concatenate([[-np.inf], edges, [np.inf]]) for edges in (low, high))
+    return low, high, np.concatenate([[minus], counts, [plus]])
+
+
+def by_chance(intervals: int) -> str:
+    """How many of so many 95% intervals are expected to miss, in words for people: never 0 where there is one."""
+    expected = (1 - CONFIDENCE) * intervals
+    return f"{expected:.2g}" if expected < 10 else f"{expected:.0f}"
+
+
+def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
+    """The skewness of the finite trials of row i of `open_cells`, read from their bins; NaN for none.
+
+    Where the bins are too wide for it the most that it can be: the largest deviation from the mean over the standard
+    deviation.
+    """
+    low, high, counts = cell_histogram(flat, i, observable)
+    if not len(counts):
+        return np.nan
+    scale = max(-low[0], high[-1]) or 1.0
+    middle, width = 0.5 * (low + high) / scale, float((high - low).max()) / scale
+    off = middle - np.average(middle, weights=counts)
+    spread = np.sqrt(np.average(off**2, weights=counts))
+    if spread > RESOLVED * width:
+        return float(np.average(off**3, weights=counts) / spread**3)
+    mean, sd, least, most = (float(flat[f"{observable}_{name}"].values[i]) for name in ("mean", "sd", "min", "max"))
+    return max(most - mean, mean - least) / sd if sd > 0 else 0.0
 
 
 def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, float, float, float]:

@@ -5,7 +5,8 @@ last bit; floating-point sums over chunks are taken exactly (math.fsum) when a s
 
 Distributions are kept as exact integer counts on fixed bins that are the same for every observable, cell and
 machine: 2^9 equal bins per octave of |x|, read off the bits of the number (no logarithm), so a bin is at most
-0.2% of x wide. Magnitudes below 2^-64 count as zero, above 2^64 as 2^64.
+0.2% of x wide. They cover all doubles: zero has a bin of its own, only numbers below 2^-1022 have wider ones (2^-1031),
+and infinite trials are counted apart, by sign. NaN is no value.
 """
 
 import json
@@ -18,16 +19,24 @@ from math import fsum, nan, sqrt
 import numpy as np
 from scipy.special import bdtrik, betaincinv, ndtri
 
+from tcdp_sim.errors import UserError
+
 BITS = 9
 RESOLUTION = 2.0**-BITS
 _SHIFT = 52 - BITS
-_FIRST = (1023 - 64) << BITS
-_LAST = (1023 + 64) << BITS
+_FIRST = (1023 - 64) << BITS  # the bin of 2^-64 among those of all positive doubles, in order
+# Keys: 1 to _USUAL are the bins from 2^-64 to 2^64. The next, in which old records have all that is larger, is out of
+# use; then come those above 2^64, then those below 2^-64. So usual numbers have the keys that they have always had.
+_USUAL = 128 << BITS
+_LARGE_KEY = _USUAL + 2
+_SMALL_KEY = _LARGE_KEY + (2047 << BITS) - (_FIRST + _USUAL)
+LARGEST_KEY = _SMALL_KEY + _FIRST - 1
+_DENSE = 4 * _USUAL  # keys closer together than that are counted in one array
+_LARGEST = np.finfo(np.float64).max
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 CONFIDENCE = 0.95
 INTERVAL = ("", "_mcse", "_lower", "_upper")  # names of a simulated number's estimate, standard error, 95% interval
 _HALF = ndtri(0.5 + 0.5 * CONFIDENCE)  # width of such an interval's half, in standard errors
-LARGEST_KEY = _LAST - _FIRST + 1  # of a bin, on either side of zero
 MOST_BYTES = 1 << 26  # of an encoded summary's arrays: 40 observables with every bin occupied have less
 BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
 
@@ -36,9 +45,10 @@ BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where ran
 class Distribution:
     """The trials of one observable.
 
-    keys, counts: occupied bins, ascending, and how many trials fell in each; exceed: label -> trials above that
-    threshold; moments: one row a chunk (trials, sum, sum of squared deviations from the chunk's mean, min, max),
-    over the finite trials; nonfinite: how many were not.
+    keys, counts: occupied bins by ascending key (see `bin_edges`; `in_order` puts them in the order of the numbers) and
+    how many trials fell in each; exceed: label -> trials above that threshold; moments: one row a chunk (trials, sum,
+    sum of squared deviations from the chunk's mean, min, max), over the finite trials; nonfinite: how many were not;
+    infinite: how many of these were -inf and +inf. The others were NaN, which counts nowhere.
     """
 
     keys: np.ndarray
@@ -46,6 +56,12 @@ class Distribution:
     exceed: Mapping[str, int]
     moments: np.ndarray
     nonfinite: int
+    infinite: tuple[int, int] = (0, 0)
+
+    @property
+    def values(self) -> int:
+        """How many trials have a value: all but NaN."""
+        return int(self.counts.sum()) + sum(self.infinite)
 
 
 @dataclass(frozen=True)
@@ -159,6 +175,7 @@ class _Trials:
         self._exceed = dict.fromkeys(labels, 0)
         self._moments: list[np.ndarray] = []
         self._nonfinite = 0
+        self._infinite = (0, 0)
 
     def add(self, d):
         if len(d.keys):
@@ -168,6 +185,7 @@ class _Trials:
             self._exceed[label] += d.exceed[label]
         self._moments.append(d.moments)
         self._nonfinite += d.nonfinite
+        self._infinite = (self._infinite[0] + d.infinite[0], self._infinite[1] + d.infinite[1])
 
     def _widen(self, first, last):
         """Room from one key to another; more than is needed, so that all the copying is linear in what is added."""
@@ -186,7 +204,7 @@ class _Trials:
         used = np.flatnonzero(self._counts)
         keys = (used + self._low).astype(np.int32)
         moments = np.concatenate(self._moments)[order]
-        return Distribution(keys, self._counts[used], self._exceed, moments, self._nonfinite)
+        return Distribution(keys, self._counts[used], self._exceed, moments, self._nonfinite, self._infinite)
 
 
 def _distribution(x, thresholds) -> Distribution:
@@ -197,28 +215,49 @@ def _distribution(x, thresholds) -> Distribution:
     squares = float(np.square(finite - total / n).sum()) if n else 0.0
     row = [n, total, squares, finite.min(initial=np.inf), finite.max(initial=-np.inf)]
     keys, counts = _histogram(finite)
-    return Distribution(keys, counts, exceed, np.array([row]), len(x) - n)
+    infinite = (int(np.count_nonzero(x == -np.inf)), int(np.count_nonzero(x == np.inf))) if n < len(x) else (0, 0)
+    return Distribution(keys, counts, exceed, np.array([row]), len(x) - n, infinite)
 
 
 def _histogram(x):
+    if not len(x):
+        return np.zeros(0, np.int32), np.zeros(0, np.int64)
     bits = x.view(np.int64)
     key = ((bits & 0x7FFFFFFFFFFFFFFF) >> _SHIFT) - (_FIRST - 1)
-    np.minimum(np.maximum(key, 0, out=key), _LAST - _FIRST + 1, out=key)  # np.clip takes three times as long
+    least, most = key.min(), key.max()
+    if most > _USUAL:
+        key += key > _USUAL
+    if least < 1:
+        key = np.where(key > 0, key, np.where(x == 0, 0, key + (_FIRST - 1 + _SMALL_KEY)))
     key = np.where(bits < 0, -key, key)
-    if not len(key):
-        return np.zeros(0, np.int32), np.zeros(0, np.int64)
-    low = key.min()
+    low, high = key.min(), key.max()
+    if high - low > _DENSE:
+        used, counts = np.unique(key, return_counts=True)
+        return used.astype(np.int32), counts
     counts = np.bincount(key - low)
     used = np.flatnonzero(counts)
     return (used + low).astype(np.int32), counts[used]
 
 
+def _places(size):
+    """Of keys without their sign: the bin's place among those of all positive doubles, from 0 on."""
+    large = (size >= _LARGE_KEY) & (size < _SMALL_KEY)
+    return np.where(size >= _SMALL_KEY, size - _SMALL_KEY, size + (_FIRST - 1) - large)
+
+
 def bin_edges(keys):
     """Lower and upper edges of the bins with these keys; the bin of key 0 is [0, 0]."""
     size = np.abs(np.asarray(keys, dtype=np.int64))
-    near = np.where(size == 0, 0.0, ((size + (_FIRST - 1)) << _SHIFT).view(np.float64))
-    far = np.where(size == 0, 0.0, ((size + _FIRST) << _SHIFT).view(np.float64))
+    place = _places(size)
+    near = np.where(size == 0, 0.0, (place << _SHIFT).view(np.float64))
+    far = np.where(size == 0, 0.0, np.minimum(((place + 1) << _SHIFT).view(np.float64), _LARGEST))
     return np.where(keys < 0, -far, near), np.where(keys < 0, -near, far)
+
+
+def in_order(keys):
+    """Whole numbers in the order of the bins with these keys, so that np.argsort of them sorts bins by their values."""
+    size = np.abs(np.asarray(keys, dtype=np.int64))
+    return np.where(size == 0, 0, np.sign(keys) * (_places(size) + 1))
 
 
 # Statistics
@@ -260,27 +299,46 @@ def proportion(successes: int, trials: int) -> tuple[float, float, float, float]
 
 
 def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
-    """Rows (estimate, MCSE, lower, upper) for each q in (0, 1).
+    """Rows (estimate, MCSE, lower, upper) for each q in (0, 1), of all trials but NaN: infinite ones are values.
 
     The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. The
     interval is that of the exact binomial law of the ranks, widened to the edges of the bins they fall in, so it
     covers the true quantile with probability at least 95%. The MCSE is half the width of the same interval
-    without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)).
+    without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)): inf
+    where one end of it is infinite, 0 where all of it is.
     """
-    n = int(d.counts.sum())
+    n = d.values
     if n == 0:
         return np.full((4, len(q)), np.nan)
     ranks, within = _ranks(n, tuple(q))
-    cumulative = np.cumsum(d.counts)
+    low, high, counts = _by_value(d)
+    cumulative = np.cumsum(counts)
     bins = np.minimum(np.searchsorted(cumulative, ranks), len(cumulative) - 1)  # rows as those of ranks
-    lower_edge, upper_edge = bin_edges(d.keys[bins])
-    count, width = d.counts[bins], upper_edge - lower_edge
+    lower_edge, upper_edge, count = low[bins], high[bins], counts[bins]
+    width = np.subtract(upper_edge, lower_edge, out=np.zeros(bins.shape), where=np.isfinite(lower_edge))
     share = (ranks - (cumulative[bins] - count)) / count
     estimate, left, right = lower_edge + np.minimum(np.maximum(share, 0), 1) * width
     lower = np.where(within[0], lower_edge[1], -np.inf)
     upper = np.where(within[1], upper_edge[2], np.inf)
-    mcse = np.hypot(0.5 * (right - left) / _HALF, width[0] / _UNIFORM)
+    spread = np.subtract(right, left, out=np.zeros(len(q)), where=left != right)  # both may be infinite
+    mcse = np.hypot(0.5 * spread / _HALF, width[0] / _UNIFORM)
     return np.stack([estimate, mcse, lower, upper])
+
+
+def _by_value(d):
+    """Lower and upper edges and counts of the occupied bins, in the order of their values, infinite ones included."""
+    keys, counts = d.keys, d.counts
+    if len(keys) and max(-keys[0], keys[-1]) >= _SMALL_KEY:
+        order = np.argsort(in_order(keys))
+        keys, counts = keys[order], counts[order]
+    low, high = bin_edges(keys)
+    if any(d.infinite):
+        ends = [-np.inf], [np.inf]
+        low, high = (np.concatenate([ends[0], edges, ends[1]]) for edges in (low, high))
+        counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])
+        used = counts > 0
+        low, high, counts = low[used], high[used], counts[used]
+    return low, high, counts
 
 
 @lru_cache(maxsize=64)
@@ -308,6 +366,8 @@ def to_bytes(summary: Summary) -> bytes:
     for name in sorted(summary.observables):  # the order in which the header's keys come back
         d = summary.observables[name]
         header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
+        if d.nonfinite:
+            header["observables"][name]["infinite"] = d.infinite
         steps = d.keys.copy()
         steps[1:] -= d.keys[:-1]  # mostly ones: they compress to nothing
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
@@ -342,7 +402,10 @@ def from_bytes(data: bytes) -> Summary:
             offset += parts[-1].nbytes
         steps, counts, moments = parts
         keys = np.cumsum(steps, dtype=np.int32)
-        observables[name] = Distribution(keys, counts, fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"])
+        infinite = tuple(fields.get("infinite", (0, 0)))
+        counted = (fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"], infinite)
+        observables[name] = Distribution(keys, counts, *counted)
+        _refuse_old(observables[name], "infinite" in fields, header["cell"])
     batches = {}
     for name, width in widths.items():
         batches[name] = np.frombuffer(body, "<f8", rows * width, offset).reshape(rows, width)
@@ -364,3 +427,16 @@ def _unpacked(data: bytes, size: int) -> bytes:
     if len(body) != size or not stream.eof or stream.unused_data:
         raise ValueError(f"an encoded summary has not the {size} bytes of arrays that its header says")
     return body
+
+
+def _refuse_old(d, told, cell):
+    """UserError if trials beyond the range that older versions kept are among these, whose values are lost.
+
+    told: whether the record says how many trials were infinite. Those versions counted what was below 2^-64 as zero.
+    Where zeros are possible, such a record cannot be told from others: its numbers stay what they were.
+    """
+    clipped = len(d.keys) and (np.abs(d.keys) == _LARGE_KEY - 1).any()
+    rounded = (d.keys == 0).any() and ((d.moments[:, 3].min() > 0) or (d.moments[:, 4].max() < 0))
+    if clipped or rounded or (d.nonfinite and not told):
+        said = f"a record of cell {str(cell)[:16]} is of an older version, which lost infinite, huge and tiny values"
+        raise UserError(f"{said}; simulate it again: choose another name, or remove the run's journal")

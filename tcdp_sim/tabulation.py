@@ -131,7 +131,12 @@ def _moments(name, about, found):
     said = ("mean", "Monte Carlo standard error of the mean", "standard deviation", "smallest", "largest")
     out = {f"{name}_{n}": _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, said)}
     lost = [d.nonfinite if d else 0 for d in found]
-    return out | {f"{name}_nonfinite": _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+    out |= {f"{name}_nonfinite": _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+    if any(d and any(d.infinite) for d in found):  # the others of those that are not finite are NaN
+        for side, sign in enumerate(("minus", "plus")):
+            infinite = [d.infinite[side] if d else 0 for d in found]
+            out[f"{name}_{sign}_infinity"] = _row(infinite, "1", f"{about.meaning}: trials that are {sign} infinity")
+    return out
 
 
 def _moment_row(d: Distribution | None):
@@ -170,7 +175,7 @@ def _exceedances(name, about, found, thresholds):
     out = {}
     for label in dict.fromkeys(label for row in thresholds for label in row):
         values = [row.get(label, np.nan) for row in thresholds]
-        hits = [(d.exceed[label], int(d.counts.sum())) if d and label in d.exceed else None for d in found]
+        hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in found]
         out[f"{name}_{label}"] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
         out |= _proportions(f"{name}_exceeds_{label}", "cell", f"P[{about.meaning} > its {label} threshold]", hits)
     return out

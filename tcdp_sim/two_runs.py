@@ -14,6 +14,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from tcdp_sim.discoveries import FALSE_DISCOVERIES, beyond_chance
+from tcdp_sim.summary import in_order
 from tcdp_sim.two_samples import ROUNDING, same_mean, same_share
 
 NO_LAW = ("version", "stream")  # of a stored law: how it is drawn, not what is drawn
@@ -182,7 +183,7 @@ def _pair(here, there, name, rows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _histograms(here, there, name, rows):
-    """For each pair of cells its two histograms: (keys, counts) of occupied bins, ascending."""
+    """For each pair of cells its two histograms: (places, counts) of occupied bins, in the order of their values."""
     return zip(*(_ragged(flat, name, rows[:, side]) for side, flat in enumerate((here, there))))
 
 
@@ -191,4 +192,6 @@ def _ragged(flat, name, rows):
     keys, counts = (flat[f"{name}_histogram_{part}"].values for part in ("key", "count"))
     for row in rows:
         mine = slice(ends[row - 1] if row else 0, ends[row])
-        yield keys[mine], counts[mine]
+        places = in_order(keys[mine])
+        order = np.argsort(places)
+        yield places[order], counts[mine][order]

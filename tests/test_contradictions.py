@@ -1,8 +1,11 @@
 """The alarm: silent on honest tables, loud where an exact value is wrong."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from scipy import stats
 
 from tcdp_sim import contradictions
@@ -77,22 +80,36 @@ def test_what_cannot_be_compared_is_left_out():
 
 
 def test_a_table_without_exact_values(tmp_path, capsys):
-    from rich.console import Console
-
-    contradictions.report(pd.DataFrame({"x": [1.0]}), tmp_path / "c.csv", Console())
-    assert "0 simulated numbers" in capsys.readouterr().out
+    assert contradictions.report(pd.DataFrame({"x": [1.0]}), tmp_path / "c.csv", print) == 0
+    assert "no simulated number here has an exact value beside it: nothing was compared" in capsys.readouterr().out
 
 
 def test_the_report_names_the_worst_and_writes_all(tmp_path, capsys):
-    from rich.console import Console
-
-    table = honest(np.random.default_rng(8), 50).assign(noise="gaussian")
+    table = honest(np.random.default_rng(8), 50).assign(noise="gaussian", k=np.arange(50.0), at=0.0)
     table.loc[7, "x_exact"] += 40 * table.loc[7, "x_mcse"]
-    contradictions.report(table, tmp_path / "c.csv", Console(width=300))
-    assert "CONTRADICTION: 1 of 50" in capsys.readouterr().out
-    written = pd.read_csv(tmp_path / "c.csv")
+    coords = {"k": np.arange(50.0), "noise": np.array(["gaussian"] * 50, dtype=object), "order": np.zeros(50)}
+    coords["id"] = np.array([f"{i:064d}" for i in range(50)], dtype=object)
+    cells = xr.Dataset(coords={name: ("cell", values) for name, values in coords.items()})
+    cells = cells.assign_attrs(axes=json.dumps(["noise", "k", "order"]))
+    assert contradictions.report(table, tmp_path / "c.csv", print, cells) == 1
+    out = capsys.readouterr().out
+    assert "CONTRADICTION: 1 of 50" in out
+    assert f": x of cell={0:016d} (noise=gaussian k=7 at=0): " in out
+    written = pd.read_csv(tmp_path / "c.csv", dtype={"alarm_cell": str})
     assert list(written["noise"]) == ["gaussian"]
     assert written["alarm_quantity"].iloc[0] == "x"
+    assert written["alarm_cell"].iloc[0] == f"{7:064d}"
+
+
+def test_of_two_cells_that_share_their_axes_the_one_at_that_place_is_named(tmp_path, capsys):
+    coords = {"k": [1.0, 1.0, 2.0], "order": [3.0, 5.0, 5.0]}
+    coords["id"] = np.array(["a" * 64, "b" * 64, "c" * 64], dtype=object)
+    cells = xr.Dataset(coords={name: ("cell", values) for name, values in coords.items()})
+    cells = cells.assign_attrs(axes=json.dumps(["k", "order"]))
+    row = {"quantity": "tail", "simulated": 1.0, "mcse": 0.1, "exact": 9.0, "k": 1.0}
+    for at, named in ((5.0, "cell=bbbbbbbbbbbbbbbb (k=1 at=5)"), (4.0, "row 0 (k=1 at=4)")):
+        contradictions.report(pd.DataFrame([row | {"at": at}]), tmp_path / "c.csv", print, cells)
+        assert f"tail of {named}: 1 simulated, 9 exact" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("expected", [0.3, 3, 9, 15, 40])
@@ -114,3 +131,104 @@ def test_honest_counts_of_few_raise_no_alarm(expected, scale):
         mirrored += len(contradictions.find(pd.DataFrame(columns))) > 0
     assert max(alarms, mirrored) <= 5
     assert stats.binom.sf(5, 100, 0.01) < 1 / 1800
+
+
+# Skewed laws
+
+
+LAWS = {  # how they are drawn, their mean and standard deviation
+    "normal": (lambda rng, shape: rng.standard_normal(shape), 0.0, 1.0),
+    "exponential": (lambda rng, shape: rng.standard_exponential(shape), 1.0, 1.0),
+    "squared normal": (lambda rng, shape: rng.standard_normal(shape) ** 2, 1.0, np.sqrt(2)),
+    "lognormal": (lambda rng, shape: np.exp(rng.standard_normal(shape)), np.exp(0.5), np.sqrt(np.e * (np.e - 1))),
+}
+
+
+def means(rng, law, trials, rows, errors=0.0, parts=1):
+    """A table of means of `rows` samples; its exact values are wrong by so many standard errors."""
+    draw, truth, sd = LAWS[law]
+    sums = np.zeros((3, rows))
+    for _ in range(parts):
+        x = draw(rng, (rows, trials // parts)) - truth
+        square = x * x
+        sums += x.sum(axis=1), square.sum(axis=1), (square * x).sum(axis=1)
+    first, second, third = sums / trials
+    variance = second - first**2
+    table = pd.DataFrame({"x": truth + first, "x_mcse": np.sqrt(variance / (trials - 1)), "trials": trials})
+    skewness = (third - 3 * first * second + 2 * first**3) / variance**1.5
+    return table.assign(x_skewness=skewness, x_exact=truth + errors * sd / np.sqrt(trials))
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("trials", "tables"), [(100, 100), (1000, 15)])
+def test_means_of_few_skewed_trials_raise_no_alarm(law, trials, tables):
+    """Tables of 300 true means, promised: 1% with an alarm. 6 of 100 would be once in 1800 times, 3 of 15 once in 2400.
+
+    By the normal law 20% (exponential), 45% (squared normal) and 77% (lognormal) of the tables of 100 trials have one.
+    """
+    rng = np.random.default_rng(31)
+    alarms = [len(contradictions.find(means(rng, law, trials, 300))) > 0 for _ in range(tables)]
+    assert sum(alarms) <= {100: 5, 15: 2}[tables]
+    if trials == 100 and law != "normal":
+        plain = (means(rng, law, trials, 300).drop(columns="x_skewness") for _ in range(40))
+        assert sum(len(contradictions.find(table)) > 0 for table in plain) >= 3
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_hundred_thousand_trials_raise_none_and_see_five_standard_errors(law):
+    """One table of 300 true means; and, of 100 exact values 5 standard errors off on either side, how many are found.
+
+    All 100 would be a third of the table: p <= 1% / 3, z > 2.94, in 98% of normal numbers around 5. Skewness takes up
+    to 0.25 of z, and the lognormal's own error of its standard error some more: 79 leave 4 standard errors to spare.
+    """
+    rng = np.random.default_rng(32)
+    honest_ones = means(rng, law, 100_000, 200, parts=20)
+    assert contradictions.find(honest_ones).empty
+    for errors in (5, -5):
+        wrong = means(rng, law, 100_000, 100, errors, parts=20)
+        found = contradictions.find(pd.concat([honest_ones, wrong], ignore_index=True))
+        assert (found["row"] >= 200).sum() >= 79
+        assert (found["row"] < 200).sum() <= 4
+
+
+NEEDED = [(100, 2.0, 12.25), (1000, 2.0, 5.474), (100_000, 6.2, 4.501)]
+
+
+@pytest.mark.parametrize(("trials", "skewness", "needed"), NEEDED)
+def test_how_far_a_mean_has_to_be_off(trials, skewness, needed):
+    """Alone in its table of 300: from so many standard errors (normal: 4.15), solved for by hand from the formula."""
+    for times, alarm in ((0.99, False), (1.01, True)):
+        table = honest(np.random.default_rng(33), 299).assign(x_skewness=0.0, trials=1e9)
+        table["x_exact"] = table["x"]
+        row = {"x": 0.0, "x_mcse": 1.0, "x_exact": times * needed, "x_skewness": skewness, "trials": trials}
+        found = contradictions.find(pd.concat([table, pd.DataFrame([row])], ignore_index=True))
+        assert len(found) == alarm
+
+
+# Its power
+
+
+def test_a_95_percent_interval_is_read_as_one():
+    """Half a width 1.96 means a standard error of 1: of 300 rows, one is found 4.3 of them off and not 4.0 (z = 4.15).
+
+    Were they read as 90% intervals (1.645) they would be 3.6 and 3.4, and neither would be found; as 99%, both.
+    """
+    for errors, alarms in ((4.0, 0), (4.3, 1)):
+        for side in (-1, 1):
+            table = pd.DataFrame({"x": np.full(300, -10.0), "x_mcse": 0.5, "x_exact": -10.0})
+            table = table.assign(x_lower=-11.959964, x_upper=-8.040036)
+            table.loc[3, "x_exact"] += side * errors
+            found = contradictions.find(table)
+            assert len(found) == alarms
+            if alarms:
+                assert found["distance"].item() == pytest.approx(errors, rel=1e-6)
+
+
+def test_a_p_value_that_is_given_counts():
+    """Not the MCSE: also where simulated or exact value are infinite."""
+    base = {"x": [0.0, 0.0, np.inf, 1.0, np.nan], "x_mcse": 1.0, "x_exact": [99.0, 0.0, 1.0, np.inf, 1.0]}
+    table = pd.DataFrame(base | {"x_p_value": [0.5, 1e-9, 0.0, 1e-12, np.nan]})
+    found = contradictions.find(table)
+    assert list(found["row"]) == [2, 3, 1]
+    assert found["distance"].iloc[2] == pytest.approx(stats.norm.isf(0.5e-9))
+    assert found.attrs["comparisons"] == 4

@@ -1,10 +1,12 @@
 """Summaries: merging to the last bit, exact counts, and statistics held against NumPy, SciPy and repetition."""
 
+import hashlib
 import json
 import pickle
 import statistics
 import zlib
 from collections import Counter
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from tcdp_sim.errors import UserError
 from tcdp_sim.summary import (
     CONFIDENCE,
     LARGEST_KEY,
@@ -23,6 +26,7 @@ from tcdp_sim.summary import (
     bin_edges,
     empty,
     from_bytes,
+    in_order,
     mean,
     merge,
     merged,
@@ -34,6 +38,7 @@ from tcdp_sim.summary import (
 )
 
 CELL = "c" * 64
+PINNED = "3d1260809795e7f3f15641ee5547c9113a25eea2d1c2546e669ecb9a6185dfb8"  # as the version before wrote them
 THRESHOLDS = {"x": {"low": -0.5, "high": 1.25}}
 SPECIAL = [0.0, -0.0, 5e-324, -1e-300, 2.0**-64, -(2.0**-65), 2.0**64, 2.0**65, -1e300, 1e308, 1.0, -1.0, 1 + 2.0**-52]
 floats = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e150, 1e150) | st.sampled_from([np.nan, np.inf]))
@@ -61,6 +66,7 @@ def contents(summary):
             d.moments.shape,
             d.moments.tobytes(),
             d.nonfinite,
+            d.infinite,
         )
         for name, d in summary.observables.items()
     }
@@ -143,6 +149,7 @@ def pairwise(a, b):
             {label: mine.exceed[label] + theirs.exceed[label] for label in mine.exceed},
             np.array([[*mine.moments, *theirs.moments][i] for i in place]),
             mine.nonfinite + theirs.nonfinite,
+            (mine.infinite[0] + theirs.infinite[0], mine.infinite[1] + theirs.infinite[1]),
         )
     events = {name: a.events[name] + b.events[name] for name in a.events}
     batches = {name: np.array([[*a.batches[name], *b.batches[name]][i] for i in place]) for name in a.batches}
@@ -220,6 +227,7 @@ def test_counts_are_those_of_numpy_on_the_edges(seed):
             rng.normal(size=300),
             rng.standard_cauchy(300) * 10.0 ** rng.integers(-15, 15, 300),
             np.repeat(2.0 ** np.arange(-60, 60), 2) * np.tile([1, -1], 120),  # on the edges
+            2.0 ** rng.uniform(-500, 500, 300) * rng.choice([1, -1], 300),
         ]
     )
     d = distribution(x)
@@ -244,32 +252,54 @@ def test_bins_are_at_most_a_fifth_of_a_percent_wide():
     assert RESOLUTION <= 0.002
 
 
-def test_values_beyond_the_range_fall_into_the_outermost_bins():
+def test_bins_cover_every_double():
+    """The edges of all bins by value: from 0 to the largest double without a gap, in the order that in_order gives."""
+    keys = np.concatenate([np.arange(1, 65537), np.arange(65538, LARGEST_KEY + 1)])
+    keys = keys[np.argsort(in_order(keys))]
+    low, high = bin_edges(keys)
+    assert (low[0], high[-1]) == (0, np.finfo(float).max)
+    assert np.array_equal(low[1:], high[:-1])
+    normal = low >= 2.0**-1022
+    assert np.all((high - low)[normal] / low[normal] <= RESOLUTION)
+    assert np.all((high - low)[~normal] == 2.0**-1031)
+    assert list(np.argsort(in_order([-1, -LARGEST_KEY, 0, 70000, LARGEST_KEY, -70000, 5]))) == [5, 0, 1, 2, 4, 6, 3]
+
+
+@pytest.mark.parametrize("x", [5e-324, 1e-310, 2.0**-65, 1e-25, 2.0**64, 1e22, 1e300, 1.7976931348623157e308])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_values_of_every_size_have_their_bin(x, sign):
     with np.errstate(over="ignore"):  # of the squared deviations
-        d = distribution(SPECIAL)
+        d = distribution([sign * x, 1.0, 0.0])
     low, high = bin_edges(d.keys)
-    at = {(float(a), float(b)): int(n) for a, b, n in zip(low, high, d.counts)}
-    top = 2.0**64 * (1 + RESOLUTION)
-    assert at == {
-        (-top, -(2.0**64)): 1,  # -1e300
-        (-1 - RESOLUTION, -1.0): 1,
-        (0.0, 0.0): 5,  # zeros and what is below 2^-64
-        (2.0**-64, 2.0**-64 * (1 + RESOLUTION)): 1,
-        (1.0, 1 + RESOLUTION): 2,
-        (2.0**64, top): 3,
-    }
+    inside = np.flatnonzero((low <= sign * x) & (sign * x <= high))
+    assert d.counts[inside].tolist() == [1]
+    assert d.counts.sum() == 3
+    assert high[inside] - low[inside] <= max(RESOLUTION * x, 2.0**-1031)
+
+
+def test_special_values_have_the_bins_of_their_bits():
+    """Zeros have their own; usual numbers have the keys that they had before there were bins for all others."""
+    with np.errstate(over="ignore"):
+        d = distribution(SPECIAL)
+    at = dict(zip(d.keys.tolist(), d.counts.tolist()))
+    assert at[0] == 2
+    assert (at[1], at[64 * 512 + 1], at[-(64 * 512 + 1)]) == (1, 2, 1)  # 2^-64; 1 and 1 + 2^-52; -1
+    assert 65537 not in at
+    assert sum(at.values()) == len(SPECIAL)
 
 
 def test_values_that_are_not_finite_are_counted_apart():
     d = distribution([1.0, np.nan, np.inf, -np.inf, 2.0, np.inf])
-    assert d.nonfinite == 4
+    assert (d.nonfinite, d.infinite, d.values) == (4, (1, 2), 5)
     assert d.counts.sum() == 2
     assert d.exceed == {"low": 4, "high": 3}  # infinity exceeds, NaN does not
     assert mean(d)[0] == 1.5
-    nothing = distribution([np.nan, np.inf])
-    assert nothing.counts.sum() == 0
+    nothing = distribution([np.nan, np.nan])
+    assert nothing.values == 0
     assert np.isnan(mean(nothing)).all()
     assert np.isnan(quantiles(nothing, np.array([0.1, 0.5]))).all()
+    both = merge(one([np.inf, np.nan], 1), one([np.inf, -np.inf, 3.0], 0)).observables["x"]
+    assert (both.nonfinite, both.infinite, both.values) == (4, (1, 2), 4)
 
 
 def test_exceedances_are_strict_and_exact():
@@ -407,6 +437,74 @@ def test_quantiles_of_a_constant():
     assert (quantiles(distribution([0.0] * 1000), np.array([0.5]))[:, 0] == 0).all()
 
 
+def by_sorting(x, q):
+    """The sample quantile and the interval of binomial ranks, from the sorted values themselves; NaN dropped.
+
+    Order statistic `low` is above the true quantile if fewer than `low` trials are below it, `high` is below it if at
+    least `high` are: the narrowest are ppf(2.5%) and ppf(97.5%) + 1. The lower one is taken one rank further out.
+    """
+    x = np.sort(x[~np.isnan(x)])
+    law, n = stats.binom(len(x), q), len(x)
+    low, high = int(law.ppf(0.025)) - 1, int(law.ppf(0.975)) + 1
+    return x[int(np.ceil(q * n)) - 1], x[low - 1] if low >= 1 else -np.inf, x[high - 1] if high <= n else np.inf
+
+
+@pytest.mark.parametrize("share", [(0, 0.1), (0.3, 0.3), (0.02, 0.0), (0.0, 0.999), (0.5, 0.5)])
+@pytest.mark.parametrize("scale", [1.0, 1e22, 1e-25, 1e300, 1e-320])
+def test_infinite_trials_and_those_of_every_size_are_values(share, scale):
+    """Held against the sorted sample: the ends lie in its bins, infinite ones are infinite, NaN counts nowhere."""
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=4001) * scale
+    draw = rng.random(4001)
+    x[draw < share[0]] = -np.inf
+    x[draw > 1 - share[1]] = np.inf
+    x[::7] = np.nan
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        d = merge(one(x[:1500], 0), one(x[1500:], 1)).observables["x"]
+    levels = np.array([0.001, 0.025, 0.1, 0.25, 0.45, 0.75, 0.95, 0.999])
+    for q, (estimate, mcse, lower, upper) in zip(levels, quantiles(d, levels).T):
+        middle, low, high = by_sorting(x, q)
+        assert estimate == middle or abs(estimate - middle) <= max(1.01 * RESOLUTION * abs(middle), 2.0**-1031)
+        assert lower == low or low - max(RESOLUTION * abs(low), 2.0**-1031) <= lower <= low
+        assert upper == high or high <= upper <= high + max(RESOLUTION * abs(high), 2.0**-1031)
+        if np.isfinite([low, high]).all() or low == high:
+            assert np.isfinite(mcse)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_quantiles_are_linear_inside_a_bin(sign):
+    """8000 trials evenly over one bin: the estimate moves through it in proportion, to a trial's share of its width."""
+    x = sign * (1 + RESOLUTION * (np.arange(8000) + 0.5) / 8000)
+    levels = np.array([0.01, 0.25, 0.5, 0.9])
+    places = (np.abs(quantiles(distribution(x), levels)[0]) - 1) / RESOLUTION
+    np.testing.assert_allclose(places, levels if sign > 0 else 1 - levels, atol=2 / 8000)
+
+
+def test_quantiles_over_all_sizes_at_once():
+    """Eleven values in the order of their size, a thousand times each: every one is the middle of its eleventh."""
+    values = np.array([-np.inf, -1e300, -3.0, -1e-30, -5e-324, 0.0, 1e-310, 1e-21, 2.0, 1e25, np.inf])
+    with np.errstate(over="ignore", invalid="ignore"):
+        d = merge(one(np.tile(values, 600), 0), one(np.tile(values, 400), 1)).observables["x"]
+    estimate, mcse, lower, upper = quantiles(d, (np.arange(11) + 0.5) / 11)
+    near = np.maximum(RESOLUTION * np.abs(np.where(np.isfinite(values), values, 0)), 2.0**-1031)
+    assert (lower <= values).all()
+    assert (values <= upper).all()
+    finite = np.isfinite(values)
+    assert (np.abs(estimate[finite] - values[finite]) <= near[finite]).all()
+    assert (upper[finite] - lower[finite] <= near[finite]).all()
+    assert (estimate[~finite] == values[~finite]).all()
+    assert (mcse[finite] <= near[finite]).all()
+    assert (mcse[~finite] == 0).all()
+
+
+def test_the_95_percent_quantile_of_a_loss_that_is_infinite_once_in_ten_is_infinite():
+    x = np.where(np.arange(10_000) % 10 == 0, np.inf, 1.0)
+    estimate, mcse, lower, upper = quantiles(distribution(x), np.array([0.5, 0.9 - 0.02, 0.95]))
+    assert (estimate[2], mcse[2], lower[2], upper[2]) == (np.inf, 0, np.inf, np.inf)
+    assert (lower[0], lower[1]) == (1, 1)
+    assert max(upper[:2]) <= 1 + RESOLUTION
+
+
 # Bytes
 
 
@@ -476,6 +574,39 @@ def test_a_header_that_does_not_match_the_arrays_is_refused():
         text = json.dumps(header).encode()
         with pytest.raises(ValueError, match=r"bytes of arrays|buffer"):
             from_bytes(len(text).to_bytes(4, "little") + text + data[size:])
+
+
+def old_record(x, key=None):
+    """What versions without bins for all doubles wrote: no word on infinite trials, and the rest clipped or rounded."""
+    summary = one(x)
+    d = summary.observables["x"]
+    finite = x[np.isfinite(x)]
+    keys = np.full(1, key) if key is not None else d.keys
+    counts = np.array([len(finite)]) if key is not None else d.counts
+    observables = {"x": replace(d, keys=keys.astype(np.int32), counts=counts.astype(np.int64), infinite=(0, 0))}
+    data = to_bytes(replace(summary, observables=observables))
+    size = 4 + int.from_bytes(data[:4], "little")
+    header = json.loads(data[4:size])
+    header["observables"]["x"].pop("infinite", None)
+    text = json.dumps(header, sort_keys=True).encode()
+    return len(text).to_bytes(4, "little") + text + data[size:]
+
+
+@pytest.mark.parametrize(
+    ("x", "key"), [([1.0, np.inf], None), ([1e25, 3e25], 65537), ([-1e25], -65537), ([1e-25, 1e-30], 0), ([-1e-25], 0)]
+)
+def test_old_records_that_lost_values_are_refused_in_one_line(x, key):
+    with pytest.raises(UserError, match="older version, which lost infinite, huge and tiny values; simulate it again"):
+        from_bytes(old_record(np.array(x), key))
+
+
+def test_old_records_of_usual_numbers_are_read_and_still_written_to_the_byte():
+    x = np.random.default_rng(3).normal(size=500)
+    x[:3] = 0, 2.0**-64, np.nextafter(2.0**64, 0)
+    data = to_bytes(one(x))
+    assert data == old_record(x)
+    assert contents(from_bytes(data)) == contents(one(x))
+    assert hashlib.sha256(to_bytes(one([0.0, 1.5, -2.0, 2.0**-64, 3e19 / 2]))).hexdigest() == PINNED
 
 
 def test_a_pickle_is_not_read(monkeypatch):

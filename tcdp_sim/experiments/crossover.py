@@ -24,7 +24,7 @@ from tcdp_sim.plots import (
     series_styles,
 )
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import cell_mechanism, chances_of_quantile
 from tcdp_sim.summary import INTERVAL
 
 LEVEL = 0.95
@@ -43,7 +43,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))])
+    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))])
+    exact_errors = table["ratio_exact"] * simulated["linf_error_quantile"].to_numpy() / table["ratio"]
+    return table.assign(ratio_p_value=chances_of_quantile(flat, "linf_error", LEVEL, exact_errors))
 
 
 def _row(mechanism, ds):

@@ -20,7 +20,7 @@ from tcdp_sim.experiments.selection.required import (
     top_m_figure,
 )
 from tcdp_sim.experiments.selection.series import size, styles, with_series
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
 from tcdp_sim.summary import INTERVAL
 
 
@@ -35,7 +35,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=1 - BETA).to_dataframe()
     rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
-    return with_series(with_problem(pd.DataFrame(rows)))
+    table = pd.DataFrame(rows)
+    chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
+    return with_series(with_problem(table.assign(required_gap_p_value=chances)))
 
 
 def _row(mechanism, ds) -> dict:
@@ -106,7 +108,7 @@ def agreement(table: pd.DataFrame) -> str:
     for name, text in (("required_gap", "required gap"), ("top_selected", "probability of success")):
         outside = ~table[f"{name}_exact"].between(table[f"{name}_lower"] - 1e-12, table[f"{name}_upper"] + 1e-12)
         said.append(f"the exact {text} is outside the simulated 95% interval in {int(outside.sum())}")
-    chance = f"of {len(table)} cells; by chance at most {0.05 * len(table):.0f} each are expected"
+    chance = f"of {len(table)} cells; by chance at most {by_chance(len(table))} each are expected"
     return f"{'; '.join(said)} {chance}.".capitalize()
 
 

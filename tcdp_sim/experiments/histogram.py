@@ -14,7 +14,7 @@ from tcdp_sim import config, exact
 from tcdp_sim.bounds import least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles, wide_log_axis
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
 from tcdp_sim.summary import INTERVAL
 
 LEVEL = 0.95
@@ -36,7 +36,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
     rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(rows)])
+    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(rows)])
+    return table.assign(linf_q95_p_value=chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"]))
 
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
@@ -101,7 +102,7 @@ def _agreement(table) -> str:
     distance = ((table["linf_q95"] - table["linf_q95_exact"]) / table["linf_q95_mcse"]).abs().max()
     return (
         f"The exact quantile is outside the simulated 95% interval in {int(outside.sum())} of {len(table)} cells; "
-        f"by chance at most {0.05 * len(table):.0f} are expected. Largest distance: {distance:.1f} standard errors."
+        f"by chance at most {by_chance(len(table))} are expected. Largest distance: {distance:.1f} standard errors."
     )
 
 

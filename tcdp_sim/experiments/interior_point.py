@@ -15,7 +15,7 @@ from tcdp_sim.experiments.interior.spent import budget_figure, depth_figure, dep
 from tcdp_sim.interior import exact_law, methods, requirement
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import by_chance, cell_mechanism
 from tcdp_sim.summary import INTERVAL
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
@@ -107,7 +107,7 @@ def _agreement(table) -> list[str]:
     outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
     said = f"The exact success is outside the simulated 95% interval in {outside} of {len(known)} cells that have one"
     rest = f"; the other {len(table) - len(known)} have none" if len(known) < len(table) else ""
-    return [f"{said}; by chance that happens in about {0.05 * len(known):.2g}{rest}."]
+    return [f"{said}; by chance at most about {by_chance(len(known))} are expected{rest}."]
 
 
 def _verdict(found) -> str:

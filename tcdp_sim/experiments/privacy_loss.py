@@ -15,7 +15,7 @@ from tcdp_sim import exact
 from tcdp_sim.experiments.losses.drawing import figures, middle_rho
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
-from tcdp_sim.results import cell_mechanism, mean_interval
+from tcdp_sim.results import by_chance, cell_mechanism, chance_of_quantiles, mean_interval, sample_skewness
 
 FINE = 200  # points of the exact curves
 
@@ -44,12 +44,25 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
         labels = {name: cell[name] for name in LABELS if name in cell}
         labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
         for quantity, at, found in _simulated(mechanism, cell, flat.isel(cell=i)):
-            rows += _rows(labels | {"trials": cell["trials"]}, mechanism, quantity, at, found)
+            drawn = _rows(labels | {"trials": cell["trials"]}, mechanism, quantity, at, found)
+            rows += _judged(drawn, flat, i, quantity)
             curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
     for (_, quantity), (labels, mechanism, seen) in curves.items():
         at = (np.geomspace if quantity == "renyi" else np.linspace)(min(seen), max(seen), FINE)
         rows += _rows(labels | {"trials": 0}, mechanism, quantity, at, np.full((4, FINE), np.nan))
     return pd.DataFrame(rows)
+
+
+OBSERVABLES = {"tail": "loss_tail", "profile": "hockey_stick", "renyi": "renyi_excess"}
+
+
+def _judged(rows, flat, i, quantity) -> list[dict]:
+    """With what tells whether exact values are contradicted: p-values of quantiles, the skewness of means."""
+    if quantity != "quantile":
+        return [row | {"skewness": sample_skewness(flat, i, OBSERVABLES[quantity])} for row in rows]
+    levels, values = ([row[name] for row in rows] for name in ("at", "exact"))
+    chances = chance_of_quantiles(flat, i, "privacy_loss", levels, values).tolist()
+    return [row | {"p_value": chance} for row, chance in zip(rows, chances)]
 
 
 def _rows(labels, mechanism, quantity, at, found):
@@ -145,7 +158,7 @@ def _agreement(drawn) -> str:
     distance = ((drawn["simulated"] - drawn["exact"]) / drawn["mcse"])[random].abs().max()
     return (
         f"The exact value is outside the simulated 95% interval in {int((random & ~within).sum())} of "
-        f"{int(random.sum())}; by chance about {0.05 * random.sum():.0f} are expected. Largest distance: "
+        f"{int(random.sum())}; by chance about {by_chance(random.sum())} are expected. Largest distance: "
         f"{distance:.1f} standard errors. Of {int((~random).sum())} whose trials are all 0 or all infinite, "
         f"{int((~random & within).sum())} agree."
     )

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tcdp_sim.noise import Noise
 from tcdp_sim.plots import GREY, WRONG, line_key, new_figure, points, series_styles
-from tcdp_sim.results import cell_histogram, cell_mechanism
+from tcdp_sim.results import by_chance, cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
 from tcdp_sim.summary import INTERVAL, proportion
 
 NORMAL = 1.959963984540054  # 97.5% point
@@ -34,7 +34,11 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     for i, cell in enumerate(cells):
         noise = cell_mechanism(flat, i).noise
         labels = _labels(cell, noise)
-        found = [_variance(cell, noise), *_quantiles(flat.isel(cell=i), noise)]
+        quantiles = list(_quantiles(flat.isel(cell=i), noise))
+        levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
+        chances = chance_of_quantiles(flat, i, "noise", levels, values).tolist()
+        found = [_variance(cell, noise) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
+        found += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
         if cell["trials"]:
             found += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
         rows += [labels | {"trials": cell["trials"]} | row for row in found]
@@ -114,7 +118,7 @@ def report(table: pd.DataFrame, console) -> None:
     distance = ((others["value"] - others["value_exact"]) / others["value_mcse"]).abs().max()
     console.print(
         f"The exact probability is outside the 95% interval of {outside} of {len(bins)} bins of the histograms; by "
-        f"chance at most about {0.05 * len(bins):.0f} are expected. Largest distance of a variance or quantile: "
+        f"chance at most about {by_chance(len(bins))} are expected. Largest distance of a variance or quantile: "
         f"{distance:.1f} standard errors."
     )
     if (drawn["shape"] == "bimodal").any():

@@ -10,13 +10,18 @@ from typing import Any
 import xarray as xr
 from rich.console import Console
 
-from tcdp_sim import config, contradictions, paired, plots, results
+from tcdp_sim import config, contradictions, paired, plots, results, runlog
 from tcdp_sim.errors import UserError
 from tcdp_sim.study import reason, say, say_data, title
 
+CONTRADICTED = 3  # exit code
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
-    """Draw what is published. Raises UserError if there is nothing, or it is damaged, or cannot be drawn here."""
+
+def main(raw: Mapping[str, Any], console: Console) -> int:
+    """Draw what is published; CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0.
+
+    Raises UserError if there is nothing to draw, or it is damaged, or cannot be drawn here.
+    """
     settings = config.settings(raw)
     experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
     cells = published(settings.folder, title(settings))
@@ -27,7 +32,9 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     try:
         with plots.style():
             saved = plots.save_all(experiment.figures(table), settings.folder / "figures", _chosen(cells))
-        contradictions.report(table, settings.folder / "contradictions.csv", console)
+        with runlog.kept(settings.folder):
+            path = settings.folder / "contradictions.csv"
+            contradicted = contradictions.report(table, path, partial(say, console), cells)
         paired.report(cells, settings.folder / "differences.csv", partial(say, console))
     except OSError as problem:
         said = f"the figures in {settings.folder} cannot be written ({reason(problem)})"
@@ -35,6 +42,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     for path in saved:
         say(console, f"figure: {path}")
     say(console, f"results: {settings.folder / 'results.zarr'}")
+    return CONTRADICTED if contradicted else 0
 
 
 def _chosen(cells: xr.Dataset) -> set[str]:

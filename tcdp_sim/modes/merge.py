@@ -13,8 +13,8 @@ from tcdp_sim.store import Run
 from tcdp_sim.study import prepare, reason, say
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
-    """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does.
+def main(raw: Mapping[str, Any], console: Console) -> int:
+    """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does, with its exit code.
 
     Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
     """
@@ -33,7 +33,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     except OSError as problem:
         raise running.cannot_write(study, problem) from problem
     say(console, told)
-    running.main(raw, console)
+    return running.main(raw, console)
 
 
 def other_folder(raw: Mapping[str, Any], ours: Path) -> Path:

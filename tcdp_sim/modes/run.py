@@ -14,13 +14,17 @@ from tcdp_sim.simulate import fingerprint
 from tcdp_sim.study import Study, prepare, reason, say, say_notes
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
-    """Run or resume a study, then draw it. Raises Failure at the end if errors left cells without numbers."""
+def main(raw: Mapping[str, Any], console: Console) -> int:
+    """Run or resume a study, then draw it; the exit code: 3 if simulated numbers contradict exact ones, else 0.
+
+    Raises Failure at the end if errors left cells without numbers.
+    """
     study = prepare(raw)
     failed = execute(study, console)
-    draw.main(raw, console)
+    code = draw.main(raw, console)
     if failed:
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
+    return code
 
 
 def execute(study: Study, console: Console) -> int:
