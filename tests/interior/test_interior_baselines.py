@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interior_dense import counts_below, depth_of, noise_rho
+from mpmath import mp
 from scipy.stats import chi2_contingency, norm
 
 from tcdp_sim.errors import UserError
@@ -125,21 +126,32 @@ def test_no_data_are_worse_for_the_binary_search_than_equal_records(xs, scale):
     ("rho", "log2_k", "n"),
     [(0.5, 4, 9), (0.5, 16, 22), (0.5, 64, 50), (0.5, 65536, 2459), (0.1, 8, 31), (0.1, 1024, 557)],
 )
-def test_binary_search_of_the_specification(rho, log2_k, n):
-    """n for 95% on equal records, where the closed form is exact: within one record of the table."""
-    assert binary_search_required_n(rho, log2_k) == pytest.approx(n, abs=1)
+def test_what_the_binary_search_needs(rho, log2_k, n):
+    """On n equal records success is Phi(n / (2 scale))^depth, scale^2 = depth / (2 rho): solved by mpmath for 95%.
+
+    n: of the specification, rounded there.
+    """
+    with mp.workdps(40):
+        scale = mp.sqrt(mp.mpf(log2_k) / (2 * mp.mpf(rho)))
+        exact = 2 * scale * mp.sqrt(2) * mp.erfinv(2 * mp.mpf("0.95") ** (mp.mpf(1) / log2_k) - 1)
+    assert binary_search_required_n(rho, log2_k) == pytest.approx(float(exact), rel=1e-9)
+    assert float(exact) == pytest.approx(n, abs=0.5)
     point = LevelProfile.of([2**log2_k // 3] * n, 2**log2_k)
-    assert search_success(point, comparison_scale(rho, log2_k)) == pytest.approx(0.95, abs=0.02)
+    success = np.exp(log2_k * norm.logcdf(n / (2 * float(scale))))
+    assert search_success(point, comparison_scale(rho, log2_k)) == pytest.approx(success, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("rho", "log2_k", "n"),
-    [(0.5, 4, 10), (0.5, 8, 16), (0.5, 64, 93), (0.5, 65536, 90858), (0.1, 16, 60), (0.1, 1024, 3191)],
-)
-def test_exponential_mechanism_of_the_specification(rho, log2_k, n):
-    """The specification's table, which for 2^65536 gives half of it: the n of equal records, an easier case."""
-    epsilon = exponential_epsilon(rho, "tight")
-    assert exponential_required_n(epsilon, log2_k) == pytest.approx(n, abs=1.1, rel=3e-3)
+@pytest.mark.parametrize(("rho", "log2_k"), [(0.5, 4), (0.5, 8), (0.5, 64), (0.5, 65536), (0.1, 16), (0.1, 1024)])
+def test_what_the_exponential_mechanism_needs(rho, log2_k):
+    """Odds of 19 : 1, by mpmath: one element of weight e^(epsilon n / 2) or two of e^(epsilon n / 4) against the rest.
+
+    The specification's table gives at 2^65536 the n of equal records, half of it.
+    """
+    with mp.workdps(40):
+        epsilon, k = mp.sqrt(8 * mp.mpf(rho)), mp.mpf(2) ** log2_k
+        equal, halves = 2 / epsilon * mp.log(19 * (k - 1)), 4 / epsilon * mp.log(19 * (k - 2) / 2)
+    found = exponential_required_n(exponential_epsilon(rho, "tight"), log2_k)
+    assert found == pytest.approx(float(max(equal, halves)), rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["point", "pair", "quad", "skew", "half", "solo", "cluster"])
@@ -161,33 +173,88 @@ def test_the_exponential_mechanism_needs_what_its_worst_data_need(k, epsilon, be
 
 
 @pytest.mark.parametrize(
-    ("rho", "log2_k", "bound", "zcdp", "tcdp"),
-    [
-        (0.5, 4, 58, 2.0, 1.3),
-        (0.5, 16, 65, 4.4, 3.6),
-        (0.5, 64, 70, 9.1, 6.5),
-        (0.5, 1024, 83, 36.7, 12.8),
-        (0.5, 65536, 108, 293.8, 22.3),
-        (0.1, 65536, 247, 656.9, 55.0),
-    ],
+    ("rho", "log2_k", "zcdp", "tcdp"),
+    [(0.5, 4, 2.0, 1.3), (0.5, 64, 9.1, 6.5), (0.5, 65536, 293.8, 22.3), (0.1, 65536, 656.9, 55.0)],
 )
-def test_bounds_of_the_specification(rho, log2_k, bound, zcdp, tcdp):
-    assert required_n(parts(rho, OMEGA[rho], log2_k), log2_k) == pytest.approx(bound, rel=0.03)
-    assert zcdp_least_n(rho, log2_k) == pytest.approx(zcdp, abs=0.06)
-    assert tcdp_least_n(rho, OMEGA[rho], log2_k) == pytest.approx(tcdp, abs=0.06)
+def test_what_nothing_can_do_without(rho, log2_k, zcdp, tcdp):
+    """By mpmath: .95 log k - log 2 is at most rho n^2, or ((omega / (omega - 1))^n - 1) (omega - 1) omega rho."""
+    with mp.workdps(40):
+        information, omega = mp.mpf("0.95") * log2_k * mp.log(2) - mp.log(2), mp.mpf(OMEGA[rho])
+        least = mp.sqrt(information / mp.mpf(rho))
+        tcdp_least = mp.log(1 + information / ((omega - 1) * omega * mp.mpf(rho))) / mp.log(omega / (omega - 1))
+    assert zcdp_least_n(rho, log2_k) == pytest.approx(float(least), rel=1e-9)
+    assert tcdp_least_n(rho, OMEGA[rho], log2_k) == pytest.approx(float(tcdp_least), rel=1e-9)
     assert tcdp_least_n(rho, np.inf, log2_k) == zcdp_least_n(rho, log2_k)
+    assert (float(least), float(tcdp_least)) == pytest.approx((zcdp, tcdp), abs=0.06)
 
 
-def test_stability_skeleton_of_the_specification():
-    """Its formula, which leaves out that a light node may win and shares no failure with the heavy one's: 3% less."""
+SPLIT = (0.4, 0.35, 0.25)
+
+
+def deviations(p):
+    """The z with P[N(0, 1) > z] = p, however small, by mpmath."""
+    start = mp.sqrt(-2 * mp.log(p)) if p < mp.mpf("1e-3") else mp.mpf(1)
+    return mp.findroot(lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - mp.log(p), start)
+
+
+@pytest.mark.parametrize(("rho", "log2_k", "beta"), [(0.5, 4, 0.05), (0.5, 64, 0.2), (0.1, 65536, 0.05)])
+@pytest.mark.parametrize("family", ["gaussian", "sinh_normal"])
+@pytest.mark.parametrize("variant", ["default", "heavy", "low", "paper"])
+def test_what_one_level_needs(family, rho, log2_k, variant, beta):
+    """The utility proof worked out literally, to the record; quantiles of the noise by mpmath.
+
+    Sinh-normal noise is knee arcsinh(scale / knee Z), so its quantiles are those of Z in other units.
+    """
+    bought = parts(rho, OMEGA[rho], log2_k, split=SPLIT, family=family)
+    spent = bought.epsilon_level**2 / 8, bought.epsilon_end**2 / 8
+    assert spent == pytest.approx((0.4 * rho, 0.25 * rho), rel=1e-12)
+    scale, knee, b = bought.noise.scale, getattr(bought.noise, "knee", None), beta / 3
+    h = 2 / bought.epsilon_end * np.log(2 / b)
+
+    def quantile(p):
+        with mp.workdps(30):
+            z = scale * float(deviations(p))
+        return knee * np.arcsinh(z / knee) if knee else z
+
+    k = mp.mpf(2) ** log2_k
+    gap, heaviest = 4 / bought.epsilon_level * np.log(log2_k / b), quantile(mp.mpf(b) / 4)
+    others = quantile(mp.mpf(b) / 2 / k)
+
+    def needed(n):
+        node = heaviest + (h + others if variant == "low" else max(others, h + quantile(mp.mpf(b) / 4 / min(n, k))))
+        margins = (gap, node, 2 * h)
+        return {"paper": 5 * max(margins), "heavy": 2 * sum(margins)}.get(variant, sum(margins))
+
+    found = required_n(bought, log2_k, beta, variant)
+    assert needed(found) <= found
+    assert needed(found - 1) > found - 1
+
+
+def test_bounds_of_the_specification():
+    """Worked out there with another split of the budget: within 3%."""
+    for rho, log2_k, bound in ((0.5, 4, 58), (0.5, 16, 65), (0.5, 1024, 83), (0.5, 65536, 108), (0.1, 65536, 247)):
+        assert required_n(parts(rho, OMEGA[rho], log2_k), log2_k) == pytest.approx(bound, rel=0.03)
+
+
+@pytest.mark.parametrize(("rho", "log2_k"), [(0.5, 64), (0.1, 65536)])
+def test_what_the_stability_histogram_needs(rho, log2_k):
+    """To the record: a third of epsilon a step, Laplace noise of scale 2 / e, whose tail is e^(-x / scale) / 2."""
     b, delta = 0.05 / 3, 1e-6
-    for rho, epsilon in ((0.5, 8.97), (0.1, 3.23)):
-        promise = stability.implied(rho, OMEGA[rho], delta)
-        assert promise.epsilon == pytest.approx(epsilon, abs=0.01)
-        e = promise.epsilon / 3
-        for v in (64, 65536):
-            formula = 4 / e * np.log(v / b) + 1 + 2 / e * np.log(1 / (delta * b)) + 4 / e * np.log(2 / b)
-            assert formula < stability.required_n(promise, v) < 1.03 * formula + 1
+    promise = stability.implied(rho, OMEGA[rho], delta)
+    # Lemma 6: epsilon = rho + 2 sqrt(rho log(1 / delta)) where that order is below omega, else at omega.
+    omega, log_odds = OMEGA[rho], np.log(1 / delta)
+    order = min(omega, 1 + np.sqrt(log_odds / rho))
+    assert promise.epsilon == pytest.approx(rho * order + log_odds / (order - 1), rel=1e-12)
+    e = promise.epsilon / 3
+    h, floor = 2 / e * np.log(2 / b), 1 + 2 / e * np.log(1 / delta)
+
+    def needed(n):
+        occupied = 2 / e * np.log(4 * n / b / 2)
+        return 4 / e * np.log(log2_k / b) + 2 / e * np.log(4 / b / 2) + max(floor, h + occupied) + 2 * h
+
+    found = stability.required_n(promise, log2_k)
+    assert needed(found) <= found
+    assert needed(found - 1) > found - 1
 
 
 def test_golden_cost_and_quantile():

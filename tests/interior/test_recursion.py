@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from interior_dense import counts_below, noise_rho, recursive_pmf
 from scipy import stats
+from scipy.optimize import brentq
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, Recipe, hard_data, methods, outputs
@@ -42,6 +43,55 @@ def test_requirements_of_the_specification(loglog, one, two):
     """Worked out there with another split of the budget: within 6%."""
     found = [plan_recursion(0.5, OMEGA, 2.0**loglog, depth).required_n() for depth in (1, 2)]
     assert found == pytest.approx([one, two], rel=0.06)
+
+
+def quantile(noise, log_p):
+    """The x with log P[Z > x] = log_p, by bisection of the noise's own tail."""
+    return brentq(lambda x: float(noise.logsf(x)) - log_p, -50 * noise.scale, 50 * noise.scale, xtol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize(("log2_k", "beta"), [(64, 0.05), (1024, 0.2)])
+def test_what_a_recursion_needs(depth, log2_k, beta):
+    """The margins worked out literally, to the record.
+
+    Each of the 2 depth + 1 steps fails with beta / (2 depth + 1). The outermost tree looks for an occupied node, so
+    the others' luck is that of the occupied ones next to h; inner trees for one above half, with all others at zero. An
+    inner tree's weight is the gap it leaves in units of twice that of the outer one; it needs twice its margins.
+    """
+    plan = plan_recursion(0.5, OMEGA, log2_k, depth, beta=beta)
+    b, sizes = beta / (2 * depth + 1), [float(log2_k)]
+    for _ in range(depth):
+        sizes.append(np.log2(np.ceil(sizes[-1]) + 1))  # an inner domain: the levels of the outer tree
+    gap = 4 / plan.stages[-1].parts.epsilon_level * np.log(2 ** sizes[-1] / b)
+    for stage, log2_size in list(zip(plan.stages, sizes))[:0:-1]:
+        noise, end = stage.parts.noise, 4 / stage.parts.epsilon_end * np.log(2 / b)
+        node = quantile(noise, np.log(b / 2)) + quantile(noise, np.log(b / 2) - log2_size * np.log(2))
+        gap = 2 * 2 * (gap + node + end)
+    first = plan.stages[0].parts
+    h = 2 / first.epsilon_end * np.log(2 / b)
+
+    def needed(n):
+        log_full = np.log(b / 4) - min(np.log(n), log2_k * np.log(2))
+        others = quantile(first.noise, np.log(b / 2) - log2_k * np.log(2))
+        node = quantile(first.noise, np.log(b / 4)) + max(others, h + quantile(first.noise, log_full))
+        return gap + node + 2 * h
+
+    found = plan.required_n()
+    assert needed(found) <= found
+    assert needed(found - 1) > found - 1
+
+
+@pytest.mark.parametrize(("variant", "shifts"), [("default", 1), ("paper", 9)])
+def test_what_the_trees_of_a_recursion_are_charged(variant, shifts):
+    """Gaussian noise to the last digit: two shifts in the outermost tree, one or nine in inner ones."""
+    plan = plan_recursion(0.4, np.inf, 1024, 3, family="gaussian", variant=variant)
+    for i, stage in enumerate(plan.stages):
+        many = shifts if i else 2
+        assert many / (2 * stage.parts.noise.scale**2) == pytest.approx(stage.node_rho, rel=1e-12)
+    ends = [stage.parts.epsilon_end / (2 if i else 1) for i, stage in enumerate(plan.stages)]
+    spent = plan.stages[-1].parts.epsilon_level**2 / 8 + sum(end**2 / 8 for end in ends)
+    assert spent + sum(stage.node_rho for stage in plan.stages) == pytest.approx(0.4, rel=1e-12)
 
 
 def test_two_levels_pay_from_the_domain_that_the_documentation_names():

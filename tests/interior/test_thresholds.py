@@ -1,6 +1,7 @@
 """Threshold queries: windows, errors, ledgers, and privacy by exact laws and by the proof's coupling."""
 
 import itertools
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.cdf import StepCdf, window
 from tcdp_sim.interior.exact_rank_search import mean_rank_error, search_law
 from tcdp_sim.interior.ledger import total
-from tcdp_sim.interior.medians import plan_medians
+from tcdp_sim.interior.medians import Medians, plan_medians
 from tcdp_sim.interior.quantiles import plan_quantiles
 from tcdp_sim.interior.records import Records
 from tcdp_sim.interior.trees import NoisyTree, search_rank
@@ -135,6 +136,27 @@ def test_ties_do_not_trouble_medians_of_medians():
     found = plan_medians(3, 4000, 2**10, 0.5, OMEGA).run(data, np.random.default_rng(0))
     assert set(found.breakpoints) <= {5, 900} | set(range(6, 900))
     assert data.sup_error(found) < 600
+
+
+def test_what_is_proved_of_the_errors_by_hand():
+    """T1: half of two windows and a gap, and how far 5 gaps of scale 2 drift with probability 95%, rounding included:
+    2 sqrt(10 log 200) + 2.5. T2, three rounds: 7/3 of half a window and one, half of the last part, and one."""
+    finder = SimpleNamespace(m=31)
+    assert Windows(4000, 5, 40, 2.0, finder).error_bound == pytest.approx(51 + 2 * 7.2789541 + 2.5, abs=1e-6)
+    assert Medians(4000, 3, 20, finder).error_bound == pytest.approx(7 / 3 * 16 + 4000 / 16 + 1, rel=1e-12)
+
+
+def test_estimates_by_hand():
+    """Windows of 6 records after gaps of 10: ranks 10 to 16, 26 to 32; what lies between counts as its middle."""
+    point = SimpleNamespace(m=6, k=64, find=lambda values, rng: values[len(values) // 2])
+    still = SimpleNamespace(standard_normal=lambda size: np.zeros(size))
+    run = Windows(40, 2, 10, 3.0, point).run(Records.of(range(40), 64), still)
+    assert run.breakpoints == (13, 29)
+    assert run.estimates == (8.0, 21.0, 33.0)
+    deciles = plan_quantiles((0.1, 0.5, 0.9), 40, 64, 5.0, OMEGA, size=5)
+    found = replace(deciles, finder=SimpleNamespace(m=5, k=64, find=point.find)).run(Records.of(range(40), 64), None)
+    assert found.estimates == (2.0, 12.0, 28.0, 38.0)
+    assert found.breakpoints == (3, 19, 35)
 
 
 # Privacy
@@ -266,6 +288,7 @@ def _state(state, reached, reached_other, lo, hi):
 def test_tree_errors_have_the_variance_of_their_nodes():
     """Var of F at j is scale^2 times the digits' sum of j + 1; four standard errors in 12 numbers."""
     tree, rng, trials = NoisyTree(1000, 0.5, 4), np.random.default_rng(2), 10000
+    assert (tree.levels, tree.scale) == (5, pytest.approx(np.sqrt(5 / 0.5), rel=1e-12))  # 4^5 = 1024
     places = np.array([0, 2, 3, 62, 63, 998, 999])
     found = np.array([tree.errors(places, rng) for _ in range(trials)]).var(axis=0)
 
