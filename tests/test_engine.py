@@ -96,7 +96,7 @@ def test_pending_leaves_out_what_is_done():
 
 
 def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
-    """Tasks are pulled lazily: at no time more than WINDOW a worker are ahead of the results."""
+    """Tasks are pulled lazily: at no time more than two a worker are ahead of the results."""
     prepared, todo = plan()
     monkeypatch.setattr(engine, "TASK_SECONDS", 1e-9)
     pulled, seen = [], []
@@ -109,8 +109,8 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
 
     with clusters.connect({"name": "local", "workers": 1}) as executor:
         for _ in executor.results(counted()):
+            assert len(pulled) - len(seen) <= 2
             seen.append(1)
-            assert len(pulled) - len(seen) <= engine.WINDOW
     assert len(seen) == len(todo)
 
 
@@ -137,6 +137,8 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
         speed.learn(simulate.Done((record,) * chunks, "", 0.01 * chunks, task.work))
     assert sum(sizes) == 1000
     assert sizes[0] == 1
+    left = [1000 - sum(sizes[:i]) for i in range(len(sizes))]
+    assert all(size <= n / (2 * 2) + 1 for size, n in zip(sizes, left))  # half of what is left for each of two workers
     assert max(sizes) in (100, 101)
     assert sizes[-1] <= 2
 

@@ -2,9 +2,11 @@
 
 import logging
 import time
+from io import StringIO
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from tcdp_sim import progress
 from tcdp_sim.problems import WARNING, Problem
@@ -53,13 +55,31 @@ def test_the_line_goes_on_and_names_who_is_silent_while_nothing_arrives(monkeypa
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     silent = ("tls://a:1", "tls://b:2", "tls://c:3", "tls://d:4")
     with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: silent) as line:
-        deadline = time.monotonic() + 60
-        while not caplog.records and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: caplog.records)
         line.advance([record("b", 0)])
     said = "0%  0/2 cells, 0 trials, silent: tls://a:1, tls://b:2, tls://c:3 and 1 more  ETA unknown"
     assert capsys.readouterr().err.startswith("0%  0/2 cells, 0 trials, silent: tls://a:1")
     assert caplog.messages[0] == said
+
+
+def test_on_a_terminal_the_line_names_who_is_silent_and_forgets_who_speaks_again(monkeypatch):
+    monkeypatch.setattr(progress, "LIVE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    shown = StringIO()
+    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=shown, force_terminal=True, width=200))
+    silent = ["tls://a:1"]
+    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: tuple(silent)):
+        until(lambda: "0/2 cells, 0 trials, silent: tls://a:1" in shown.getvalue())
+        silent.clear()
+        before = len(shown.getvalue())
+        until(lambda: "0/2 cells, 0 trials \x1b" in shown.getvalue()[before:])
+
+
+def until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("relative", [float("nan"), 0.0])
