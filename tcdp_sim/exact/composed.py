@@ -12,17 +12,19 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.exact.loss_atoms import cells
-from tcdp_sim.exact.loss_sums import dot, less, more, summed, window
+from tcdp_sim.exact.loss_atoms import DENSITY, cells
+from tcdp_sim.exact.loss_sums import dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
 from tcdp_sim.numerics import Bounds
 
 LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
-_STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over the spread of one loss: steeper ones than 40 are of no use
+_STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
+_LEAST = 1e-306  # and no less than this in one release: floats end
+_ROUNDING = 1e-14  # of sums of equal losses, relative
 _LEAST_SPREAD = 1e-6
 _SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
 
@@ -32,18 +34,27 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
 
     pairs: of `dominating_pairs`; the answer is that of the worst. 0 < delta < 1. The ends lie at most `tolerance` from
     each other, unless that would take a transform of more than 2^22 points; the truth lies between them in any case:
-    they count discretisation, what wraps around, and rounding (of densities good to 4e-12). upper = inf if the
-    probability of an infinite loss exceeds delta. Raises ValueError for arguments out of range.
+    they count discretisation, what wraps around, and rounding (of densities good to 4e-12, and of their logarithms to
+    4e-15 of 1 + their size). (inf, inf, inf) where an infinite loss has a probability above delta; upper = inf where it
+    may, by rounding, or where floats end (`releases` times 1e-306 is not small beside delta).
+    Raises ValueError for arguments out of range.
     """
     delta = scalar("delta", delta, 0, 1)
     width = scalar("tolerance", tolerance, 0)
 
+    def room(atoms, t):
+        return max(delta - ever(atoms.lost, t), 1e-14 * delta)
+
     def saddle(atoms, t):
-        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - np.log(delta)) / theta, atoms)
-        return theta, found, np.log(delta)
+        log_room = np.log(room(atoms, t))
+        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
+        return theta, found, log_room
+
+    def at_once(told, most):
+        return (np.inf, np.inf) if delta < told[0] else (0.0, max(most, 0.0) if told[1] <= delta else np.inf)
 
     query = _Query(
-        saddle, lambda atoms: delta, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
+        at_once, saddle, room, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
     )
     return _worst(pairs, releases, query)
 
@@ -57,28 +68,34 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     share = scalar("tolerance", tolerance, 0)
 
     def saddle(atoms, t):
-        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms)
+        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
         return theta, epsilon, found
 
-    def of_one(atoms):  # of one release alone: of several it is no smaller
+    def of_one(atoms, t):  # of one release alone: of several it is no smaller
         return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
 
+    def at_once(told, most):
+        return told[0], told[1] if epsilon >= most else 1.0
+
     query = _Query(
-        saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda low, high: high - low <= share * high
+        at_once, saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda low, high: high - low <= share * high
     )
     return _worst(pairs, releases, query)
 
 
 @dataclass(frozen=True)
 class _Query:
-    """What is asked of the composed law. saddle: (atoms, releases) -> (theta, epsilon, log delta) by Chernoff's bound;
+    """What is asked of the composed law.
 
-    least_delta: atoms of one release -> a delta that the answer's is not below; find: (law, end) -> the answer from
+    at_once: (probability of an infinite loss, from below and above; the largest finite sum) -> what they say already,
+    (lower, upper); saddle: (atoms, releases) -> (theta, epsilon, log of what finite sums add to delta) by Chernoff's
+    bound; room: (atoms, releases) -> a delta beside which other ones are small; find: (law, end) -> the answer from
     laws that tell less (end 0) or more (1); close: (low, high) -> whether they are close enough.
     """
 
+    at_once: Callable
     saddle: Callable
-    least_delta: Callable
+    room: Callable
     find: Callable
     close: Callable
 
@@ -97,19 +114,28 @@ def _worst(pairs, releases, query: _Query) -> Bounds:
 def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
     coarse = cells(pair, 1.0, None)
     guide = coarse.at_nodes()
-    top = guide.top(max(_NEGLIGIBLE * query.least_delta(guide) / releases, 1e-290))
+    low, high = _at_once(coarse.lost, coarse.at_ends(), releases, query)
+    if low == high or query.close(low, high) or not len(guide.loss):
+        return low, high
+    rare = max(_NEGLIGIBLE * query.room(guide, releases) / releases, _LEAST)
+    top, pair = guide.top(rare), pair.without_rare(rare)
     guide = guide.without(top)
     theta = _tilt(guide, releases, query.saddle)
     offset, gap = _anchors(coarse)
     step = min(np.sqrt(2e-3 / (releases * (theta + 1))), 0.3 * _spread(guide))
-    low, high = 0.0, np.inf
+    known = False
     for _ in range(_ROUNDS):
         step = gap / np.ceil(gap / step) if gap else step
         cut = cells(pair, theta, step)
-        uppers = more(cut.at_ends().without(top), offset, step)
+        ends = cut.at_ends()
+        at_least, at_most = _at_once(cut.lost, ends, releases, query)
+        low, high = max(low, at_least), min(high, at_most)
+        if query.close(low, high):
+            break
+        uppers = more(ends.without(top), offset, step)
         span = window(uppers, releases, theta)
         if (span[1] - span[0]) / step > LONGEST:
-            if high < np.inf:
+            if known:
                 break
             step *= 4  # wide bounds are better than none
             continue
@@ -117,10 +143,18 @@ def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
         lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
         span = window(lowers, releases, theta)
         low = max(low, query.find(summed(lowers, offset, step, theta, releases, span, missing), 0))
+        known = True
         if query.close(low, high):
             break
         step /= 2
     return low, high
+
+
+def _at_once(lost, ends, releases, query: _Query) -> tuple[float, float]:
+    """What the infinite losses and the largest finite one say, without any sum. ends: atoms that tell more."""
+    told = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
+    most = releases * ends.loss.max(initial=-np.inf)
+    return query.at_once(told, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
 
 
 def _tilt(atoms, releases, saddle) -> float:
@@ -136,9 +170,13 @@ def _tilt(atoms, releases, saddle) -> float:
     return best
 
 
-def _least(f, atoms) -> tuple[float, float]:
-    """(theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms."""
-    ends = np.log(_STEEPNESS) - np.log(_spread(atoms))
+def _least(f, atoms, releases) -> tuple[float, float]:
+    """(theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms.
+
+    The flattest are flat over the mean of the sum, too: of an epsilon far below it delta is nearly 1.
+    """
+    spread = _spread(atoms)
+    ends = np.log(_STEEPNESS) - np.log([spread + releases * abs(dot(atoms.mass, atoms.loss)), spread])
     found = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
     return float(np.exp(found.x)), float(found.fun)
 

@@ -9,27 +9,27 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
-from tcdp_sim.exact.loss_atoms import Atoms, gathered
+from tcdp_sim.exact.level_sets import TINY
+from tcdp_sim.exact.loss_atoms import DENSITY, Atoms, gathered
 
-DENSITY = 4e-12  # relative error of a mass, from that of the density and of the quadrature
 WRAPPED = 1e-13  # tilted probability outside of a window, on each side
 _FFT = 1e-15  # of a transform in the mean square, relative, for every doubling of its length
 _RISES = np.concatenate([[0.5], np.geomspace(0.3, 1e-6, 16)])  # in steps
-_ROOT = 1e-11  # the roots' distance from the truth, and then some
+_ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # the roots' distance from the truth, and then some
 
 
 @dataclass(frozen=True)
 class LossSum:
     """The tilted law of a sum of losses on a grid: probability `mass` e^(scale - theta loss) each, give or take errors.
 
-    certain: the probability that none of the losses is infinite; shift: by how much the losses may be too small.
+    told: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
     """
 
     loss: np.ndarray
     mass: np.ndarray
     theta: float
     scale: float
-    certain: float
+    told: float
     shift: float
     rounding: float
     outside: float
@@ -37,29 +37,47 @@ class LossSum:
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) for delta(epsilon)."""
+        low, high = self._of_finite(epsilon)
+        return self.told * (1 - DENSITY) + low, min(self.told * (1 + DENSITY) + high, 1.0)
+
+    def _of_finite(self, epsilon: float) -> tuple[float, float]:
+        """(lower, upper) for what sums that are finite add to delta(epsilon)."""
         first = np.searchsorted(self.loss, epsilon + self.shift, side="right")
         y = self.loss[first:] - (epsilon + self.shift)
         weight = np.exp(-self.theta * y) * -np.expm1(-y)
         body, error = (weight * self.mass[first:]).sum(), self.rounding * weight.sum() + self.outside
         with np.errstate(over="ignore"):
             unit = np.exp(self.scale - self.theta * (epsilon + self.shift))
-            low, high = ((1 - self.certain) + unit * (body + sign * error) for sign in (-1, 1))
-        return max(low * (1 - self.relative), 0.0), min(high * (1 + self.relative), 1.0)
+            low, high = (unit * (body + sign * error) for sign in (-1, 1))
+        return max(low * (1 - self.relative), 0.0), high * (1 + self.relative) + TINY
 
     def epsilon(self, delta: float, end: int) -> float:
         """An epsilon >= 0 at which that end of delta(epsilon) is delta: no more than the truth (0), no less (1)."""
+        room = delta - self.told * (1 + DENSITY if end else 1 - DENSITY)  # so that a small one keeps its digits
+        if room <= 0:
+            return np.inf
 
         def excess(epsilon):
-            return self.delta(epsilon)[end] - delta
+            return self._of_finite(epsilon)[end] - room
 
-        grid = np.linspace(0.0, max(self.loss[-1], 1e-12), 33)
-        over = np.flatnonzero([excess(epsilon) > 0 for epsilon in grid])  # far from its best epsilon an end is useless
+        grid = self._grid()
+        over = np.flatnonzero([excess(epsilon) > 0 for epsilon in grid])
         if len(over) == 0:
             return 0.0
         if over[-1] == len(grid) - 1:
             return np.inf if end else grid[-1]
         root = brentq(excess, grid[over[-1]], grid[over[-1] + 1], xtol=1e-12, rtol=1e-14)
-        return root + _ROOT if end else max(root - _ROOT, 0.0)
+        margin = _ROOT + _RELATIVE_ROOT * root
+        if end:
+            return root + margin  # the upper end only falls
+        return root - margin if root > margin and excess(root - margin) >= 0 else grid[over[-1]]
+
+    def _grid(self) -> np.ndarray:
+        """Where to look for the root: also near the mean of the tilted law, as far from it the lower end is useless."""
+        last, total = max(self.loss[-1], 1e-12), self.mass.sum()
+        mean = dot(self.mass, self.loss) / total
+        near = mean + np.arange(-8, 9) * np.sqrt(dot(self.mass, (self.loss - mean) ** 2) / total)
+        return np.unique(np.concatenate([np.linspace(0.0, last, 17), near.clip(0.0, last)]))
 
 
 def more(atoms: Atoms, offset, step) -> Atoms:
@@ -145,12 +163,18 @@ def summed(atoms: Atoms, offset, step, theta, releases, span, missing) -> LossSu
         mass=np.maximum(found, 0.0),
         theta=theta,
         scale=releases * scale,
-        certain=(1 - atoms.lost) ** releases,
+        told=ever(atoms.lost, releases),
         shift=missing,
         rounding=float(rounding),
         outside=4 * WRAPPED,
         relative=releases * DENSITY,
     )
+
+
+def ever(chance: float, releases: int) -> float:
+    """The probability that what has this chance in one release happens in any of so many."""
+    with np.errstate(divide="ignore"):
+        return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
 
 
 def dot(x, y) -> float:

@@ -4,6 +4,8 @@ Q is the law of Z, P that of Z + shift: the noisy answers without and with the r
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
+from math import fsum
 
 import numpy as np
 
@@ -12,10 +14,9 @@ from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_diver
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds
-from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again
+from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
 DIRECTIONS = ("forward", "reverse")
-_RARE = 1e-18  # of drawing a record more often: together they are taken to tell everything
 
 
 def subsampled_renyi(noise: Noise, shift: float, order, sampling_fraction: float, direction: str = "forward") -> Bounds:
@@ -82,12 +83,30 @@ def _plane_moment(centres, order, s, nodes):
 class DominatingPair:
     """Laws that are at least as easy to tell apart as what any two neighbours release, to be composed.
 
-    parts: (probability, p, q): with that probability the label says which mixtures p and q it is to be. The rest of
-    the probability tells everything. symmetric: only losses above 0 are those of the parts; those below mirror them.
+    parts: (probability, p, q): with that probability the label says which mixtures p and q it is to be.
+    symmetric: only losses above 0 are those of the parts; those below mirror them.
+    rest: the probability of labels that are not among the parts, >= 0; upper ends take them to tell everything, lower
+    ends to tell nothing. None: what the parts leave of 1, which is no less than the rounding of their probabilities.
+    Raises ValueError unless all that sums to 1 to within 1e-12.
     """
 
     parts: tuple[tuple[float, Mixture, Mixture], ...]
     symmetric: bool = False
+    rest: float | None = None
+
+    def __post_init__(self):
+        chances = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
+        rest = max(fsum([1.0, *(-chance for chance in chances)]), 0.0) if self.rest is None else self.rest
+        object.__setattr__(self, "rest", scalar("rest", rest, 0, 1, closed=True))
+        if not abs(fsum([*chances, rest]) - 1) <= 1e-12:
+            raise ValueError(f"parts and rest have probability {fsum([*chances, rest]):.15g}; valid: 1")
+
+    def without_rare(self, most: float) -> "DominatingPair":
+        """Without the rarest parts, as many as have no more than that probability: they are added to the rest."""
+        parts = sorted(self.parts, key=lambda part: part[0])
+        gone = sum(total <= most for total in accumulate(chance for chance, _, _ in parts[:-1]))
+        rest = fsum([self.rest, *(chance for chance, _, _ in parts[:gone])])
+        return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
 def dominating_pairs(
@@ -122,11 +141,11 @@ def dominating_pairs(
             return DominatingPair(((1.0, p, q),)), DominatingPair(((1.0, q, p),))
         return (DominatingPair(((1.0, p, q),), True),)
     chances, eta = drawn_again(s, records), chance_drawn(s, scheme, records)
-    times = [(k, chance / eta) for k, chance in enumerate(chances, start=1) if chance > _RARE * eta]
-    forward = [(share, *subsampled(noise, k * shift, eta)) for k, share in times]
+    forward = tuple((chance / eta, *subsampled(noise, k * shift, eta)) for k, chance in enumerate(chances, start=1))
+    rest = drawn_more_often(s, records, len(chances)) / eta
     if scheme == "with_replacement":
-        return (DominatingPair(tuple(forward), True),)
-    return DominatingPair(tuple(forward)), DominatingPair(tuple((w, q, p) for w, p, q in forward))
+        return (DominatingPair(forward, True, rest),)
+    return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
 
 
 def _directed(noise, shift, sampling_fraction, direction):

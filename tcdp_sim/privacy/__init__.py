@@ -18,7 +18,7 @@ from tcdp_sim.privacy.definitions import (
 )
 from tcdp_sim.privacy.groups import group, group_to_approx_dp
 from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
-from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, draws
+from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, drawn_more_often, draws
 from tcdp_sim.privacy.tails import loss_tail_bound
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "compose_approx",
     "delta_at",
     "drawn_again",
+    "drawn_more_often",
     "draws",
     "group",
     "group_delta",

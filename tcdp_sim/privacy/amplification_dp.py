@@ -3,7 +3,7 @@
 from math import exp, expm1, fsum, inf, log1p
 
 from tcdp_sim.privacy.definitions import ApproxDP, PureDP
-from tcdp_sim.privacy.sampling import chance_drawn, drawn_again, draws, known_scheme, log_mixed
+from tcdp_sim.privacy.sampling import chance_drawn, drawn_again, drawn_more_often, draws, known_scheme, log_mixed
 
 _LARGE = 600.0  # of a loss in logs: near where floats, and the chances of many draws, end
 _UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
@@ -63,7 +63,7 @@ def _approx(epsilon, delta, s, scheme, records):
     deltas = [min(delta * _geometric(epsilon, k), 1.0) for k in range(1, len(chances) + 1)]
     parts = [chance * each for chance, each in zip(chances, deltas)]
     for most in range(1, len(chances) + 1):  # at epsilon * most, being drawn more often tells everything
-        rest = max(eta - fsum(chances[:most]), 0.0)
+        rest = drawn_more_often(s, records, most)
         if rest <= fsum(parts[:most]):
             break
     return ApproxDP(log_mixed(eta, most * epsilon), min(fsum(parts[:most]) + rest, 1.0), source)

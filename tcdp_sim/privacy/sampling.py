@@ -1,7 +1,7 @@
 """Ways to draw a subsample, the neighbouring relations that fit them, and how often one record is drawn."""
 
 from dataclasses import dataclass
-from math import exp, expm1, inf, lgamma, log, log1p
+from math import exp, expm1, fsum, inf, log, log1p
 
 from tcdp_sim.errors import choice
 from tcdp_sim.privacy.definitions import number, whole
@@ -28,7 +28,7 @@ SCHEMES: dict[str, Scheme] = {
     "hybrid": Scheme("add-remove", "substitute", replaces=True),
     "poisson_substitution": Scheme("substitute", "add-remove", natural=False),
 }
-_LOG_TINY = -690.0
+_TINY = 1e-299
 
 
 def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
@@ -60,18 +60,33 @@ def draws(sampling_fraction: float, records) -> tuple[int, int]:
 def drawn_again(sampling_fraction: float, records: int) -> list[float]:
     """P[one given record is drawn k times] for k = 1, 2, ... when m = s n are drawn with replacement from n.
 
-    Ends where the chances fall below 1e-299. Raises ValueError as `draws`.
+    Ends where the chances fall below 1e-299; what is beyond is `drawn_more_often`. One after the other, from the chance
+    of once: differences of log factorials of a million lose nine digits. Raises ValueError as `draws`.
     """
     n, m = draws(sampling_fraction, records)
     if n == 1:
         return [1.0]
-    chances = []
-    for k in range(1, m + 1):
-        logs = lgamma(m + 1) - lgamma(k + 1) - lgamma(m - k + 1) - k * log(n) + (m - k) * log1p(-1 / n)
-        if logs < _LOG_TINY:
-            break
-        chances.append(exp(logs))
+    chances = [m / n * exp((m - 1) * log1p(-1 / n))]
+    while len(chances) < m and (chance := _once_more(chances[-1], n, m, len(chances))) > _TINY:
+        chances.append(chance)
     return chances
+
+
+def drawn_more_often(sampling_fraction: float, records: int, times: int) -> float:
+    """P[one given record is drawn more than `times` >= 1 times], the chances below 1e-299 rounded up.
+
+    Raises ValueError as `draws`.
+    """
+    n, m = draws(sampling_fraction, records)
+    chances = drawn_again(sampling_fraction, records)
+    last = len(chances)
+    beyond = 2 * _once_more(chances[-1], n, m, last) if last < m and n > 1 else 0.0  # each is at most half of the last
+    return fsum([*chances[times:], beyond])
+
+
+def _once_more(chance, n, m, k):
+    """P[drawn k + 1 times], from P[drawn k times]."""
+    return chance * ((m - k) / ((k + 1) * (n - 1)))
 
 
 def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = None) -> float:

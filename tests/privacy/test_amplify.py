@@ -21,6 +21,7 @@ from tcdp_sim.privacy import (
     amplify,
     chance_drawn,
     drawn_again,
+    drawn_more_often,
     group_delta,
     renyi_bound,
 )
@@ -78,6 +79,32 @@ def test_how_often_a_record_is_drawn_by_going_through_all_samples(n, m):
     found = drawn_again(m / n, n)
     np.testing.assert_allclose(found, [counts.count(k) / n**m for k in range(1, m + 1)], rtol=1e-12)
     assert chance_drawn(m / n, "hybrid", n) == pytest.approx(sum(found), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1000, 50), (10**6, 10**6), (10**6, 3), (7, 7)])
+@mp.workdps(60)
+def test_how_often_a_record_is_drawn_from_many(n, m):
+    """Each chance to 12 digits, and what is beyond, down to what is rarer than the list goes."""
+    found, p = drawn_again(m / n, n), mp.mpf(1) / n
+    truth = [mp.binomial(m, k) * p**k * (1 - p) ** (m - k) for k in range(1, min(m, 400) + 1)]
+    np.testing.assert_allclose(found, [float(chance) for chance in truth[: len(found)]], rtol=1e-12)
+    for times in (1, 2, len(found)):
+        beyond, more = mp.fsum(truth[times:]), drawn_more_often(m / n, n, times)
+        assert beyond * (1 - mp.mpf("1e-12")) <= more <= beyond * (2 if times == len(found) else 1 + mp.mpf("1e-12"))
+
+
+def test_rare_draws_of_a_mechanism_with_a_tiny_delta_are_counted():
+    """delta = 1e-30 a record, at the epsilon of three draws: being drawn four times and more tells everything."""
+    n, m = 1000, 5
+    found = amplify(ApproxDP(1.0, 1e-30), m / n, "hybrid", records=n)
+    with mp.workdps(60):
+        p = mp.mpf(1) / n
+        chances = [mp.binomial(m, k) * p**k * (1 - p) ** (m - k) for k in range(1, m + 1)]
+        deltas = [mp.mpf("1e-30") * (mp.expm1(k) / mp.expm1(1)) for k in range(1, m + 1)]
+        eta = 1 - (1 - p) ** m
+        most = round(float(mp.log1p(mp.expm1(found.epsilon) / eta)))
+        told = sum(chances[most:]) + sum(c * d for c, d in zip(chances[:most], deltas))
+        assert told * (1 - mp.mpf("1e-9")) <= found.delta <= told * (1 + mp.mpf("1e-9"))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
