@@ -6,7 +6,7 @@ function of (seed, law) alone: workers, batches, crashes and resumes change noth
 """
 
 from collections.abc import Mapping
-from math import ceil, isnan
+from math import ceil, inf, isnan
 from typing import Any
 
 from tcdp_sim.errors import UserError, real
@@ -70,10 +70,24 @@ def _excess(summary, name, target) -> float:
     if name in summary.events:
         value, mcse = _share(summary.events[name], summary.trials)
     elif name in summary.observables:
-        value, mcse = mean(summary.observables[name])[:2]
+        value, mcse = _average(summary.observables[name])
     else:
         return 0.0  # this cell does not have it
     wanted = target["absolute"] if "absolute" in target else target["relative"] * abs(value)
-    if isnan(mcse) or mcse == 0:
-        return 0.0  # nothing to be learnt from more of the same
-    return (mcse / wanted) ** 2 if wanted else float("inf")
+    if isnan(mcse):
+        return 0.0  # infinite, all or all but one: nothing to be learnt from more of the same
+    return (mcse / wanted) ** 2 if wanted else inf
+
+
+def _average(distribution) -> tuple[float, float]:
+    """A mean and its standard error. Trials that are all equal have no spread to be told from that none was seen.
+
+    So they count as if one of them had been off by their common value; zeros, which have no scale, as not known at all.
+    """
+    value, mcse, _ = mean(distribution)
+    finite, _, _, low, high = distribution.moments.T
+    if distribution.nonfinite == 0 and finite.sum() < 2:
+        return value, inf
+    if finite.sum() > 1 and low.min() == high.max():
+        return value, abs(value) / finite.sum() if value else inf
+    return value, mcse

@@ -148,6 +148,78 @@ def test_coverage_of_outputs_that_are_yes_or_no():
     assert np.median(found) > 0.9
 
 
+def misses(confidence, count, chance, loss, truth):
+    """How often the bound from `count` losses, each `loss` with this chance and else 0, is above the truth: exactly."""
+    delta = chance * -np.expm1(truth - loss)
+    hits = np.arange(count + 1)
+    found = [epsilon_from_losses(np.where(hits[:count] < k, loss, 0.0), delta, confidence) for k in hits]
+    return stats.binom(count, chance).pmf(hits)[np.array(found) > truth * (1 + 1e-9)].sum()
+
+
+@pytest.mark.parametrize("confidence", [0.2, 0.5, 0.95])
+@pytest.mark.parametrize("count", [5, 20])
+def test_bounds_from_losses_of_two_values_by_enumeration(confidence, count):
+    """All outcomes: no more misses than promised. A stake counted five times misses in 99% at a confidence of 0.2."""
+    for chance in (0.1, 0.3, 0.6):
+        assert misses(confidence, count, chance, 1.0, 0.5) <= 1 - confidence
+
+
+@pytest.mark.parametrize(("count", "hits", "delta"), [(100, 30, 0.05), (1000, 20, 0.001), (50, 50, 0.2)])
+def test_the_bound_from_losses_is_where_the_gambler_wins_twenty_times_his_stake(count, hits, delta):
+    """Five bets with a fifth of the stake each, losses of 2 or 0: his wealth written out, with literal bets."""
+    unit = np.sqrt(2 * np.log(20) / (count * delta))
+    bets = [min(factor * unit, 0.5 / delta) for factor in (0.5, 1, 2, 4, 8)]
+
+    def wealth(epsilon):
+        x = 1 - np.exp(epsilon - 2)
+        return sum((1 + b * (x - delta)) ** hits * (1 - b * delta) ** (count - hits) for b in bets) / 5
+
+    truth = brentq(lambda epsilon: wealth(epsilon) - 20, 0, 2)
+    assert epsilon_from_losses(np.where(np.arange(count) < hits, 2.0, 0.0), delta) == pytest.approx(truth, abs=1e-8)
+
+
+def outputs(chosen, tested):
+    """A sample whose every fourth value, those that choose the event, are these, and the others those."""
+    x = np.empty(len(chosen) + len(tested))
+    x[::4] = chosen
+    x[np.arange(len(x)) % 4 > 0] = tested
+    return x
+
+
+def test_the_bound_from_outputs_has_both_ends_at_half_the_doubt():
+    """Of 30 and 36 outputs 27 and 4 are in the event: scipy's beta quantiles at 2.5%, and at 0.5%."""
+    first = outputs(np.ones(10), np.arange(30) < 27)
+    second = outputs(np.zeros(12), np.arange(36) < 4)
+    for confidence, tail in ((0.95, 0.025), (0.99, 0.005)):
+        low, high = stats.beta(27, 4).ppf(tail), stats.beta(5, 32).isf(tail)
+        for delta in (0, 0.1):
+            expected = np.log((low - delta) / high)
+            assert epsilon_from_outputs(first, second, delta, confidence) == pytest.approx(expected, rel=1e-9)
+            assert epsilon_from_outputs(second, first, delta, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_event_is_tested_on_outputs_that_did_not_choose_it():
+    """Where the choosing quarter looks guilty and the rest is even, nothing is shown."""
+    even = np.arange(120) % 2
+    first, second = outputs(np.ones(40), even), outputs(np.zeros(40), even)
+    assert epsilon_from_outputs(first, second, 0) == 0
+    guilty = epsilon_from_outputs(outputs(np.ones(40), np.ones(120)), outputs(np.zeros(40), np.zeros(120)), 0)
+    assert guilty == pytest.approx(np.log(0.025 ** (1 / 120) / (1 - 0.025 ** (1 / 120))), rel=1e-9)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (0.8, 0.2), (0.9, 0.6)])
+def test_bounds_from_outputs_of_two_values_by_enumeration(p, q):
+    """All 10 x 10 outcomes of 9 tested outputs each; the choosing three look as guilty as can be."""
+    truth, hits = np.log(max(p / q, (1 - q) / (1 - p))), np.arange(10)
+    for confidence in (0.5, 0.8, 0.95):
+        missed = 0.0
+        for k, chance in zip(hits, stats.binom(9, p).pmf(hits)):
+            for m, other in zip(hits, stats.binom(9, q).pmf(hits)):
+                first, second = outputs(np.ones(3), np.arange(9) < k), outputs(np.zeros(3), np.arange(9) < m)
+                missed += chance * other * (epsilon_from_outputs(first, second, 0, confidence) > truth + 1e-12)
+        assert missed <= 1 - confidence
+
+
 # Planted faults
 
 

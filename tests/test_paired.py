@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tcdp_sim import results, simulate
+from tcdp_sim import paired, results, simulate
 from tcdp_sim.summary import batch_sizes
 
 WORDS = ("sweep.k=[10,1e6]", "sweep.noise=[gaussian,sinh_normal_tight]", "sweep.omega_sqrt_rho=2", "chunk=1500")
@@ -39,9 +39,20 @@ def test_differences_are_those_of_the_trials(run):
             (row,) = table[(table["k"] == k) & (table["quantity"] == name)].to_dict("records")
             gap = trials(flat, other, name) - trials(flat, first, name)
             assert row["difference"] == pytest.approx(gap.mean(), rel=1e-9, abs=1e-12)
-            # Both estimate one standard error, from 99 degrees of freedom and 2999: 6 sigma of the former.
-            assert row["mcse"] == pytest.approx(stats.sem(gap), rel=6 / np.sqrt(2 * 99))
+            # To the last digits: the standard error of 100 means of 30 consecutive trials. And both it and that of all
+            # trials estimate one thing, from 99 degrees of freedom and 2999: 4.5 sigma of the former.
+            assert row["mcse"] == pytest.approx(stats.sem(gap.reshape(100, 30).mean(axis=1)), rel=1e-9)
+            assert row["mcse"] == pytest.approx(stats.sem(gap), rel=4.5 / np.sqrt(2 * 99))
             assert row["degrees_of_freedom"] == 99
+            apart = [stats.sem(trials(flat, i, name).reshape(100, 30).mean(axis=1)) for i in (first, other)]
+            if row["mcse"]:
+                assert row["times_fewer_trials"] == pytest.approx(np.square(apart).sum() / row["mcse"] ** 2, rel=1e-9)
+
+
+def test_standard_errors_by_hand():
+    """Deviations -2, -1, 3: sqrt(14 / 2 / 3). 0 and 3 with weights 1 and 2: mean 2, sqrt((4 + 2) / 1 / 3)."""
+    assert paired._weighted(np.array([1.0, 2.0, 6.0]), np.ones(3)) == pytest.approx((3, np.sqrt(7 / 3)), rel=1e-12)
+    assert paired._weighted(np.array([0.0, 3.0]), np.array([1, 2])) == pytest.approx((2, np.sqrt(2)), rel=1e-12)
 
 
 def test_sharing_pays_where_noises_are_alike(run):

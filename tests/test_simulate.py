@@ -23,16 +23,19 @@ def first(seed, cell, chunk):
 
 def test_streams_differ_in_every_part_of_the_key():
     cells = [hashlib.sha256(bytes([i])).hexdigest() for i in range(5)]
-    keys = itertools.product((0, 1, 42, 2**64, 2**127), cells, (0, 1, 2**32, 2**40))
-    assert len({first(*key) for key in keys}) == 100
+    chunks = (0, 1, 255, 256, 65_535, 65_536, 65_537, 2**31, 2**32, 2**40, 2**40 + 65_536)
+    keys = itertools.product((0, 1, 42, 2**64, 2**127), cells, chunks)
+    assert len({first(*key) for key in keys}) == 5 * 5 * 11
 
 
 def test_the_stream_is_the_documented_one():
     """Independent construction: SFC64 over a SeedSequence with fixed-width 32-bit words."""
     words = [int.from_bytes(bytes.fromhex(CELL)[4 * i : 4 * i + 4], "big") for i in range(4)]
-    sequence = np.random.SeedSequence(7, spawn_key=(*words, 3, 0, 0))
-    expected = np.random.Generator(np.random.SFC64(sequence)).standard_normal(5)
-    np.testing.assert_array_equal(simulate.generator(7, CELL, 3).standard_normal(5), expected)
+    for low, high in ((3, 0), (0, 0), (65_536, 0), (2**32 - 1, 0), (65_539, 5)):
+        sequence = np.random.SeedSequence(7, spawn_key=(*words, low, high, 0))
+        expected = np.random.Generator(np.random.SFC64(sequence)).standard_normal(5)
+        found = simulate.generator(7, CELL, low + high * 2**32).standard_normal(5)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_golden_stream():

@@ -57,6 +57,21 @@ def test_by_counts_and_by_records_are_one_law(scheme):
     assert stats.chi2_contingency(table[:, table.sum(axis=0) >= 20]).pvalue > 1e-6
 
 
+def test_the_noise_of_empty_bins_is_rescaled_too():
+    """One record in 1e6 bins, s = 1/4: the largest error is that of the noise in the empty bins, over s.
+
+    Kolmogorov-Smirnov against powers of scipy's normal law: 1e-4; without 1 / s it would be four times smaller.
+    """
+    data = Counts("one", np.array([1]), 1e6, "")
+    point = {**POINT, "data": "one", "k": 1e6, "rho": 0.1, "noise": config.named("noise", "gaussian")}
+    mechanism = Subsampled.build(Subsampled.law(point, {"path": "counts"}, data), np.array([1]))
+    drawn = mechanism.simulate(rng(), 2000)["linf_error"]
+    scale = mechanism.noise.scale / 0.25
+    law = stats.kstest(drawn, lambda x: np.exp((1e6 - 1) * np.log1p(-2 * stats.norm.sf(x / scale))))
+    assert law.pvalue > 1e-4
+    assert np.median(drawn) == pytest.approx(scale * stats.norm.isf(np.log(2) / 2e6), rel=0.01)
+
+
 def test_the_laws_of_a_bin():
     """Binomial, hypergeometric, binomial again: chi-squared at 1e-6."""
     laws = {"poisson": stats.binom(9, 0.25), "without_replacement": stats.hypergeom(20, 9, 5)}

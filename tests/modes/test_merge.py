@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from tcdp_sim import certificate, store
+from tcdp_sim.problems import ERROR, WARNING, Problem
 from tcdp_sim.summary import from_bytes, to_bytes
 from tcdp_sim.trees import tree_digest
 
@@ -123,6 +124,19 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
     assert code == 2
     assert f"differ in 1 chunks that both have, such as chunk {chunk} of cell {cell[:16]}" in err
     assert before == (records(parts / "a"), contents(parts / "a"))
+
+
+def test_errors_of_the_other_stay_with_it(undrawn, parts):
+    """Errors of chunks that the other run could not finish are not ours; its warnings come with their chunks."""
+    problems = [Problem("a" * 64, 0, ERROR, "of another cell", ""), Problem("b" * 64, 1, WARNING, "of none", "")]
+    theirs = opened(parts / "b")
+    key = next(key for key in theirs.done if not opened(parts / "a").has(*key))
+    problems += [Problem(key[0], 999, ERROR, "of a chunk that is not there", ""), Problem(*key, WARNING, "careful", "")]
+    with theirs.writer({}) as writer:
+        for problem in problems:
+            writer.note(problem)
+    assert undrawn("name=a", "mode=merge", f"other={parts / 'b'}", *WHOLE)[0] == 0
+    assert list(opened(parts / "a").problems) == [problems[-1]]
 
 
 def test_damaged_records_of_the_other_are_passed_over(undrawn, parts):

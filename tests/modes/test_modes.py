@@ -2,12 +2,15 @@
 
 import fcntl
 import shutil
+from math import ceil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tcdp_sim import results
+from tcdp_sim import replication, results
 from tcdp_sim.store import tree_digest
+from tcdp_sim.summary import summarise
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -41,7 +44,12 @@ def test_status_of_a_finished_run(tiny, folder):
     code, out, _ = tiny(*SMALL, "mode=status")
     assert code == 0
     assert "4 of 4 chunks, 2 of 2 cells done" in out
-    assert "worst relative standard error of a mean" in out
+    flat = results.open_cells(folder).load()
+    names = [name.removesuffix("_mcse") for name in flat if name.endswith("_mean_mcse")]
+    relative = {(n, i): x for n in names for i, x in enumerate((flat[f"{n}_mcse"] / np.abs(flat[n])).values)}
+    (name, i), worst = max(relative.items(), key=lambda one: one[1])
+    where = f"{name.removesuffix('_mean')} of noise={flat['noise'].values[i]} data=one_bin k=10 rho=0.1"
+    assert f"worst relative standard error of a mean: {100 * worst:.2f}%, {where}" in out
     assert "nobody is at work" in out
     _, out, _ = tiny(*SMALL, "mode=status", "trials=2000")
     assert "4 of 8 chunks, 0 of 2 cells done" in out
@@ -224,6 +232,25 @@ def test_an_event_that_never_happened_so_far_needs_more_trials(tiny, folder):
     never = (found["spurious_wins"] == 0).values
     assert never.any()
     assert (found["trials"].values[never] == 16000).all()
+
+
+def test_equal_trials_are_no_proof_of_a_mean():
+    """A target met by a standard error of zero: as if one trial had been off by the common value; zeros never are."""
+    settings = SimpleNamespace(chunk=100, chunks=1, max_trials=10**6, target_mcse=None)
+
+    def needed(values, **target):
+        summary = summarise("0" * 64, 0, len(values), {"x": np.asarray(values, dtype=float)}, {})
+        settings.target_mcse = {"x": target}
+        return replication.predicted(summary, settings), replication._needed(summary, 1, settings)
+
+    assert needed([0.1] * 100, relative=0.02) == (1, 1)  # 1 / 100 of it
+    assert needed([0.1] * 100, relative=0.005) == (ceil(4 * 1.05), 4)  # twice the target: four times the trials
+    assert needed([0.1] * 100, absolute=0.0005) == (ceil(4 * 1.05), 4)
+    assert needed([0.0] * 100, absolute=1e9) == (10**4, 4)
+    assert needed([0.0] * 100, relative=0.5) == (10**4, 4)
+    assert needed([3.0], relative=0.5) == (10**4, 4)
+    assert needed([np.inf] * 100, relative=0.5) == (1, 1)
+    assert needed([1.0, 3.0] * 50, absolute=0.1) == (2, 2)  # sd 1.005 over 10 is 0.5% too much
 
 
 def test_status_follows_the_target(tiny, folder):
