@@ -8,7 +8,7 @@ import types
 import pytest
 
 from tcdp_sim import clusters, engine
-from tcdp_sim.clusters import checks, kubernetes, queues, running
+from tcdp_sim.clusters import checks, jobs, kubernetes, queues, running, tuning
 from tcdp_sim.config import named, options
 from tcdp_sim.errors import UserError
 
@@ -182,6 +182,28 @@ def test_a_slurm_script_says_what_was_asked(monkeypatch, tmp_path):
     assert f" --lifetime {life}s --lifetime-stagger {stagger}s --no-dashboard --dashboard-address 127.0.0.1:0" in script
 
 
+def test_only_jobs_in_a_row_that_end_without_a_worker_end_a_run(tmp_path):
+    """One job: two failures in a row are too many; one, a worker that came, and one more are not."""
+    queue = tmp_path / "queue"
+    cluster = types.SimpleNamespace(new_spec={}, job_cls=object, workers={}, scheduler_info={"workers": {}})
+    cluster.scale = lambda jobs: None
+    cluster.sync = lambda forget, gone: cluster.workers.clear()
+    tended = jobs.Jobs(cluster, 1, ["cat", str(queue)], tmp_path)
+
+    def job(number, queued, joined=False):
+        cluster.workers = {"job": types.SimpleNamespace(job_id=str(number))}
+        cluster.scheduler_info = {"workers": {"w": {"name": "job-0"}} if joined else {}}
+        queue.write_text(f"{number}.server\n" if queued else "")
+        return tended.tend()
+
+    assert job(1, queued=False) == 0
+    assert job(2, queued=True, joined=True) == 1
+    assert job(2, queued=False) == 0
+    assert job(3, queued=False) == 0
+    with pytest.raises(UserError, match=r"^2 jobs ended before their worker came"):
+        job(4, queued=False)
+
+
 def test_what_a_user_has_in_his_own_jobqueue_yaml_is_kept(tmp_path):
     pytest.importorskip("dask_jobqueue")
     import dask
@@ -190,6 +212,20 @@ def test_what_a_user_has_in_his_own_jobqueue_yaml_is_kept(tmp_path):
         first, *_, last = queues.options(spec("slurm", folder=str(tmp_path)))["job_script_prologue"]
     assert first == "module load python"
     assert last.startswith("export DASK_INTERNAL_INHERIT_CONFIG=")
+
+
+def test_workers_of_a_queue_are_told_what_those_here_are():
+    """What a job's environment says, read as dask reads it: nested, and with the patience that lost workers need."""
+    import dask
+
+    found = dask.config.deserialize(tuning.inherited({"distributed.worker.http.routes": []}))["distributed"]
+    assert found["scheduler"]["allowed-failures"] == 10
+    assert found["scheduler"]["worker-ttl"] == "30s"
+    assert found["worker"] == {"profile": {"enabled": False}, "http": {"routes": []}}
+    assert found["nanny"]["pre-spawn-environ"] == {
+        "MALLOC_TRIM_THRESHOLD_": 2**28,
+        "MALLOC_MMAP_THRESHOLD_": 2**28,
+    }
 
 
 @pytest.mark.parametrize(
