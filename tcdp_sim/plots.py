@@ -76,10 +76,13 @@ def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, dict]:
 
 
 def points(axes, x, estimate, lower, upper, **style):
-    """Monte Carlo estimates with their intervals."""
+    """Monte Carlo estimates with their intervals; infinite ones are off the axes, infinite ends are not drawn."""
     estimate, lower, upper = (np.asarray(v, dtype=float) for v in (estimate, lower, upper))
-    below = np.maximum(np.where(np.isfinite(lower), estimate - lower, 0), 0)
-    above = np.maximum(np.where(np.isfinite(upper), upper - estimate, 0), 0)
+    there = np.isfinite(estimate)
+    below, above = np.zeros((2, *estimate.shape))
+    np.subtract(estimate, lower, out=below, where=there & np.isfinite(lower))
+    np.subtract(upper, estimate, out=above, where=there & np.isfinite(upper))
+    below, above = np.maximum(below, 0), np.maximum(above, 0)
     axes.errorbar(x, estimate, yerr=[below, above], linestyle="none", elinewidth=1.0, capsize=1.5, **style)
 
 

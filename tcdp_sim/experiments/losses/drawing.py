@@ -158,6 +158,7 @@ def _law(part, styles):
     figure, grid = new_figure(1, 1, 6.8, 5.0)
     axes = grid[0, 0]
     for style, drawn, curve in _series(part, styles):
+        drawn = drawn[np.isfinite(drawn["simulated"])]  # infinite quantiles are off the axes
         left, right = drawn["simulated"] - drawn["lower"], drawn["upper"] - drawn["simulated"]
         whiskers = {"xerr": [left, right], "linestyle": "none", "capsize": 1.5}
         axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **_mark(style))
