@@ -190,6 +190,16 @@ def test_a_forged_record_counts_as_damaged_and_its_chunk_as_missing(run, what):
     assert found.done == [(CELL, 1)]
 
 
+@pytest.mark.parametrize("trials", [TRIALS // 2, 2 * TRIALS])
+def test_a_record_of_another_number_of_trials_counts_as_damaged(run, trials):
+    """Right in itself, and not of this study."""
+    assert decoded(record(trials=trials)).trials == trials
+    name = write(run, b"C" + record(trials=trials))
+    found = Run(run, IDENTITY)
+    assert found.damaged == {name: 1}
+    assert found.done == [(CELL, 1)]
+
+
 def test_a_bomb_and_a_header_that_is_too_deep_count_as_damaged(run):
     deep = (100_000).to_bytes(4, "little") + b"[" * 100_000
     name = write(run, b"C" + bomb(1, 1 << 25), b"C" + deep)

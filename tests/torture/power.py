@@ -225,7 +225,9 @@ class Failure:
 
 
 def failures(recorder: Recorder, seed: int, count: int) -> Iterator[Failure]:
-    """Some failures, at random steps, each way in turn."""
+    """Some failures, each way in turn: half of them at any step, half in the first tenth, before much is published."""
     rng = random.Random(seed)
+    first, last = recorder.start, len(recorder.steps)
     for i in range(count):
-        yield Failure(recorder, rng.randint(recorder.start, len(recorder.steps)), HOWS[i % len(HOWS)], rng)
+        end = last if i // len(HOWS) % 2 else max(first + 10, first + (last - first) // 10)
+        yield Failure(recorder, rng.randint(first, min(end, last)), HOWS[i % len(HOWS)], rng)
