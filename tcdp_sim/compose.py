@@ -89,8 +89,8 @@ def _refuse_code(word: str) -> None:
     if HYDRAS_OWN.match(word):
         raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
     key, _, value = word.partition("=")
-    group = key.lstrip("+~").partition("@")[0].strip()
-    if group and (config.GROUPS / group).is_dir() and not OPTION.fullmatch(value):
+    group = key.strip(" +~").partition("@")[0].partition("/")[0]
+    if group in {entry.name for entry in config.GROUPS.iterdir() if entry.is_dir()} and not OPTION.fullmatch(value):
         valid = ", ".join(config.options(group)) or "none"
         raise UserError(f"{word} is not valid: an option is a name, and no file from elsewhere; valid: {group}={valid}")
 

@@ -256,7 +256,10 @@ def test_several_runs_of_one_name_get_folders_of_their_own(command, tmp_path):
     assert out.count("nothing to simulate") == 4
 
 
-@pytest.mark.parametrize("words", [["seed=1,1"], ["mechanism.beta=0.1,0.2", f"name={'x' * 250}"]])
+LONG_NAMES = ["x" * 250, "'" + "é" * 100 + "'"]  # the second one is long in bytes only
+
+
+@pytest.mark.parametrize("words", [["seed=1,1"], *(["mechanism.beta=0.1,0.2", f"name={name}"] for name in LONG_NAMES)])
 def test_several_runs_that_cannot_be_told_apart_are_refused(command, tmp_path, words):
     code, out, err = command("-m", *TINY, *words)
     assert (code, out) == (2, "")
@@ -389,6 +392,9 @@ BAD = {
     "sweep.cells=[{true: 1}]": ["sweep.cells: True is not an axis", "omega_sqrt_rho"],
     "cluster=[{a: 1}]": ["cluster=[{a: 1}] is not valid", "local, pbs"],
     "experiment=[[a]]": ["experiment=[[a]] is not valid", "histogram"],
+    "a" * 5000 + "=1": ["too long"],
+    "name=" + "x" * 300: ["name = 'xxx", "too long"],
+    "results_dir=" + "z" * 5000: ["too long"],
     "bogus=1": ["bogus", "trials"],
     "+bogus=1": ["'bogus' is not a key", "trials"],
     "noise=gaussian": ["noise"],

@@ -61,6 +61,21 @@ def test_trials_are_rounded_up_to_whole_chunks(trials, chunk, chunks):
     assert isinstance(found.trials, int)
 
 
+ADDED = [("+1", 501), ("+5e4", 50_500), ("+0", None), ("+0.5", None), ("+-1", None)]
+
+
+@pytest.mark.parametrize(("added", "found"), ADDED)
+def test_trials_are_added_to_those_that_are_there(tmp_path, added, found):
+    tree = tmp_path / "study" / "results.zarr"
+    tree.mkdir(parents=True)
+    (tree / "zarr.json").write_text('{"attributes": {"trials_per_cell": 500}}')
+    here = GOOD | {"results_dir": str(tmp_path), "trials": added}
+    if found is None:
+        refused(lambda: settings(here), "trials = ")
+    else:
+        assert settings(here).trials == found
+
+
 @pytest.mark.parametrize("seed", [0, 7, 1e5, MAX_SEED - 1])
 def test_seeds(seed):
     assert settings(GOOD | {"seed": seed}).seed == seed
