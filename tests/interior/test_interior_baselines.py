@@ -18,7 +18,12 @@ from tcdp_sim.interior.budget import best_split, ledger, recommended_split
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.interior.ledger import exponential_epsilon, total
 from tcdp_sim.interior.maxima import isf_log
-from tcdp_sim.interior.requirement import binary_search_required_n, exponential_required_n
+from tcdp_sim.interior.requirement import (
+    binary_search_required_n,
+    exponential_required_n,
+    surrogate_floor,
+    thresholds,
+)
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
 
@@ -220,14 +225,22 @@ def test_what_one_level_needs(family, rho, log2_k, variant, beta):
     gap, heaviest = 4 / bought.epsilon_level * np.log(log2_k / b), quantile(mp.mpf(b) / 4)
     others = quantile(mp.mpf(b) / 2 / k)
 
+    def node(n):
+        return heaviest + (h + others if variant == "low" else max(others, h + quantile(mp.mpf(b) / 4 / min(n, k))))
+
     def needed(n):
-        node = heaviest + (h + others if variant == "low" else max(others, h + quantile(mp.mpf(b) / 4 / min(n, k))))
-        margins = (gap, node, 2 * h)
+        margins = (gap, node(n), 2 * h)
         return {"paper": 5 * max(margins), "heavy": 2 * sum(margins)}.get(variant, sum(margins))
 
     found = required_n(bought, log2_k, beta, variant)
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
+    n = found + 17  # the thresholds are stretched with n, or a fifth and two fifths of it
+    scale, above = n / needed(n), n / 2 if variant == "heavy" else 0
+    told = (n / 5, 2 * n / 5) if variant == "paper" else (above + node(n) * scale, n - 2 * h * scale)
+    assert thresholds(bought, log2_k, n, beta, variant) == pytest.approx(told, rel=1e-9)
+    if variant == "low":
+        assert surrogate_floor(bought, log2_k, n, beta) == pytest.approx(h * scale, rel=1e-9)
 
 
 def test_bounds_of_the_specification():

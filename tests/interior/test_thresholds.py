@@ -146,6 +146,19 @@ def test_what_is_proved_of_the_errors_by_hand():
     assert Medians(4000, 3, 20, finder).error_bound == pytest.approx(7 / 3 * 16 + 4000 / 16 + 1, rel=1e-12)
 
 
+def test_what_each_point_is_given_by_hand():
+    """Three rounds of medians: 7 windows share beta, a substitution changes 5 of them. Quantiles: 4 share both. T1: as
+    many windows as there are share beta; two changed windows and two moved gaps, of a tenth of rho, spend rho."""
+    medians = plan_medians(3, 900, 2**20, 0.5, OMEGA)
+    quantiles = plan_quantiles((0.2, 0.4, 0.6, 0.8), 900, 2**20, 0.5, OMEGA)
+    assert (medians.finder.rho, medians.finder.beta) == pytest.approx((0.5 / 5, 0.05 / 7), rel=1e-12)
+    assert (quantiles.finder.rho, quantiles.finder.beta) == pytest.approx((0.5 / 4, 0.05 / 4), rel=1e-12)
+    windows = plan_windows(4000, 2**20, 0.5, OMEGA)
+    assert windows.finder.beta == pytest.approx(0.05 / windows.count, rel=1e-12)
+    assert 2 * windows.finder.rho + 2 / (2 * windows.scale**2) == pytest.approx(0.5 * (1 - 1e-4), rel=1e-12)
+    assert 2 / (2 * windows.scale**2) == pytest.approx(0.05, rel=1e-12)
+
+
 def test_estimates_by_hand():
     """Windows of 6 records after gaps of 10: ranks 10 to 16, 26 to 32; what lies between counts as its middle."""
     point = SimpleNamespace(m=6, k=64, find=lambda values, rng: values[len(values) // 2])
