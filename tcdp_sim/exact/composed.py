@@ -20,6 +20,7 @@ from tcdp_sim.numerics import Bounds
 LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
+_STALLED = 0.9  # of the width before: then not the step is too wide, but the tilt is wrong
 _STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
@@ -50,11 +51,18 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
         theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
         return theta, found, log_room
 
+    def again(high):  # Chernoff's bound on epsilon, far off where delta is large, gives way to the upper end found
+        def saddle(atoms, t):
+            theta, _ = _least(lambda theta: t * atoms.log_moment(theta) - theta * high, atoms, t)
+            return theta, high, np.log(room(atoms, t))
+
+        return saddle
+
     def at_once(told, most):
         return (np.inf, np.inf) if delta < told[0] else (0.0, max(most, 0.0) if told[1] <= delta else np.inf)
 
     query = _Query(
-        at_once, saddle, room, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
+        at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
     )
     return _worst(pairs, releases, query)
 
@@ -77,9 +85,10 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     def at_once(told, most):
         return told[0], told[1] if epsilon >= most else 1.0
 
-    query = _Query(
-        at_once, saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda low, high: high - low <= share * high
-    )
+    def close(low, high):
+        return high - low <= share * high
+
+    query = _Query(at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], close)
     return _worst(pairs, releases, query)
 
 
@@ -89,12 +98,14 @@ class _Query:
 
     at_once: (probability of an infinite loss, from below and above; the largest finite sum) -> what they say already,
     (lower, upper); saddle: (atoms, releases) -> (theta, epsilon, log of what finite sums add to delta) by Chernoff's
-    bound; room: (atoms, releases) -> a delta beside which other ones are small; find: (law, end) -> the answer from
-    laws that tell less (end 0) or more (1); close: (low, high) -> whether they are close enough.
+    bound; again: the upper end found -> a saddle that knows it; room: (atoms, releases) -> a delta beside which other
+    ones are small; find: (law, end) -> the answer from laws that tell less (end 0) or more (1); close: (low, high) ->
+    whether they are close enough.
     """
 
     at_once: Callable
     saddle: Callable
+    again: Callable
     room: Callable
     find: Callable
     close: Callable
@@ -123,7 +134,7 @@ def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
     theta = _tilt(guide, releases, query.saddle)
     offset, gap = _anchors(coarse)
     step = min(np.sqrt(2e-3 / (releases * (theta + 1))), 0.3 * _spread(guide))
-    known = False
+    known, width = False, np.inf
     for _ in range(_ROUNDS):
         step = gap / np.ceil(gap / step) if gap else step
         cut = cells(pair, theta, step)
@@ -146,6 +157,9 @@ def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
         known = True
         if query.close(low, high):
             break
+        if high - low > _STALLED * width:
+            theta = _tilt(guide, releases, query.again(high))
+        width = high - low
         step /= 2
     return low, high
 

@@ -111,6 +111,17 @@ def test_tiny_deltas(delta):
     assert hockey_stick(noise, 1.0, found.upper).lower <= delta <= hockey_stick(noise, 1.0, found.lower).upper
 
 
+@pytest.mark.parametrize("releases", [1, 50])
+@pytest.mark.parametrize("delta", [0.02, 0.2, 0.38, 0.6, 0.95])
+def test_large_deltas(delta, releases):
+    """Where Chernoff's bound on epsilon is far off, and where no epsilon is needed at all."""
+    found = composed_epsilon(dominating_pairs(Gaussian(1.0), 1.0, 1.0, "poisson"), releases, delta)
+    noise = Gaussian(1 / np.sqrt(releases))
+    assert found.upper - found.lower <= 1e-3
+    assert hockey_stick(noise, 1.0, found.upper).lower <= delta
+    assert found.lower == 0 or delta <= hockey_stick(noise, 1.0, found.lower).upper
+
+
 def response(p):
     """Randomised response as two spots that never meet."""
     blurred = TruncatedLaplace(0.7, 0.9)
@@ -233,6 +244,22 @@ def test_infinite_losses_that_ten_releases_have_more_often_than_delta():
     assert composed_epsilon(pairs, 10, 5e-17, 0.05) == (np.inf, np.inf, np.inf)  # 1e-16 of them
     found = composed_epsilon(pairs, 10, 1.5e-16, 0.05)
     assert 9.9 < found.lower < found.upper < 10 + 1e-9  # the rest, 5e-17, is far below 2^-10, when all losses are 1
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 0.6, 0.95])
+@mp.workdps(30)
+def test_infinite_losses_leave_less_of_delta_to_the_finite_ones(epsilon):
+    """One release at scale 1, bound 4: where the loss 1 - 2 x is epsilon, F(x) - e^epsilon F(x - 1), told or not."""
+
+    def cdf(x):
+        tail = (mp.exp(-abs(x)) - mp.exp(-4)) / (2 * (1 - mp.exp(-4)))
+        return tail if x < 0 else 1 - tail
+
+    x = (1 - mp.mpf(epsilon)) / 2
+    delta = cdf(x) - mp.exp(epsilon) * (cdf(x - 1) - cdf(mp.mpf(-4)))
+    found = composed_epsilon(dominating_pairs(TruncatedLaplace(1.0, 4.0), 1.0, 1.0, "poisson"), 1, float(delta))
+    assert found.lower <= epsilon <= found.upper
+    assert found.upper - found.lower <= 1e-3
 
 
 @pytest.mark.parametrize("releases", [1, 40, 10**5])
