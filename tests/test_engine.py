@@ -79,6 +79,7 @@ def test_worker_processes_change_nothing(workers):
     prepared, todo = plan()
     with clusters.connect({"name": "local", "workers": workers}) as executor:
         assert executor.workers == workers
+        assert list(executor._client.nthreads().values()) == [1] * workers
         assert records(executor, prepared, todo) == reference()
 
 
