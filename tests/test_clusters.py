@@ -204,6 +204,14 @@ def test_only_jobs_in_a_row_that_end_without_a_worker_end_a_run(tmp_path):
         job(4, queued=False)
 
 
+@pytest.mark.parametrize(
+    ("workers", "has"),
+    [({"x-1"}, True), ({"x-1-0"}, True), ({"x-10"}, False), ({"x-10-0", "x-2"}, False), (set(), False)],
+)
+def test_a_worker_of_job_ten_is_none_of_job_one(workers, has):
+    assert jobs._has_worker("x-1", workers) == has
+
+
 def test_what_a_user_has_in_his_own_jobqueue_yaml_is_kept(tmp_path):
     pytest.importorskip("dask_jobqueue")
     import dask

@@ -79,6 +79,7 @@ def test_worker_processes_change_nothing(workers):
     prepared, todo = plan()
     with clusters.connect({"name": "local", "workers": workers}) as executor:
         assert executor.workers == workers
+        assert list(executor._client.nthreads().values()) == [1] * workers
         assert records(executor, prepared, todo) == reference()
 
 
@@ -147,7 +148,7 @@ def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):
     monkeypatch.setattr(engine, "run", os._exit)  # what the kernel does when memory is out
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,
-        pytest.raises(UserError, match=r"a task ended \d workers .*; what was finished is kept"),
+        pytest.raises(UserError, match=r"a task ended 4 workers .*; what was finished is kept"),
     ):
         list(executor.results(iter([1])))
 
