@@ -236,11 +236,11 @@ def test_what_one_level_needs(family, rho, log2_k, variant, beta):
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
     n = found + 17  # the thresholds are stretched with n, or a fifth and two fifths of it
-    scale, above = n / needed(n), n / 2 if variant == "heavy" else 0
-    told = (n / 5, 2 * n / 5) if variant == "paper" else (above + node(n) * scale, n - 2 * h * scale)
+    stretch, above = n / needed(n), n / 2 if variant == "heavy" else 0
+    told = (n / 5, 2 * n / 5) if variant == "paper" else (above + node(n) * stretch, n - 2 * h * stretch)
     assert thresholds(bought, log2_k, n, beta, variant) == pytest.approx(told, rel=1e-9)
     if variant == "low":
-        assert surrogate_floor(bought, log2_k, n, beta) == pytest.approx(h * scale, rel=1e-9)
+        assert surrogate_floor(bought, log2_k, n, beta) == pytest.approx(h * stretch, rel=1e-9)
 
 
 def test_bounds_of_the_specification():

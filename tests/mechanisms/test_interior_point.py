@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim import config
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import exact_law, methods
+from tcdp_sim.interior import exact_law, hard_data, methods, sample
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.privacy import TCDP, ZCDP, to_approx_dp
@@ -94,6 +94,21 @@ def test_the_stability_histogram_promises_less():
 
 def test_the_recursion_tells_at_which_step_it_failed():
     found = built(method="recursion_2", n=20).simulate(np.random.default_rng(1), 4000)
+    assert all(found[f"fails_at_{step}"].any() for step in ("level", "node", "end"))
+
+
+def test_the_step_at_fault_is_the_first_one():
+    """Trial by trial: the level's quality from the literal tree, then whether any candidate was an interior point."""
+    mechanism, trials = built(log2_k=5, n=12, shape="skew"), 4000
+    recipe, k = mechanism.recipes[0], 2**5
+    xs, rng = hard_data("skew", 12, k), np.random.default_rng
+    heavy = [0, *(max(sum(x >> level == node for x in xs) for node in range(k >> level)) for level in range(6))]
+    quality = np.array([min(heavy[i + 1] - recipe.lower, recipe.upper - heavy[i]) for i in range(6)])
+    draws, found = sample(mechanism.profile, recipe, rng(1), trials), mechanism.simulate(rng(1), trials)
+    failed, level = draws.depth == 0, quality[draws.level] <= 0
+    assert (found["fails_at_level"] == (failed & level)).all()
+    assert (found["fails_at_node"] == (failed & ~level & (draws.best == 0))).all()
+    assert (found["fails_at_end"] == (failed & ~level & (draws.best > 0))).all()
     assert all(found[f"fails_at_{step}"].any() for step in ("level", "node", "end"))
 
 

@@ -1,11 +1,13 @@
 """Threshold queries as a mechanism of a sweep."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tcdp_sim import config
+from tcdp_sim.interior import Records
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.mechanisms.thresholds import METHODS
 from tcdp_sim.privacy import TCDP, ZCDP
@@ -40,6 +42,18 @@ def test_errors_are_those_of_the_records():
     assert found["median_rank_error"].max() == 0
     watched = [mechanism.records.ranks([mechanism.records.quantile(p)])[0] / 712 for p in (0.05, 0.95)]
     assert [found["cdf_at_q05"][0], found["cdf_at_q95"][0]] == pytest.approx(watched, abs=1e-4)
+
+
+def test_errors_of_a_tree_by_hand():
+    """Records 1, 3, 5, 7 of 8; told 0 5 0 0 0 3 3 4 where F is 0 1 1 2 2 3 3 4: the first to reach rank 2 is 1."""
+    mechanism = Thresholds("tree_2", ZCDP(0.5), Records([1, 3, 5, 7], [1, 1, 1, 1], 8))
+    mechanism.__dict__["plan"] = SimpleNamespace(errors=lambda places, rng: np.array([0, 4, -1, -2, -2, 0, 0, 0.0]))
+    found = mechanism.simulate(None, 1)
+    assert found["sup_error"] == [4]
+    assert found["sup_error_share"] == [1]
+    assert found["median_rank_error"] == [1]  # the first record, not the second
+    assert found["median_value_error"] == [2 / 8]  # 1 instead of 3, of a domain of 8
+    assert [found[f"cdf_at_q{p}"][0] for p in ("25", "50", "75", "95")] == [5 / 4, 0, 3 / 4, 1]
 
 
 @pytest.mark.parametrize("records", [3, {"departures_AS": 3}])
