@@ -213,6 +213,18 @@ def test_the_right_record_of_a_chunk_is_taken_wherever_the_forged_one_stands(run
     assert sum(found.damaged.values()) == 2
 
 
+def test_of_two_right_records_of_a_chunk_the_first_counts(run):
+    """What was published once is not changed by a record that comes later and could be right as well."""
+    (segment,) = (run / "journal").iterdir()
+    segment.rename(segment.with_name("0.seg"))  # read first
+    parts = taken_apart(record(1))
+    parts[3][1] += 1.0  # the sum of its trials
+    write(run, b"C" + put_together(*parts))
+    found = Run(run, IDENTITY)
+    assert found.damaged == {}
+    assert found.record(CELL, 1) == record(1)
+
+
 STRANGE = {"observable": {"name": "y"}, "threshold": {"label": "two"}}
 
 

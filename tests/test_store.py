@@ -1,8 +1,10 @@
 """A run's folder: what survives damage, and that the snapshot is a function of plan and journal."""
 
+import hashlib
 import json
 import os
 import random
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +197,21 @@ def test_equal_datasets_give_equal_bytes_and_the_link_moves(tmp_path):
     assert first.exists()  # a reader may still have it open
     run.publish(dataset(3))
     assert not first.exists()
+
+
+def test_files_that_have_changed_places_are_noticed(tmp_path):
+    """The same bytes under other names are other numbers."""
+    names = {"a": b"x", "b/c": b"y", "b/d": b""}
+    digests = set()
+    for i, order in enumerate(permutations(names)):
+        for name, data in zip(order, names.values()):
+            path = tmp_path / f"{i}" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        digests.add(tree_digest(tmp_path / f"{i}"))
+    assert len(digests) == 6
+    expected = hashlib.blake2b(b"a\x001\0x" + b"b/c\x001\0y" + b"b/d\x000\0", digest_size=32)
+    assert tree_digest(tmp_path / "0") == expected.hexdigest()
 
 
 def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
