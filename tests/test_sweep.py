@@ -1,6 +1,8 @@
 """Axes -> points -> cells: what is multiplied out, what is refused, and what a cell's identity holds."""
 
+import hashlib
 import itertools
+import json
 import math
 from types import MappingProxyType
 
@@ -41,6 +43,22 @@ def planned(*blocks, invalid="refuse"):
     return plan(found, Histogram, OPTIONS, load, NOISES, invalid)
 
 
+@pytest.mark.parametrize("share", [("noise",), ("noise", "rho"), ("rho", "noise")])
+def test_a_common_stream_has_a_name_of_all_that_is_not_shared(share):
+    """By hand: sha256 of JSON with sorted keys, numbers as text of 12 digits; k is the number that `declared` means."""
+    block = {"data": "flights_dest", "k": "declared", "noise": ["gaussian", "laplace"], "rho": [0.1, 1 / 3]}
+    found = {"sweep": points(block, AXES)}
+    cells = plan(found, Histogram, OPTIONS, load, NOISES, share=share).cells
+    named = set()
+    for rho in ("0.1", "0.333333333333"):
+        fixed = {"data": "flights_dest", "k": "17576", **({} if "rho" in share else {"rho": rho})}
+        told = {"mechanism": "histogram", "point": fixed, "share": sorted(share), "version": "1"}
+        named.add(hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest())
+    assert {cell.law["stream"] for cell in cells} == named
+    assert len(cells) == 4
+    assert len({cell.id for cell in cells}) == 4
+
+
 def column(block, axis):
     return [point[axis] for point in points(block, AXES)]
 
@@ -71,6 +89,7 @@ def refused(block, *words):
         ({"from": 1, "to": 10, "num": 3, "scale": "log"}, [1, 3, 10]),
         ([0.4, 1e15 + 0.5], [0.4, 1e15]),
         ({"from": 1, "to": 2.4, "num": 3}, [1, 2]),
+        ({"from": 1e5, "to": 1e5 + 7, "num": 3}, [100000, 100004, 100007]),
         (1e300, [1e300]),
     ],
 )
@@ -131,6 +150,9 @@ def test_the_grid_is_multiplied_out_in_the_order_of_the_config():
         ({"rho": [[0.1]]}, ["sweep.rho = [0.1]"]),
         ({"rho": [{}]}, ["sweep.rho = {}"]),
         ({"rho": 10**400}, ["sweep.rho", "too large"]),
+        ({"k": 1.5}, ["sweep.k = 1.5", "a whole number of bins"]),
+        ({"k": 123456.5}, ["sweep.k = 123456", "a whole number of bins"]),
+        ({"k": [10, 1e10 + 0.5]}, ["a whole number of bins"]),
         ({"log10_k": 309}, ["sweep.log10_k = 309", "308"]),
         ({"log10_k": "a"}, ["sweep.log10_k = 'a'"]),
         ({"log10_k": True}, ["sweep.log10_k = True"]),
