@@ -311,10 +311,12 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     if n == 0:
         return np.full((4, len(q)), np.nan)
     ranks, within = _ranks(n, tuple(q))
-    low, high, counts = _by_value(d)
+    keys, counts, infinite = _by_value(d)
     cumulative = np.cumsum(counts)
     bins = np.minimum(np.searchsorted(cumulative, ranks), len(cumulative) - 1)  # rows as those of ranks
-    lower_edge, upper_edge, count = low[bins], high[bins], counts[bins]
+    (lower_edge, upper_edge), count = bin_edges(keys[bins]), counts[bins]
+    if infinite is not None:
+        lower_edge, upper_edge = lower_edge + infinite[bins], upper_edge + infinite[bins]
     width = np.subtract(upper_edge, lower_edge, out=np.zeros(bins.shape), where=np.isfinite(lower_edge))
     share = (ranks - (cumulative[bins] - count)) / count
     estimate, left, right = lower_edge + np.minimum(np.maximum(share, 0), 1) * width
@@ -326,19 +328,21 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
 
 
 def _by_value(d):
-    """Lower and upper edges and counts of the occupied bins, in the order of their values, infinite ones included."""
+    """Keys and counts of the occupied bins in the order of their values, and what is to be added to their edges, if any.
+
+    Infinite trials have bins of their own, with the key of zero and an infinite number to be added.
+    """
     keys, counts = d.keys, d.counts
     if len(keys) and max(-keys[0], keys[-1]) >= _SMALL_KEY:
         order = np.argsort(in_order(keys))
         keys, counts = keys[order], counts[order]
-    low, high = bin_edges(keys)
-    if any(d.infinite):
-        ends = [-np.inf], [np.inf]
-        low, high = (np.concatenate([ends[0], edges, ends[1]]) for edges in (low, high))
-        counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])
-        used = counts > 0
-        low, high, counts = low[used], high[used], counts[used]
-    return low, high, counts
+    if not any(d.infinite):
+        return keys, counts, None
+    ends = np.zeros(len(keys) + 2)
+    ends[0], ends[-1] = -np.inf, np.inf
+    counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])
+    used = counts > 0
+    return np.concatenate([[0], keys, [0]])[used], counts[used], ends[used]
 
 
 @lru_cache(maxsize=64)
