@@ -328,7 +328,7 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
 
 
 def _by_value(d):
-    """Keys and counts of the occupied bins in the order of their values, and what is to be added to their edges, if any.
+    """Keys and counts of the occupied bins in the order of their values; what is to be added to their edges, or None.
 
     Infinite trials have bins of their own, with the key of zero and an infinite number to be added.
     """
