@@ -14,8 +14,8 @@ def histogram_error_bound(noise: Noise, bins, beta):
 
     sinh-normal: Bun-Dwork-Rothblum-Steinke 2018, Corollary 18 (A arsinh(sqrt(2 log(k / beta)) sigma / A));
     Gaussian: Bun-Steinke 2016, Section 6.1 corrected (sigma sqrt(2 log(k / beta)));
-    Laplace: union bound; truncated Laplace: the same, but never more than its support.
-    Raises TypeError for a noise without such a bound.
+    Laplace: union bound; truncated Laplace: the same, but never more than its support; any other noise: the union
+    bound by its own quantile, P[|Z| > radius] = beta / k. Raises TypeError for what is no noise.
     """
     log_ratio = np.log(bins) - np.log(beta)
     match noise:
@@ -27,6 +27,8 @@ def histogram_error_bound(noise: Noise, bins, beta):
             return np.minimum(noise.bound, noise.scale * log_ratio)
         case Laplace():
             return noise.scale * log_ratio
+        case Noise():
+            return noise.isf(0.5 * np.exp(-log_ratio))
     raise TypeError(f"no accuracy bound is known for {noise!r}")
 
 

@@ -90,8 +90,8 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
     """
     if not max_order(noise, shift) > omega or not np.isfinite(omega):
         return False
-    if isinstance(noise, SinhNormal) and noise.knee < noise.scale:
-        return False  # two modes: a smaller shift may be worse
+    if not noise.log_concave:
+        return False  # a smaller shift may be worse
     ends = (omega - 1) * np.geomspace(1e-3, 1, 13)
     left, right = np.concatenate([[0.0], ends[:-1]]), ends
     value = _scaled_divergence(noise, shift, right)

@@ -1,6 +1,7 @@
 """Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
 
-Closed forms for Gaussian and Laplace noise; for every other noise quadrature from `logpdf` and `privacy_loss` alone.
+Closed forms for Gaussian and Laplace noise, quadrature for sinh-normal noise, from its log density and loss; a noise
+that is not of the package is taken as a mixture of one (`mixture_divergences`).
 With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 into the mean of the non-negative
 e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
 """
@@ -10,11 +11,16 @@ from functools import singledispatch
 import numpy as np
 
 from tcdp_sim.errors import real
+from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
+from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.orders import SURE, max_order
+from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form, gauss_panels
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 RELATIVE = 1e-11
+KNOWN = (Gaussian, Laplace, SinhNormal, TruncatedLaplace)
 REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
@@ -24,57 +30,33 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
 
     shift: in counts, of either sign (the noises are symmetric, so both directions are equal). Infinite where it is:
     for sinh-normal noise at order >= 1 / (1 - exp(-2 |shift| / knee)), for truncated Laplace noise at every order.
-    Bounds hold to about 1e-10 relative. Raises ValueError for order < 1, NaN, or a shift that is not finite.
+    Bounds hold to about 1e-10 relative, but for what rounding takes: near the largest finite order, and of a noise
+    without its own `privacy_loss` at small shifts. Within 1e-12 of the largest order only the lower end is finite.
+    Raises ValueError for order < 1, NaN, or a shift that is not finite.
     """
     orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True, finite=False)))
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
         found = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
+    elif not isinstance(noise, KNOWN):
+        found = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
-        finite = orders < max_order(noise, size)
+        largest = max_order(noise, size)
+        finite = orders < largest * (1 - SURE)
         parts = [np.where(np.isinf(orders), _max_divergence(noise, size), np.inf) for _ in range(3)]
         if finite.any():
             for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
                 part[finite] = value
-        found = Bounds(*parts)
+        unsure = ~finite & (orders < largest * (1 + SURE))
+        if unsure.any() and largest > 1:
+            parts[0][unsure] = _finite_renyi(noise, size, np.array([largest * (1 - 2 * SURE)])).lower[0]
+        found = Bounds(*(np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf))))
     return found if np.ndim(order) else Bounds(*(float(part[0]) for part in found))
 
 
-@singledispatch
-def max_order(noise: Noise, shift: float) -> float:
-    """The order from which on the Renyi divergence of the noise from its shifted self is infinite (inf: none)."""
-    return np.inf
-
-
-@max_order.register
-def _(noise: SinhNormal, shift):
-    return -1 / np.expm1(-2 * abs(shift) / noise.knee)
-
-
-@max_order.register
-def _(noise: TruncatedLaplace, shift):
-    return 1.0 if shift else np.inf
-
-
-@singledispatch
-def _max_divergence(noise: Noise, shift: float) -> float:
-    """sup L, from the loss on a grid that reaches beyond every tail; infinite if it still grows at the end."""
-    arm = noise.isf(_LEVELS)
-    x = -np.concatenate([-arm[::-1], [0.0, -0.5 * shift, -shift], arm, arm[-1] * np.geomspace(1.1, 100, 60)])
-    with np.errstate(all="ignore"):
-        loss = noise.privacy_loss(np.sort(x), shift)
-    loss = loss[~np.isnan(loss)]
-    return np.inf if loss[0] > loss[len(loss) // 4] * (1 + 1e-9) else float(loss.max())
-
-
-@_max_divergence.register
-def _(noise: SinhNormal | Gaussian | TruncatedLaplace, shift):
-    return np.inf
-
-
-@_max_divergence.register
-def _(noise: Laplace, shift):
-    return shift / noise.scale
+def _max_divergence(noise, shift) -> float:
+    """sup L."""
+    return shift / noise.scale if isinstance(noise, Laplace) else np.inf
 
 
 @singledispatch
@@ -205,8 +187,17 @@ def _moments(noise, shift, orders, edges):
                 terms = np.abs(log_p[peak]) + np.abs((orders - 1) * loss[peak])
                 rounding = rounding + np.where(top > 0, 1e-12 * terms, 0)
             rows = [_excess(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
+            if nodes == 20:
+                lost = [_lost(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    return *means, top, rounding
+    return *means, top, rounding + np.array(lost) / means[0]
+
+
+def _lost(log_p, loss, s, top):
+    """What rounding takes of P e^(sL - top) where it is large: near the largest order log P and sL nearly cancel."""
+    height = log_p + s * loss
+    lost = ROUNDING * np.exp(height - top) * (np.abs(log_p) + np.abs(s * loss))
+    return np.where(np.isfinite(lost) & (s * loss > 1), lost, 0.0)
 
 
 def _excess(log_p, loss, s, top):
@@ -220,7 +211,8 @@ def _excess(log_p, loss, s, top):
     near = (np.abs(loss) < 30) & (np.abs(s * loss) < 30)
     small = max(1.0, s) * np.abs(loss) < 0.02
     direct = np.exp(scaled) * (np.expm1(s * loss) + s * np.expm1(-loss))
-    far = np.exp(scaled + s * loss) - (1 + s) * np.exp(scaled) + s * np.exp(scaled - loss)
+    lifted, flat = np.exp(scaled + s * loss), np.exp(scaled)
+    far = np.where(np.abs(s * loss) < 30, flat * np.expm1(s * loss), lifted - flat) + s * (np.exp(scaled - loss) - flat)
     term, series = np.exp(scaled), 0.0
     for k in range(1, 9):
         term = term * loss / k

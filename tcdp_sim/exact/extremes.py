@@ -7,6 +7,8 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.numerics import Bounds, closed_form
 
 MAX_COUNT = 1e300
+RARE = 1e-290  # a tail below it loses digits, in the end all
+TINY = 1e-310
 _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 
 
@@ -27,8 +29,23 @@ def max_abs_sf(noise: Noise, count, threshold) -> Bounds:
     """P[the largest absolute value of `count` iid draws exceeds threshold >= 0]."""
     count = _count(count)
     threshold = real("threshold", threshold, 0, closed=True, finite=False)
+    tail = 2 * noise.sf(threshold)
+    with np.errstate(divide="ignore", over="ignore"):
+        expected = np.where(tail > RARE, -count * np.log1p(-tail), _times(count, noise.logsf(threshold) + np.log(2)))
+        found = closed_form(-np.expm1(-expected)[()])
+    return found._replace(lower=np.maximum(found.lower - TINY, 0.0), upper=np.minimum(found.upper + TINY, 1.0))
+
+
+def log_all_below(noise: Noise, x, count: float):
+    """log P[`count` independent draws are all <= x]; also where P[Z > x] is too small for floats, and `count` large."""
+    with np.errstate(over="ignore"):
+        return np.where(noise.sf(x) > RARE, count * noise.logcdf(x), -_times(count, noise.logsf(x)))
+
+
+def _times(count, log_tail):
+    """count e^log_tail, of factors that need not be floats."""
     with np.errstate(divide="ignore"):
-        return closed_form(-np.expm1(count * np.log1p(-2 * noise.sf(threshold))))
+        return np.exp(np.minimum(np.log(count) + log_tail, 700.0))
 
 
 def _count(count):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tcdp_sim.exact.resolution import graded
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
@@ -29,6 +30,7 @@ def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
     with np.errstate(over="ignore"):
         arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
     arm = arm[arm < 1e300]
+    arm = arm if noise.log_concave else graded(arm)
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 
@@ -118,9 +120,10 @@ class LevelSets:
 
 def loss_sets(noise: Noise, shift: float) -> LevelSets:
     """Those of the privacy loss of a noise against itself shifted by `shift`."""
+    far = {} if noise.gives_loss else {"far": ()}  # where the difference of log densities means nothing
     return LevelSets(
         lambda x: noise.privacy_loss(x, shift),
-        landmarks(noise, [0.0, shift]),
+        landmarks(noise, [0.0, shift], **far),
         lambda x: 1e-15 * (_size(noise.logpdf(x)) + _size(noise.logpdf(x - shift))),
         panels(noise, [0.0, shift]),
     )

@@ -11,10 +11,12 @@ import numpy as np
 
 from tcdp_sim.errors import choice, real
 from tcdp_sim.exact.level_sets import LevelSets, log_mass, loss_sets
+from tcdp_sim.exact.resolution import loss_error
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds
 
 LAWS = ("P", "Q")
+_CLOSE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class PrivacyLossDistribution:
     L = noise.privacy_loss(Y, shift), with Y = Z ("P", the default) or Y = Z + shift (`under="Q"`). As the noises are
     symmetric, L under Q is distributed like -L under P, and the loss against the other neighbour like L.
     Methods take scalars or arrays. Probabilities are good to about 1e-12 relative (of the smaller of 1e-290 and
-    themselves); the log forms go on below that. Raises ValueError for NaN, a shift that is not finite, probabilities
-    outside [0, 1], and noises with array-valued parameters.
+    themselves); the log forms go on below that. Of a noise without its own `privacy_loss` they are good to 1e-7 or
+    refused, as are quantiles, infinite losses and moments. Raises ValueError for NaN, a shift that is not finite,
+    probabilities outside [0, 1], and noises with array-valued parameters.
     """
 
     noise: Noise
@@ -54,6 +57,7 @@ class PrivacyLossDistribution:
 
     def isf(self, p):
         """The smallest loss with P[L > loss] <= p, under P; p = 0: the largest loss there is."""
+        self.noise.need_loss()
         p = np.asarray(real("p", p, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
             return self._by_bisection(lambda loss: self.sf(loss) <= p, p, 0)
@@ -61,6 +65,7 @@ class PrivacyLossDistribution:
 
     def ppf(self, q):
         """The smallest loss with P[L <= loss] >= q, under P; q = 1: the largest loss there is."""
+        self.noise.need_loss()
         q = np.asarray(real("q", q, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
             return self._by_bisection(lambda loss: self.cdf(loss) >= q, q, 1)
@@ -68,6 +73,7 @@ class PrivacyLossDistribution:
 
     def infinite_mass(self) -> float:
         """P[L = inf]: the probability of an output that only P can produce."""
+        self.noise.need_loss()
         return float(self.sf(np.finfo(np.float64).max)) if np.isposinf(self._sets.value).any() else 0.0
 
     def mean(self) -> Bounds:
@@ -96,7 +102,23 @@ class PrivacyLossDistribution:
         levels = np.asarray(real("loss", loss, -np.inf, closed=True, finite=False))
         centre = {"P": 0.0, "Q": self.shift}[choice("under", under, LAWS)]
         left, right = sets(levels.ravel())
-        return log_mass(self.noise, left - centre, right - centre).reshape(levels.shape)[()]
+        found = log_mass(self.noise, left - centre, right - centre)
+        if not self.noise.gives_loss:
+            self._check(found, levels.ravel(), left, right, centre, sets)
+        return found.reshape(levels.shape)[()]
+
+    def _check(self, found, levels, left, right, centre, sets):
+        """Refuse levels at which the rounding of the loss decides: where moving them by it moves the probability."""
+        ends = np.concatenate([left, right])
+        error = loss_error(self.noise, ends, self.shift)
+        outer = np.isin(ends, self._sets.x[[0, -1]])
+        error = np.where(outer.all(axis=0), error.max(axis=0), np.where(outer, 0.0, error).max(axis=0))
+        for sign in (-1, 1):
+            moved = log_mass(self.noise, *(end - centre for end in sets(levels + sign * error)))
+            with np.errstate(invalid="ignore"):
+                same = (np.abs(moved - found) <= _CLOSE) | (moved == found)
+            if not same.all():
+                self.noise.need_loss()
 
     def _loss_at(self, x):
         with np.errstate(all="ignore"):
@@ -121,6 +143,8 @@ class PrivacyLossDistribution:
         """E[g(L); L > above] under P, for g >= 0."""
         if self.infinite_mass() > 0:
             return Bounds(np.inf, np.inf, np.inf)
+
+        self.noise.need_loss()
 
         def integrand(_, x):
             with np.errstate(all="ignore"):

@@ -1,17 +1,19 @@
 """Renyi and hockey-stick divergences between mixtures of one noise, by quadrature from its log density and loss.
 
-With L = log(p / q), E_q[e^L] = 1 turns E_q[e^(aL)] - 1 into the mean of the non-negative e^(aL) - 1 - a (e^L - 1), and
-the hockey-stick divergence is that of (p - e^eps q) where it is positive: no digits are lost, however close p and q
-are, provided that L is known to the last digits near zero. So it is computed from the weights in which they differ.
+With L = log(p / q) and s = a - 1, E_q[e^L] = 1 turns E_q[e^(aL)] - 1 into the mean of the non-negative
+e^(aL) - 1 - a (e^L - 1), which is taken over s: so the digits stay near order 1, and its limit there is Kullback and
+Leibler's. The hockey-stick divergence is that of (p - e^eps q) where it is positive. No digits are lost, however close
+p and q are, provided that L is known to the last digits near zero: so it is computed from the weights in which they
+differ.
 """
 
 import numpy as np
 
 from tcdp_sim.errors import real
-from tcdp_sim.exact.divergence import max_order
 from tcdp_sim.exact.level_sets import TINY, LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
-from tcdp_sim.noise import Noise
+from tcdp_sim.exact.orders import SURE, max_order
+from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
 from tcdp_sim.numerics import Bounds, integrate
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
@@ -36,11 +38,14 @@ def renyi_divergence_between(p: Mixture, q: Mixture, orders) -> Bounds:
 def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
     """H_eps(p || q) = sup over events of p - e^epsilon q; epsilon finite, nats, of any sign, scalar or array.
 
-    p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative, from 1 down to 1e-300.
+    p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative, from 1 down to 1e-300; of a noise without its
+    own `privacy_loss` they are as wide as the rounding of its log density makes them.
     Raises ValueError for different noises, and NaN or infinite epsilon.
     """
     pair = _Pair(p, q)
     flat = np.ravel(real("epsilons", epsilons, -np.inf))
+    if not pair.noise.gives_loss:
+        return _shaped(_between_errors(pair, flat), epsilons)
 
     def integrand(epsilon, x):
         with np.errstate(all="ignore"):
@@ -53,6 +58,29 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
     found = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
     return _shaped(found, epsilons)
+
+
+def _between_errors(pair, epsilons) -> np.ndarray:
+    """Rows of (lower, estimate, upper): the loss pushed down and up by its error everywhere, on panels that resolve."""
+    arm = resolved(pair.noise, panels(pair.noise, [0.0]))
+    edges = np.unique(np.add.outer(pair.shifts, arm))
+    outside = float(pair.p.cdf(edges[0]) + pair.p.sf(edges[-1])) + TINY
+
+    def gained(x, epsilon, sign):
+        error = sign * pair.error(x)
+        with np.errstate(all="ignore"):
+            share = np.maximum(-np.expm1(epsilon - pair.loss(x) - error), 0.0)
+        return np.where(np.isnan(share), 0.0, pair.p.pdf(x) * (1 + error) * share)
+
+    rows = []
+    for epsilon in epsilons:
+        kinks = sign_changes(pair.loss, epsilon, edges)
+        cut = np.concatenate([edges, kinks])
+        low, middle, high = (integrate(lambda x: gained(x, epsilon, sign), cut) for sign in (-1, 0, 1))  # noqa: B023
+        slack = 1e-11 * high.upper  # of the density
+        low, high = max(low.lower - slack, 0.0), min(high.upper + slack + outside, 1.0)
+        rows.append((low, min(max(middle.estimate, low), high), high))
+    return np.array(rows)
 
 
 def _shaped(rows, like) -> Bounds:
@@ -92,13 +120,30 @@ class _Pair:
 
     def sets(self) -> LevelSets:
         """The sets in which the loss exceeds a level."""
-        return LevelSets(self.loss, landmarks(self.noise, self.shifts), self._floor, panels(self.noise, self.shifts))
+        far = {} if self.noise.gives_loss else {"far": ()}  # where the difference of log densities means nothing
+        return LevelSets(self.loss, landmarks(self.noise, self.shifts, **far), self._floor, self.panels())
+
+    def panels(self, far=(2.0,)):
+        """Where panels of a quadrature end."""
+        found = panels(self.noise, self.shifts, far)
+        return found if self.noise.log_concave else graded(found)
+
+    def error(self, x):
+        """By how much rounding may move the loss at x."""
+        if self.noise.gives_loss:
+            loss = np.abs(self.loss(x))
+            known = ROUNDING * np.where(np.isfinite(loss), loss, 0.0)
+            return known if self.noise.log_concave else known + self._of_arguments(x)
+        span = self.shifts[-1] - self.shifts[0]  # between the two outermost; those between them are nearer
+        return np.max([loss_error(self.noise, x - m, d) for m in self.shifts for d in (-span, span)], axis=0)
+
+    def _of_arguments(self, x):
+        return np.max([argument_error(self.noise, x - m) for m in self.shifts], axis=0)
 
     def max_order(self) -> float:
         """The order from which on the Renyi divergence is infinite: that of how far p reaches beyond q."""
         overhang = max(self.q.shifts[0] - self.p.shifts[0], self.p.shifts[-1] - self.q.shifts[-1])
-        with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
-            first = max_order(self.noise, overhang) if overhang > 0 else np.inf
+        first = max_order(self.noise, overhang) if overhang > 0 else np.inf
         end = self.noise.isf(0.0)
         if np.isfinite(end):  # p may also have mass in a gap between the supports of q
             ends = np.unique(np.concatenate([self.shifts - end, self.shifts + end]))
@@ -108,8 +153,7 @@ class _Pair:
 
     def _floor(self, x):
         """What rounding adds to the loss: nothing beyond its own digits if the noise gives its loss in closed form."""
-        size = np.abs(self.q.logpdf(x)) if type(self.noise).privacy_loss is Noise.privacy_loss else np.zeros_like(x)
-        return 1e-15 * np.where(np.isfinite(size), size, 0.0)
+        return np.zeros_like(x) if self.noise.gives_loss else self.error(x)
 
 
 def _log_mean(weights, logs):
@@ -124,31 +168,42 @@ def _renyi(pair, order):
         return 0.0, 0.0, 0.0
     if np.isinf(order):
         return _max_divergence(pair)
-    if order >= pair.max_order():
-        return np.inf, np.inf, np.inf
+    largest = pair.max_order()
+    if order >= largest * (1 - SURE):
+        low = _renyi(pair, largest * (1 - 2 * SURE))[0] if largest > 1 and order < largest * (1 + SURE) else np.inf
+        return low, np.inf, np.inf
     edges, cut, top = _reach(pair, order)
-    mean = integrate(lambda x: _excess(pair, order, x, top), edges, 1e-11)
-    slack = (2e-12 + 4e-16 * top) * mean.estimate  # the rounding of the integrand
+    mean = integrate(lambda x: _excess(pair, order - 1, x, top), edges, 1e-11)
+    lost = integrate(lambda x: _lost(pair, order - 1, x, top), edges, 1e-2).upper
+    slack = (2e-12 + 4e-16 * top) * mean.estimate + lost  # the rounding of the integrand
     means = (max(mean.lower - slack, 0.0), mean.estimate, mean.upper + slack)
-    low, middle, high = (_divergence(mean, order, top) for mean in means)
+    low, middle, high = (divergence_of_mean(mean, order, top) for mean in means)
     return (low, np.inf, np.inf) if cut else (low, middle, high)
 
 
-def _divergence(mean, order, top):
-    if order == 1:
-        return mean
+def divergence_of_mean(mean: float, order: float, top: float) -> float:
+    """D_order from the mean of `excess_over_s`, which was divided by e^top."""
+    s = order - 1
+    if s == 0:
+        return float(mean)
     with np.errstate(divide="ignore"):
-        logged = top + np.log(mean + np.exp(-top)) if top > 0 else np.log1p(mean)
-    return float(logged / (order - 1))
+        logged = top + np.log(s * mean + np.exp(-top)) if top > 0 else np.log1p(s * mean)
+    return float(logged / s)
 
 
 def _max_divergence(pair):
     """sup L; infinite where it goes on growing as far as floats are followed."""
     sets = pair.sets()
     top = sets.value.max()
+    if np.isposinf(top):
+        return np.inf, np.inf, np.inf
+    error = pair.error(sets.x) + 1e-11 * np.abs(sets.value)
     ends = [(0, 10), (-1, -11)]  # the outermost point, and one that is nearer by a factor of a thousand
-    grows = any(sets.value[far] == top > sets.value[near] * (1 + 1e-9) for far, near in ends)
-    return (np.inf, np.inf, np.inf) if grows else (top * (1 - 1e-11), top, top * (1 + 1e-11))
+    low = (sets.value - error).max()
+    rise = [sets.value[far] - sets.value[near] - 1e-9 * abs(sets.value[near]) for far, near in ends]
+    if any(up > error[far] and sets.value[far] + error[far] >= low for up, (far, _) in zip(rise, ends)):
+        return (np.inf if pair.noise.gives_loss else low), np.inf, np.inf
+    return low, top, (sets.value + error).max() if pair.noise.gives_loss else np.inf  # beyond the tails it is unknown
 
 
 def _reach(pair, order):
@@ -161,7 +216,7 @@ def _reach(pair, order):
             value = np.fmax(at_p, log_q)
         return np.where(np.isnan(value) | (log_q == -np.inf), -np.inf, value)
 
-    x = panels(pair.noise, pair.shifts, far=_BEYOND)
+    x = pair.panels(_BEYOND)
     heights = height(x)
     peaks = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
     steps = np.maximum(x[peaks + 1] - x[peaks], x[peaks] - x[peaks - 1])
@@ -175,32 +230,37 @@ def _reach(pair, order):
     return x[max(first - 1, 0) : last + 2], cut, max(heights.max() - 600, 0.0)
 
 
-def _excess(pair, order, x, top):
-    """q(x) e^-top (e^(aL) - 1 - a (e^L - 1)); for a = 1 its limit over a - 1, q(x) (L e^L - e^L + 1)."""
+def _lost(pair, s, x, top):
+    """What rounding of the loss and of q may add to that: s + 1 times the slope of its tilted part, to second order."""
     with np.errstate(all="ignore"):
-        loss = pair.loss(x)
-        log_q = pair.q.logpdf(x) - top
-        value = _kullback_leibler(loss, log_q, pair.p.pdf(x)) if order == 1 else _power(order, loss, log_q)
-    return np.where(np.isfinite(value), value, 0.0)  # neither has density
+        loss, log_q, error = pair.loss(x), pair.q.logpdf(x) - top, pair.error(x)
+        tilted = np.exp(log_q + loss) * (np.abs(np.expm1(s * loss)) / s if s > 0 else np.abs(loss))
+        tilted = np.where(np.abs(s * loss) < 30, tilted, np.exp(log_q + (s + 1) * loss) / max(s, 1e-300))
+        second = 0.5 * (s + 1) * error**2 * np.exp(log_q + np.maximum((s + 1) * loss, 0))
+        of_density = ROUNDING * (1 + np.abs(log_q + top)) * np.abs(_excess(pair, s, x, top))
+        value = (s + 1) * tilted * error + second + of_density
+    return np.where(np.isfinite(value), value, 0.0)
 
 
-def _power(order, loss, log_q):
-    near = np.exp(log_q) * (np.expm1(order * loss) - order * np.expm1(loss))
-    far = np.exp(log_q + order * loss) - order * np.exp(log_q + loss) + (order - 1) * np.exp(log_q)
-    found = np.where(np.abs(order * loss) < 30, near, far)
-    small = np.abs(order * loss) < _SERIES
-    term, total = np.ones_like(loss), 0.0
-    for k in range(1, 11):
+def _excess(pair, s, x, top):
+    """`excess_over_s` of the pair at x, times q(x) e^-top; 0 where neither has density."""
+    with np.errstate(all="ignore"):
+        value = excess_over_s(s, pair.loss(x), pair.q.logpdf(x) - top)
+    return np.where(np.isfinite(value), value, 0.0)
+
+
+def excess_over_s(s: float, loss, log_q):
+    """q (e^(aL) - 1 - a (e^L - 1)) / s, a = s + 1, without cancellation; for s = 0 its limit, q (L e^L - e^L + 1)."""
+    p, q = np.exp(log_q + loss), np.exp(log_q)
+    if s == 0:
+        rise = np.where(p > 0, p * loss, 0.0)
+    else:
+        rise = np.where(np.abs(s * loss) < 30, p * np.expm1(s * loss), np.exp(log_q + (s + 1) * loss) - p) / s
+    found = rise - np.where(np.abs(loss) < 30, q * np.expm1(loss), p - q)
+    small = (s + 1) * np.abs(loss) < _SERIES
+    term, powers, total = loss, 0.0, 0.0
+    for k in range(2, 12):  # (a^k - a) / s = a + a^2 + ... + a^(k-1)
         term = term * loss / k
-        total = total + term * (order**k - order)
-    return np.where(small, np.exp(log_q) * total, found)
-
-
-def _kullback_leibler(loss, log_q, at_p):
-    found = np.where(at_p > 0, at_p * loss, 0.0) - np.exp(log_q) * np.where(loss < 30, np.expm1(loss), 0.0)
-    found = found - np.where(loss < 30, 0.0, at_p)
-    term, total = np.ones_like(loss), 0.0
-    for k in range(1, 11):
-        term = term * loss / k
-        total = total + term * (k - 1)
-    return np.where(np.abs(loss) < _SERIES, np.exp(log_q) * total, found)
+        powers += (s + 1) ** (k - 1)
+        total = total + term * powers
+    return np.where(small, q * total, found)

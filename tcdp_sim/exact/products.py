@@ -7,6 +7,7 @@ import numpy as np
 
 from tcdp_sim.errors import real
 from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.numerics import Bounds, integrate
 
@@ -14,27 +15,31 @@ NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end coun
 MOST_COORDINATES = 2
 
 
+def _name(noise):
+    return getattr(noise, "family", repr(noise))
+
+
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
     """delta(epsilon) when `coordinates` coordinates, each with its own draw of the noise, all change by `shift`.
 
     epsilon: nats, any finite scalar; shift: counts. Closed form for Gaussian noise (shift times the root of
-    `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them.
+    `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, and for a
+    noise that gives no privacy loss of its own.
     """
     if isinstance(noise, Gaussian):
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
     if coordinates == 1 or shift == 0:
         return hockey_stick(noise, shift, epsilon)
     if coordinates > MOST_COORDINATES:
-        raise ValueError(
-            f"coordinates = {coordinates} is not valid for {noise.family} noise; valid: 1 or {MOST_COORDINATES} "
-            "(any number for gaussian)"
-        )
+        valid = f"1 or {MOST_COORDINATES} (any number for gaussian)"
+        raise ValueError(f"coordinates = {coordinates} is not valid for {_name(noise)} noise; valid: {valid}")
+    noise.need_loss()
     size, epsilon = abs(real("shift", shift, -np.inf)), real("epsilon", epsilon, -np.inf)
     least = hockey_stick(noise, size, epsilon).lower  # of one coordinate alone: the answer is no smaller
     lowest = np.log10(max(NEGLIGIBLE * least, 1e-307))
     arm = noise.isf(np.concatenate([[0.5, 0.35, 0.2], np.logspace(-1, lowest, max(6, int(-lowest / 2)))]))
     edges = np.concatenate([-arm, arm, arm + size, size - arm, [0.0, size / 2, size]])
-    edges = np.unique(edges[noise.pdf(edges) > 0])
+    edges = resolved(noise, np.unique(edges[noise.pdf(edges) > 0]))
 
     def part(end):
         def integrand(x):
@@ -45,9 +50,15 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 
         return integrate(integrand, edges, relative=1e-9)
 
-    estimate = part(lambda rest: hockey_stick(noise, size, rest).estimate)
-    # every profile is good to 1e-10 of itself, and beyond the edges it is at most one
-    beyond = float(noise.cdf(edges[0]) + noise.sf(edges[-1]))
-    slack = 1e-10 * estimate.estimate
+    wider = [0.0]  # by how much more than 1e-10 of itself a profile is known
+
+    def profile(rest):
+        low, middle, high = hockey_stick(noise, size, rest)
+        wider.append(float(np.max(np.maximum(high - middle, middle - low) - 1e-10 * middle)))
+        return middle
+
+    estimate = part(profile)
+    beyond = float(noise.cdf(edges[0]) + noise.sf(edges[-1]))  # there a profile is at most one
+    slack = 1e-10 * estimate.estimate + max(wider)
     lower, upper = max(estimate.lower - slack, 0.0), min(estimate.upper + slack + beyond, 1.0)
     return Bounds(float(lower), float(estimate.estimate), float(upper))

@@ -8,13 +8,17 @@ Theorems 3 and 4); for every other noise quadrature from `logpdf`, `sf` and `pri
 from functools import singledispatch
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, ndtr
 
 from tcdp_sim.errors import real
 from tcdp_sim.exact.level_sets import TINY, log_mass, loss_sets
+from tcdp_sim.exact.mixture_divergences import hockey_stick_between
+from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form, gauss_panels, integrate
 
+_ULP = 2.0**-51  # relative: what the rounding of shift / scale and of one operation more comes to
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
@@ -24,7 +28,8 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
 
     epsilon: nats, finite, of any sign, scalar or array; shift: counts, of either sign (both directions are equal by
     symmetry). At epsilon = 0 this is the total variation distance. Bounds hold to about 1e-10 relative, from 1 down
-    to 1e-300. Raises ValueError for NaN or infinite arguments.
+    to 1e-300, but for what rounding takes where the loss hardly exceeds epsilon; that is more for a noise without its
+    own `privacy_loss`. Raises ValueError for NaN or infinite arguments.
     """
     epsilons = np.atleast_1d(np.asarray(real("epsilon", epsilon, -np.inf)))
     size = abs(real("shift", shift, -np.inf))
@@ -44,31 +49,67 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
 @singledispatch
 def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
+    if not noise.gives_loss:
+        return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
     sets = loss_sets(noise, shift)
     if sets.monotone:
         return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
     found = sets.integrate_above(epsilons, lambda epsilon, x: _integrand(noise, shift, epsilon, x))
-    # Where the loss hardly exceeds epsilon, its rounding counts; more so if it is the difference of two log densities.
-    size = 1 + abs(float(noise.logpdf(shift))) if type(noise).privacy_loss is Noise.privacy_loss else epsilons
-    slack = 1e-12 * found.estimate + 1e-15 * size * np.exp(log_mass(noise, *sets.above(epsilons)))
+    slack = 1e-12 * found.estimate + _rounding(epsilons, np.exp(log_mass(noise, *sets.above(epsilons))))
     outside = float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1]))
     return Bounds(found.lower - slack, found.estimate, found.upper + slack + outside)
 
 
+def _rounding(epsilons, mass):
+    """What the rounding of the loss may change where it hardly exceeds epsilon: there 1 - e^(epsilon - L) cancels."""
+    return ROUNDING * epsilons * mass
+
+
 @_profile.register
 def _(noise: Laplace, shift, epsilons):
-    return closed_form(np.maximum(-np.expm1((epsilons - shift / noise.scale) / 2), 0.0), 1e-14)
+    return closed_form(np.maximum(-np.expm1(-_room(noise, shift, epsilons) / 2), 0.0), 1e-14)
+
+
+def _room(noise, shift, epsilons):
+    """shift / scale - epsilon, good to its last digits: scale * epsilon without its rounding error (Dekker 1971)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = noise.scale * epsilons
+        (a, b), (c, d) = _halves(noise.scale), _halves(epsilons)
+        lost = ((a * c - product) + a * d + b * c) + b * d
+        lost = np.where(np.isfinite(lost), lost, 0.0)  # only where the product is far above any shift
+        return ((shift - product) - lost) / noise.scale
+
+
+def _halves(x):
+    """Two numbers of 26 bits that add up to x."""
+    high = x * (2.0**27 + 1)
+    high = high - (high - x)
+    return high, x - high
 
 
 @_profile.register
 def _(noise: TruncatedLaplace, shift, epsilons):
-    """The mass outside the other support, then two stretches on which the loss is theta or falls linearly."""
+    """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
+
+    Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
+    """
     theta, start = shift / noise.scale, min(shift - noise.bound, noise.bound)
-    crossing = np.maximum(0.5 * (shift - noise.scale * epsilons), start)
-    outside = noise.cdf(start)
-    level = np.maximum(noise.cdf(min(0.0, shift)) - outside, 0) * np.maximum(-np.expm1(epsilons - theta), 0)
-    edges = np.stack([np.full_like(crossing, max(start, 0.0)), np.maximum(crossing, max(start, 0.0))], axis=1)
-    return closed_form(outside + level + _columns(noise, shift, epsilons, edges, 20), 1e-12)
+    twice = 2 * -np.expm1(-noise.bound / noise.scale)
+    if start < 0:  # both from the distances that are small: their difference is not
+        outside = np.exp(start / noise.scale) * -np.expm1(-theta) / twice
+        flat = -np.expm1(start / noise.scale) / twice
+    else:
+        outside, flat = noise.cdf(start), 0.0
+    first = max(start, 0.0)
+    room = _room(noise, shift, epsilons)
+    crossing = np.clip(0.5 * noise.scale * room, first, noise.bound)
+    share = -np.expm1((first - crossing) / noise.scale)
+    falls = np.exp(-first / noise.scale) * share / twice  # the mass of the last
+    inner = flat * np.maximum(-np.expm1(-room), 0) + falls * share
+    lost = np.where(first > 0, 4 * _ULP * crossing / noise.scale * falls, 0.0)  # crossing - first has its rounding
+    lost = lost + 1e-12 * inner + outside * min(1e-12 + _ULP * abs(start) / noise.scale, 1.0) + TINY
+    found = outside + inner
+    return Bounds(found - lost, found, found + lost)
 
 
 @_profile.register
@@ -76,10 +117,13 @@ def _(noise: Gaussian, shift, epsilons):
     theta = shift / noise.scale
     low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
     with np.errstate(over="ignore", invalid="ignore"):
-        near = ndtr(-low) - np.exp(epsilons + log_ndtr(-high))
+        near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
         far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
-    found = closed_form(np.where((low < 1) & (theta > 0.5), near, far), 1e-11)
-    return found._replace(upper=found.upper + TINY)
+        value = np.where((low < 1) & (theta > 0.5), near, far)
+        error = 1e-11 + _ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # that of low moves the tail
+    value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
+    lost = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
+    return Bounds(value - lost - TINY, value, np.where(error < 0.1, value + lost, 1.0) + TINY)
 
 
 def _mills_drop(middle, width):
@@ -111,7 +155,9 @@ def _monotone(noise, shift, epsilons, crossing):
         kinks = [x for x in (0.0, shift) if edges[i, 0] < x < crossing[i]]
         row = np.concatenate([edges[i], kinks])
         low[i], fine[i], high[i] = integrate(lambda x: _integrand(noise, shift, epsilons[i], x), row)  # noqa: B023
-    return Bounds(low, fine, high + noise.cdf(edges[:, 0]) + TINY)  # further out the integrand is at most P
+    lost = _rounding(epsilons, tail)
+    beyond = noise.cdf(edges[:, 0])  # there the integrand is at most P
+    return Bounds(low - lost, fine, high + lost + beyond + TINY)
 
 
 def _columns(noise, shift, epsilons, edges, nodes):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from tcdp_sim.errors import real
+from tcdp_sim.exact.extremes import log_all_below
+from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
@@ -21,7 +23,7 @@ def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
     gaps, ties, others, empty = _ranked(counts, bins)
 
     def winner(z, top):
-        loses = others[:, None] * noise.logcdf(z + gaps[:, None])
+        loses = log_all_below(noise, z + gaps[:, None], others[:, None])
         return np.exp(_log_density(noise, z, ties) + loses.sum(axis=0) + _log_power(noise, z + top, empty))
 
     reach = 2 * noise.isf(_TAILS[0])  # a bin this far below never wins, to within the mass left out
@@ -54,14 +56,14 @@ def _log_density(noise, z, ties):
 
 
 def _log_power(noise, z, power):
-    return power * noise.logcdf(z) if power > 0 else np.zeros_like(z)
+    return log_all_below(noise, z, power) if power > 0 else np.zeros_like(z)
 
 
 def _expectation(noise, f, counts, gaps):
     """The integral of f(z, top) over all but the two tails of the noise beyond the first of _TAILS."""
     top = float(np.max(counts))
     levels = noise.isf(_TAILS)
-    edges = np.concatenate([-levels, [0.0], levels])
+    edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
     kinks = np.array([-levels[0], 0.0, levels[0]])  # of the density and of cdf: the centre and the ends of the support
     shifted = [edges - top, edges - gaps.min(initial=np.inf), *(kinks - gap for gap in np.sort(gaps)[:_KINKS])]
     inside = np.concatenate(shifted)
@@ -69,5 +71,5 @@ def _expectation(noise, f, counts, gaps):
     with np.errstate(invalid="ignore", under="ignore"):
         low, middle, high = integrate(lambda z: f(z, top), np.concatenate([edges, inside]), relative=1e-9)
     rounding = 1e-11 * middle  # of f
-    left_out = 2 * len(counts) * _TAILS[0]
+    left_out = 2 * len(counts) * max(_TAILS[0], float(noise.sf(edges.max())))
     return Bounds(max(low - rounding, 0.0), min(max(middle, 0.0), 1.0), min(high + rounding + left_out, 1.0))

@@ -12,11 +12,15 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from tcdp_sim.errors import choice, real
+from tcdp_sim.exact.extremes import log_all_below
+from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise import Laplace
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 MOST = 1e300
-TINY = 1e-310
+TINY = 1e-310  # what rounding is worth where floats end: no upper bound is smaller
+MOST_SELECTED = 10**6
+_SLACKS = 1e-12 * 4.0 ** np.arange(21)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
@@ -45,31 +49,41 @@ def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, de
     """The smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
 
     Other arguments as in selection_probability. The gap is found by root finding on the exact law, and its bounds are
-    gaps at which the failure probability is certainly above and certainly at most beta. Infinite for
-    sparse_vector where beta is out of reach of any gap that a float can hold.
+    gaps at which the failure probability is certainly above and certainly at most beta. Where no gap that a float can
+    hold is certain to be enough, as at beta below the 1e-300 that quadrature leaves out, the upper end is infinite.
     """
     law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
-    if law(noise, 0.0, False).upper <= beta:
+
+    def fails(gap):
+        return law(noise, gap, False)
+
+    if fails(0.0).upper <= beta:
         return Bounds(0.0, 0.0, 0.0)
-    high = 1.0
-    while law(noise, high, False).upper > beta:
-        high *= 2
-        if high > 1e300:
-            return Bounds(np.inf, np.inf, np.inf)
+    low, high = _doubled(fails, beta)
+    if np.isinf(high):
+        return Bounds(low, np.inf, np.inf)
 
     def excess(gap):
-        return np.log(max(law(noise, gap, False).estimate, TINY) / beta)
+        return np.log(max(fails(gap).estimate, 5e-324)) - np.log(beta)
 
-    root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13)
-    slack = 1e-12
-    while not _brackets(law, noise, beta, root, slack):
-        slack *= 4
-    return Bounds(root * (1 - slack), root, root * (1 + slack))
+    root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13) if excess(0.0) > 0 else 0.0
+    ends = root * (1 - _SLACKS), root + _SLACKS * max(root, high)
+    below = (gap for gap in ends[0] if fails(gap).lower >= beta)
+    above = (gap for gap in ends[1] if gap <= high and fails(gap).upper <= beta)
+    return Bounds(float(next(below, 0.0)), float(root), float(next(above, high)))
 
 
-def _brackets(law, noise, beta, root, slack) -> bool:
-    low, high = (law(noise, root * (1 + sign * slack), False) for sign in (-1, 1))
-    return slack > 1e-2 or (low.lower >= beta and high.upper <= beta)
+def _doubled(fails, beta) -> tuple[float, float]:
+    """Gaps that are certainly too small and certainly enough, the latter found by doubling; inf if there is none."""
+    low, high = 0.0, 1.0
+    while fails(high / 1024).upper <= beta:
+        high /= 1024
+    while (found := fails(high)).upper > beta:
+        low = high if found.lower >= beta else low
+        high *= 2
+        if high > MOST:
+            return low, np.inf
+    return low, high
 
 
 def _law(algorithm, k, m, delta) -> Callable:
@@ -78,8 +92,10 @@ def _law(algorithm, k, m, delta) -> Callable:
     k = real("k", k, 2, MOST, closed=True, finite=False)
     if k != np.floor(k):
         raise ValueError(f"k = {k:g} is not valid; valid: a whole number of candidates")
-    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m < (k if algorithm in WITH_TOP_M else 2):
-        raise ValueError(f"m = {m!r} is not valid for {algorithm} at k = {k:g}; valid: 1 <= m < k, or 1 without top-m")
+    most = min(k - 1, MOST_SELECTED) if algorithm in WITH_TOP_M else 1
+    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= most:
+        valid = f"1 <= m < k and m <= {MOST_SELECTED:,}, or 1 without top-m"
+        raise ValueError(f"m = {m!r} is not valid for {algorithm} at k = {k:g}; valid: {valid}")
     if algorithm in ("generalized_histogram", "noisy_max"):
         return lambda noise, gap, success: _noisy_max(noise, gap, k, m, success)
     if algorithm == "exponential_mechanism":
@@ -100,13 +116,14 @@ def _lead_passes(noise, gap, tail, success):
     distance = noise.isf(tail) - lead
     # The rounding of the distance is what counts far out: two more evaluations show it.
     ends = distance + np.array([-1, 1]) * 4e-15 * (abs(distance) + lead)
-    low, middle, high = np.sort((noise.sf if success else noise.cdf)(np.array([ends[0], distance, ends[1]])))
-    return Bounds(low * (1 - 1e-11), middle, min(high * (1 + 1e-11), 1.0))
+    with np.errstate(over="ignore"):
+        low, middle, high = np.sort((noise.sf if success else noise.cdf)(np.array([ends[0], distance, ends[1]])))
+    return Bounds(max(low * (1 - 1e-11) - TINY, 0.0), middle, min(high * (1 + 1e-11) + TINY, 1.0))
 
 
 def _exponential_mechanism(epsilon, gap, k, m, success):
     """m leaders are drawn one after the other: the i-th with (m - i) / (m - i + (k - m) e^(-epsilon gap / 2))."""
-    exponent = np.log(k - m) - real("epsilon", epsilon, 0) * gap / 2
+    exponent = np.log(k - m) - _half(epsilon, gap)
     fails = np.logaddexp(0, exponent - np.log(np.arange(1, m + 1))).sum()  # minus log P[success]
     single = m == 1
     error = 1e-13 * (1 + abs(exponent))
@@ -116,21 +133,33 @@ def _exponential_mechanism(epsilon, gap, k, m, success):
 
 
 def _permute_and_flip(epsilon, gap, k, success):
-    """The integral over u in (0, 1) of (1 - q u)^(k-1), with q = e^(-epsilon gap / 2)."""
-    q = np.exp(-real("epsilon", epsilon, 0) * gap / 2)
-    if q == 1 or q == 0:
-        value = 1 / k if q else 1.0
-        return _probability(value if success else 1 - value, 1e-15)
-    direct = -np.expm1(k * np.log1p(-q)) / (k * q)
-    if success:
-        return _probability(direct, 1e-12)
-    if k * q > 0.05:
-        return _probability(1 - direct, 1e-12)
+    """The integral over u in (0, 1) of (1 - q u)^(k-1), with q = e^(-epsilon gap / 2).
+
+    q may lie far below the floats while k q does not, so that k q is taken from its log.
+    """
+    fall, log_k = _half(epsilon, gap), np.log(k)
+    q = np.exp(-fall)
+    if q == 1:
+        return _probability(1 / k if success else 1 - 1 / k, 1e-15)
+
+    def times_q(n):
+        return n * q if fall < 700 else n / k * np.exp(log_k - fall)
+
+    rounding = 1e-12 + 4e-16 * (fall + log_k)
+    if times_q(k) > 0.05 or (success and fall < 700):
+        with np.errstate(over="ignore"):
+            direct = -np.expm1(k * np.log1p(-q) if fall < 700 else -times_q(k)) / times_q(k)
+        return _probability(direct if success else 1 - direct, rounding)
     term, total = 1.0, 0.0  # sum over i >= 1 of (-1)^(i+1) C(k-1, i) q^i / (i + 1), alternating and falling fast
     for i in range(1, 12):
-        term *= -(k - i) * q / i
+        term *= -times_q(k - i) / i
         total -= term / (i + 1)
-    return _probability(total, 1e-12)
+    return _probability(1 - total if success else total, rounding)
+
+
+def _half(epsilon, gap) -> float:
+    """epsilon gap / 2, which stays a number."""
+    return min(real("epsilon", epsilon, 0) * gap / 2, MOST)
 
 
 def _noisy_max(noise, gap, k, m, success):
@@ -152,13 +181,13 @@ def _leaders_win(noise, gap, k, m, success):
 
     def integrand(z):
         lowest = np.log(m) + noise.logpdf(z) + ((m - 1) * noise.logsf(z) if m > 1 else 0.0)
-        below = (k - m) * noise.logcdf(z + gap)
+        below = log_all_below(noise, z + gap, k - m)
         return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
 
     levels = noise.isf(TAILS)
     top = noise.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
-    edges = np.concatenate([-levels, [0.0], levels, -top, top])
-    return _integral(integrand, edges, edges - gap, 2 * m * TAILS[0])
+    edges = resolved(noise, np.concatenate([-levels, [0.0], levels, -top, top]))
+    return _integral(integrand, edges, edges - gap, 2 * m * max(TAILS[0], float(noise.sf(edges.max()))))
 
 
 def _sparse_vector(epsilon, gap, k, success):
@@ -169,7 +198,7 @@ def _sparse_vector(epsilon, gap, k, success):
     at = 0.5 * (gap + score.scale * np.log(k))
 
     def integrand(z):
-        right = (k - 1) * score.logcdf(at + z) + score.logcdf(gap - at - z)
+        right = log_all_below(score, at + z, k - 1) + score.logcdf(gap - at - z)
         return np.exp(threshold.logpdf(z) + right) if success else np.exp(threshold.logpdf(z)) * -np.expm1(right)
 
     levels, top = threshold.isf(TAILS), score.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
@@ -180,7 +209,7 @@ def _sparse_vector(epsilon, gap, k, success):
 
 def _probability(value, relative) -> Bounds:
     low, value, high = closed_form(float(value), relative)
-    return Bounds(low, value, min(high, 1.0))
+    return Bounds(max(low - TINY, 0.0), value, min(high + TINY, 1.0))
 
 
 def _integral(integrand, edges, inside, left_out):

@@ -6,6 +6,7 @@ Scores are in units of the sensitivity: neighbours may change each of them by up
 import numpy as np
 
 from tcdp_sim.errors import real
+from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.exact.selection import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
 from tcdp_sim.numerics import Bounds, gauss_panels, integrate
 
@@ -86,12 +87,12 @@ def _wins(noise, leads):
         return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
 
     levels = noise.isf(TAILS)
-    edges = np.concatenate([-levels, [0.0], levels])
+    edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
     shifted = (edges - leads[:, None]).ravel()
     shifted = shifted[np.abs(shifted) < levels[0]]
     with np.errstate(invalid="ignore", under="ignore"):
         low, middle, high = integrate(integrand, np.concatenate([edges, shifted]), relative=1e-9)
-    return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + 2 * TAILS[0])
+    return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + 2 * max(TAILS[0], float(noise.sf(edges.max()))))
 
 
 def _permute_and_flip(epsilon, scores):

@@ -10,13 +10,19 @@ from math import fsum
 import numpy as np
 
 from tcdp_sim.errors import choice, real, scalar
-from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
+from tcdp_sim.exact.mixture_divergences import (
+    divergence_of_mean,
+    excess_over_s,
+    hockey_stick_between,
+    renyi_divergence_between,
+)
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
 DIRECTIONS = ("forward", "reverse")
+_WIDEST = 60.0  # scales: half the side of the square that the plane's quadrature covers
 
 
 def subsampled_renyi(noise: Noise, shift: float, order, sampling_fraction: float, direction: str = "forward") -> Bounds:
@@ -53,30 +59,32 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
     s = real("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     order, theta = real("order", order, 1), abs(real("shift", shift, -np.inf)) / noise.scale
     centres = theta / np.sqrt(3) * np.array([[-0.5, np.sqrt(0.75)], [-0.5, -np.sqrt(0.75)], [1.0, 0.0]])  # P, Q, R
-    coarse, fine = (_plane_moment(centres, order, s, nodes) for nodes in (161, 321))
-    error = abs(fine - coarse) + 1e-13 * fine
-    found = (np.log1p(max(mean, 0.0)) / (order - 1) for mean in (fine - error, fine, fine + error))
-    return Bounds(*map(float, found))
+    reach = 12 + order * theta  # the peak of p^a q^(1-a) is a - 1 shifts beyond P
+    if reach > _WIDEST:
+        most = (_WIDEST - 12) / theta
+        raise ValueError(f"order = {order:g} is not valid for a shift of {theta:g} scales; valid: order < {most:.4g}")
+    (coarse, top), (fine, _) = (_plane_moment(centres, order, s, reach, nodes) for nodes in (161, 321))
+    error = abs(fine - coarse) + (1e-12 + 4e-16 * top) * fine
+    return Bounds(*(divergence_of_mean(max(mean, 0.0), order, top) for mean in (fine - error, fine, fine + error)))
 
 
-def _plane_moment(centres, order, s, nodes):
-    """E_q[e^(aL) - 1 - a (e^L - 1)] by the trapezoid rule, which converges faster than any power for such integrands.
+def _plane_moment(centres, order, s, reach, nodes):
+    """(E_q[e^(aL) - 1 - a (e^L - 1)] e^-top / (a - 1), top) by the trapezoid rule.
 
-    p^a q^(1-a) peaks beyond P, as far away from Q as a - 1 times their distance, if it does so at all.
+    It converges faster than any power for such integrands. p^a q^(1-a) peaks beyond P, as far away from Q as a - 1
+    times their distance, if it does so at all.
     """
-    reach = 12 + (order + 1) * np.abs(centres).max()
     x = np.linspace(-reach, reach, int(nodes * reach / 12))
     grid = np.stack(np.meshgrid(x, x))
     heights = [-0.5 * ((grid - c[:, None, None]) ** 2).sum(axis=0) for c in centres]
     rest = heights[2] + (np.log1p(-s) if s < 1 else -np.inf)
     at_p, at_q = (np.logaddexp(height + np.log(s), rest) for height in heights[:2])
-    loss = at_p - at_q
-    near = np.exp(at_q) * (np.expm1(order * loss) - order * np.expm1(loss))
-    far = np.exp(order * at_p + (1 - order) * at_q) - order * np.exp(at_p) + (order - 1) * np.exp(at_q)
-    series = np.exp(at_q) * order * (order - 1) * loss**2 / 2 * (1 + (order + 1) * loss / 3)
-    small = np.abs(order * loss) < 1e-5
-    terms = np.where(small, series, np.where(np.abs(order * loss) < 30, near, far))
-    return terms.sum() * (x[1] - x[0]) ** 2 / (2 * np.pi)
+    top = max(float((order * at_p + (1 - order) * at_q).max()) - 600, 0.0)
+    with np.errstate(all="ignore"):
+        rise = np.exp(heights[0] + np.log(s) - at_q) - np.exp(heights[1] + np.log(s) - at_q)
+        loss = np.where(np.abs(rise) < 0.5, np.log1p(rise), at_p - at_q)  # where s is small all digits are in the rise
+        terms = excess_over_s(order - 1, loss, at_q - top)
+    return terms.sum() * (x[1] - x[0]) ** 2 / (2 * np.pi), top
 
 
 @dataclass(frozen=True)
@@ -125,13 +133,15 @@ def dominating_pairs(
     answer by shift or by -shift; attained, and the worst: of records that move it by a > b only thresholds tell laws
     with monotone losses apart, the better the higher a is and the lower b; and if 0 < b < a or 0 < a < b, by advanced
     joint convexity (Theorem 2) no better than P and Q are told apart in place of P and (1-beta)Q + beta P'.
-    Noises must have monotone losses (knee >= scale for sinh-normal noise), for which the largest shift is the worst.
+    Noises must say that they are log-concave (sinh-normal noise: knee >= scale): then losses are monotone, and the
+    largest shift is the worst.
     Raises ValueError for arguments out of range.
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)
-    if isinstance(noise, SinhNormal) and noise.knee < noise.scale:
-        raise ValueError(f"noise = {noise!r} has two modes: a smaller shift may be worse; valid: knee >= scale")
+    if not Mixture(noise).noise.log_concave:
+        valid = "knee >= scale" if isinstance(noise, SinhNormal) else "a noise that says it is log_concave"
+        raise ValueError(f"noise = {noise!r} may have two modes: a smaller shift may be worse; valid: {valid}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
         return (DominatingPair(((1.0, up, down),)),)

@@ -92,4 +92,5 @@ class PrivacyLoss(Mechanism):
     def simulate(self, rng, trials):
         if self._integrals:
             return {name: integral.sample(rng, trials) for name, integral in self._integrals.items()}
+        self.noise.need_loss()
         return {"privacy_loss": self.noise.privacy_loss(self.noise.sample(rng, trials), self.shift)}

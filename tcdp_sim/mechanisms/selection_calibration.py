@@ -19,7 +19,7 @@ from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_priv
 from tcdp_sim.errors import choice, real
 from tcdp_sim.mechanisms.selection import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
-from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise
 from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
 ACCOUNTINGS = ("paper", "tight")
@@ -111,16 +111,9 @@ def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
         return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
     tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
     noise = calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=m if tight else 2 * m, **given)
-    if tight and not _shares_its_shift(noise):
-        raise ValueError(f"accounting = tight is not proved for {noise}; valid: log-concave noise, truncated Laplace")
+    if tight and not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
+        raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
     return noise
-
-
-def _shares_its_shift(noise: Noise) -> bool:
-    """Whether coordinates that move by at most 2 each and 2m in all cost no more than m that move by 2."""
-    if isinstance(noise, SinhNormal):
-        return bool(noise.knee >= noise.scale)
-    return isinstance(noise, Gaussian | Laplace | TruncatedLaplace)
 
 
 def _with_k(objective, k):

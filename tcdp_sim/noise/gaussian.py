@@ -21,6 +21,7 @@ class Gaussian(Noise):
 
     scale: float
     family = "gaussian"
+    log_concave = True
 
     def __post_init__(self):
         self._freeze(scale=real("scale", self.scale, 0))

@@ -17,6 +17,7 @@ class Laplace(Noise):
 
     scale: float
     family = "laplace"
+    log_concave = True
 
     def __post_init__(self):
         self._freeze(scale=real("scale", self.scale, 0))

@@ -25,6 +25,10 @@ class SinhNormal(Noise):
     def __post_init__(self):
         self._freeze(scale=real("scale", self.scale, 0), knee=real("knee", self.knee, 0))
 
+    @property
+    def log_concave(self):
+        return bool(np.all(np.greater_equal(self.knee, self.scale)))
+
     def logpdf(self, x):
         u = np.abs(np.divide(x, self.knee, dtype=np.float64))
         log_cosh = u + np.log1p(np.exp(-2 * u)) - np.log(2)

@@ -22,6 +22,7 @@ class TruncatedLaplace(Noise):
     scale: float
     bound: float
     family = "truncated_laplace"
+    log_concave = True
 
     def __post_init__(self):
         self._freeze(scale=real("scale", self.scale, 0), bound=real("bound", self.bound, 0))

@@ -63,10 +63,14 @@ def _log_beyond_tangent(x):
 
 
 def noise_nodes(noise: Noise, shift: float) -> np.ndarray:
-    """Points over all outputs of the noise and of its shifted self, from the centre to far beyond 1e-300."""
+    """Points over all outputs of the noise and of its shifted self, from the centre to far beyond 1e-300.
+
+    Raises ValueError for a noise that gives no privacy loss of its own: draws have no error bound.
+    """
     shift = real("shift", shift, -np.inf)
     if shift == 0 or noise.shape != ():
         raise ValueError(f"shift = {shift:g} of {noise} is not valid; valid: a shift that is not zero, one noise")
+    noise.need_loss()
     arm = noise.isf(_LEVELS)
     arm = np.concatenate([arm, arm[-1] * _BEYOND])
     return np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]])

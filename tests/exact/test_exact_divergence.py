@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tcdp_sim.exact import divergence, max_order, renyi_divergence
+from tcdp_sim.exact import Bounds, Mixture, divergence, max_order, renyi_divergence, renyi_divergence_between
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 
 GENERIC = divergence._finite_renyi.dispatch(Noise)
@@ -81,7 +81,7 @@ def test_where_it_is_infinite():
     noise = SinhNormal(4.0, 20.0)
     critical = 1 / (1 - np.exp(-2 / 20))
     assert max_order(noise, 1.0) == pytest.approx(critical, rel=1e-14)
-    found = renyi_divergence(noise, 1.0, np.array([critical * (1 - 1e-3), critical * (1 + 1e-12), 100, np.inf]))
+    found = renyi_divergence(noise, 1.0, np.array([critical * (1 - 1e-3), critical * (1 + 1e-11), 100, np.inf]))
     assert np.isfinite(found.estimate[0])
     assert np.isinf(found.lower[1:]).all()
     assert renyi_divergence(TruncatedLaplace(1.0, 5.0), 0.1, 1).estimate == np.inf
@@ -91,7 +91,9 @@ def test_where_it_is_infinite():
 
 @pytest.mark.parametrize(("noise", "truth"), [(Laplace(0.4), 2.5), (Gaussian(1.0), np.inf), (SinhNormal(1, 2), np.inf)])
 def test_the_max_divergence_of_a_noise_known_by_its_loss_alone(noise, truth):
-    assert divergence._max_divergence.dispatch(Noise)(noise, 1.0) == pytest.approx(truth, rel=1e-12)
+    found = renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), np.inf)
+    assert found.estimate == pytest.approx(truth, rel=1e-12)
+    assert found.lower <= truth <= found.upper
 
 
 def test_no_shift_no_divergence():
@@ -256,3 +258,59 @@ def test_an_integrand_that_is_cut_off_has_no_upper_bound(monkeypatch):
     found = renyi_divergence(SinhNormal(1.0, 1e3), 1.0, 300.0)
     assert found.lower <= 166.5976
     assert found.upper == np.inf
+
+
+@pytest.mark.parametrize("below", [1e-2, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize(("scale", "knee"), [(4.0, 20.0), (1.0, 1.2)])
+@mp.workdps(60)
+def test_near_the_largest_finite_order(below, scale, knee):
+    """The exponent is minus a small multiple of cosh: log P and s L cancel to within `below` of themselves."""
+    noise = SinhNormal(scale, knee)
+    order = float(max_order(noise, 1.0) * (1 - below))
+    a, c, s = mp.mpf(order), mp.mpf(knee), mp.mpf(scale)
+
+    def term(u):
+        x = c * u
+        z, w = (c / s * mp.sinh(v / c) for v in (x, x - 1))
+        log_cosh = a * mp.log(mp.cosh(x / c)) - (a - 1) * mp.log(mp.cosh((x - 1) / c))
+        return mp.exp(log_cosh - (a * z * z - (a - 1) * w * w) / 2)
+
+    step, reach = mp.mpf(1) / 64, 1800  # the trapezoid rule, in units of the knee: doubly exponential decay
+    total = sum(term(step * n) for n in range(-reach, 700)) * step * c / (s * mp.sqrt(2 * mp.pi))
+    truth = mp.log(total) / (a - 1)
+    found = renyi_divergence(noise, 1.0, order)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower < 1e-6 * truth
+    mixed = renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), order)
+    assert mixed.lower <= truth <= mixed.upper
+
+
+def test_at_the_largest_order_itself_only_a_lower_bound_is_sure():
+    noise = SinhNormal(4.0, 20.0)
+    found = renyi_divergence(noise, 1.0, float(max_order(noise, 1.0)))
+    assert 1 < found.lower < found.upper == np.inf
+
+
+@pytest.mark.parametrize("over", [0.0, 2.0**-52, 1e-12, 1e-9, 1e-4])
+def test_orders_next_to_one(over):
+    """Laplace(1), shift 1: 1/e at order 1, and by its closed form above."""
+    order = 1 + over
+    with mp.workdps(60):
+        a = mp.mpf(order)
+        mean = a / (2 * a - 1) * mp.exp(a - 1) + (a - 1) / (2 * a - 1) * mp.exp(-a)
+        truth = mp.log(mean) / (a - 1) if over else mp.exp(-1)
+    noise = Laplace(1.0)
+    for found in (
+        renyi_divergence(noise, 1.0, order),
+        renyi_divergence_between(Mixture(noise), Mixture(noise, (1.0,)), order),
+        Bounds(*(part[0] for part in GENERIC(noise, 1.0, np.array([order])))),
+    ):
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower < 1e-9
+
+
+def test_next_to_order_one_far_losses_keep_their_digits():
+    """Two ulp above one sinh-normal noise has the divergence of order 1, where losses above 30 count 1e-13."""
+    noise = SinhNormal(1.0, 2.0)
+    found, one = renyi_divergence(noise, 1.0, 1 + 2.0**-51), renyi_divergence(noise, 1.0, 1)
+    assert found.estimate == pytest.approx(one.estimate, rel=1e-13)

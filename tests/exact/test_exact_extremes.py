@@ -8,7 +8,7 @@ from exact_references import NOISES, power_of_cdf, sf
 from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.exact import max_abs_quantile, max_abs_sf, max_quantile
-from tcdp_sim.noise import Gaussian, SinhNormal
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
 
 COUNTS = [1, 1.5, 2, 10, 1e3, 1e6, 1e12, 1e16, 1e100, 1e300]
@@ -161,3 +161,13 @@ def test_the_reference_is_a_distribution():
         for x in (-1.5, 0.0, 0.4):
             total += abs(sf(noise, x) + sf(noise, -x) - 1) + abs(power_of_cdf(noise, x, 1) - sf(noise, -x))
         assert total < mp.mpf(10) ** -45
+
+
+@pytest.mark.parametrize("threshold", [600.0, 690.0, 720.0, 740.0, 800.0])
+def test_many_draws_of_tails_below_the_floats(threshold):
+    """1e300 draws of Laplace noise: 1 - exp(-1e300 e^-t), t up to where e^-t is no float."""
+    found = max_abs_sf(Laplace(1.0), 1e300, threshold)
+    with mp.workdps(60):
+        truth = -mp.expm1(mp.mpf(1e300) * mp.log1p(-mp.exp(-mp.mpf(threshold))))
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-9 * truth

@@ -145,3 +145,59 @@ def test_no_shift_and_bad_arguments():
             hockey_stick(Gaussian(1.0), 1.0, bad)
         with pytest.raises(ValueError, match="shift = "):
             hockey_stick(Gaussian(1.0), bad, 1.0)
+
+
+@mp.workdps(80)
+def truncated_mp(scale, bound, shift, epsilon):
+    b, bound, shift, e = (mp.mpf(v) for v in (scale, bound, shift, epsilon))
+    edge = mp.exp(-bound / b)
+
+    def cdf(x):
+        x = min(max(x, -bound), bound)
+        tail = (mp.exp(-abs(x) / b) - edge) / (2 * (1 - edge))
+        return tail if x < 0 else 1 - tail
+
+    start = min(shift - bound, bound)
+    if e >= shift / b:
+        return cdf(start)
+    cut = max((shift - b * e) / 2, start)
+    return cdf(cut) - mp.exp(e) * (cdf(cut - shift) - cdf(start - shift))
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("bound", [0.5, 11.0, 300.0, 1e4, 1e12])
+@pytest.mark.parametrize("shift", [1e-12, 1e-8, 0.1, 1.0, 10.999999, 15.0, 1e4])
+def test_truncated_laplace_in_every_corner(scale, bound, shift):
+    """Shifts far below the bound, near it, above; levels within the last digits of shift / scale."""
+    theta = shift / scale
+    for epsilon in (0.0, 0.1, 3.3333, theta * (1 - 1e-6), theta * (1 - 1e-12), theta, theta * (1 + 1e-15), 20.0):
+        found = hockey_stick(TruncatedLaplace(scale, bound), shift, epsilon)
+        truth = truncated_mp(scale, bound, shift, epsilon)
+        assert found.lower <= found.estimate <= found.upper
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower <= 1e-10 * truth + 3e-307
+
+
+@pytest.mark.parametrize("scale", [0.3, 7.0, 1e-5])
+@mp.workdps(60)
+def test_laplace_next_to_where_its_profile_ends(scale):
+    theta = 1 / scale
+    for epsilon in (theta * (1 - 1e-3), theta * (1 - 1e-10), theta * (1 - 3e-16), theta, theta * (1 + 3e-16)):
+        truth = max(-mp.expm1((mp.mpf(epsilon) - 1 / mp.mpf(scale)) / 2), 0)
+        found = hockey_stick(Laplace(scale), 1.0, epsilon)
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower <= 3e-14 * truth
+
+
+@pytest.mark.parametrize("z", [-3.0, 0.5, 0.99, 5.0, 30.0])
+def test_gaussian_of_a_shift_of_a_million_scales(z):
+    """Where epsilon / theta has lost digits beside z: delta = P[N > z] - e^(-z^2/2) / sqrt(2 pi) / (theta + z) + ..."""
+    theta = 1e6
+    epsilon = theta * (z + theta / 2)
+    with mp.workdps(60):
+        low, high = mp.mpf(epsilon) / theta - mp.mpf(theta) / 2, mp.mpf(epsilon) / theta + mp.mpf(theta) / 2
+        mills = 1 / high - 1 / high**3 + 3 / high**5
+        truth = mp.erfc(low / mp.sqrt(2)) / 2 - mp.npdf(low) * mills
+    found = hockey_stick(Gaussian(1.0), theta, epsilon)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-7 * truth

@@ -264,3 +264,84 @@ def test_all_sets_of_two_by_enumeration_of_pairs():
     assert selection_probability("generalized_histogram", noise, gap, k, 2).estimate == pytest.approx(
         chances[0, 1], rel=1e-9
     )
+
+
+# Extreme corners, against closed forms in 800 digits
+
+
+def two_laws(epsilon, gap, k):
+    """(P[failure of permute-and-flip], P[failure of the exponential mechanism])."""
+    with mp.workdps(800):
+        q, k = mp.exp(-mp.mpf(epsilon) * mp.mpf(gap) / 2), mp.mpf(k)
+        flip = 1 + mp.expm1(k * mp.log1p(-q)) / (k * q) if q < 1 else 1 - 1 / k
+        weight = (k - 1) * q
+        return {"permute_and_flip": flip, "exponential_mechanism": weight / (1 + weight)}
+
+
+@pytest.mark.parametrize("k", [2, 1000, 16000, 1e15, 1e100, 1e250, 1e300])
+@pytest.mark.parametrize("epsilon", [1e-8, 0.1, 1.0, 50.0])
+def test_every_corner_of_gap_and_epsilon(k, epsilon):
+    for gap in (0.0, 1e-10, 0.5, 40.0, 1380.0, 1500.0, 2980.0, 16000.0):
+        for algorithm, truth in two_laws(epsilon, gap, k).items():
+            fails = selection_failure(algorithm, epsilon, gap, k)
+            right = selection_probability(algorithm, epsilon, gap, k)
+            assert fails.lower <= truth <= fails.upper
+            assert fails.upper - fails.lower <= 1e-9 * truth + 3e-310
+            with mp.workdps(800):
+                assert right.lower <= 1 - truth <= right.upper
+
+
+def test_literal_corners():
+    """k q / 2 where q is far below the floats: e^(250 log 10 - 800) / 2."""
+    found = selection_failure("permute_and_flip", 0.1, 16000.0, 1e250)
+    assert found.estimate == pytest.approx(1.8339372920887622e-98, rel=1e-10)
+    assert required_gap("permute_and_flip", 1.0, 1e300, 1e-26).estimate == pytest.approx(
+        2 * (300 * np.log(10) + 26 * np.log(10) - np.log(2)), rel=1e-10
+    )
+    for algorithm in ("permute_and_flip", "exponential_mechanism"):
+        assert selection_failure(algorithm, 1e300, 1e300, 5).lower == 0
+        assert selection_failure(algorithm, 1.0, 4000.0, 5).upper > 0  # 1e-868 is not zero
+
+
+@pytest.mark.parametrize("k", [1e100, 1e290, 1e300])
+def test_losers_whose_tails_are_below_the_floats(k):
+    """Laplace(1), gap 750: of the leader's noise z from 0 up all that counts is k e^-(z + gap) / 2 (an elementary sum).
+
+    Over z in (log k - gap + 40, 0) f(z) times it is k e^-gap / 4, constant; beyond 0 it falls by e^-2z.
+    """
+    gap = 750.0
+    with mp.workdps(40):
+        count = mp.mpf(k) - 1
+
+        def fails(z):
+            return mp.exp(-abs(z)) / 2 * -mp.expm1(count * mp.log1p(-mp.exp(-z - gap) / 2)) / unit
+
+        top, unit = mp.log(mp.mpf(k)) - gap, count * mp.exp(-gap) / 4
+        cuts = sorted({top + d for d in (-90, -40, -8, -3, -1, 0, 1, 3, 8, 40)} | {mp.mpf(0), mp.mpf(40)})
+        truth = mp.quad(fails, [c for c in cuts if c >= -gap]) * unit
+    contains(selection_failure("noisy_max", Laplace(1.0), gap, k), truth, 1e-5)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1 - 1e-12, 1e-299, 1e-305])
+@pytest.mark.parametrize(
+    ("algorithm", "noise"),
+    [("exponential_mechanism", 1e200), ("permute_and_flip", 1e-299), ("noisy_max", Laplace(1e-200))],
+)
+def test_required_gaps_bracket_what_they_claim(algorithm, noise, beta):
+    for k in (2, 1e6, 1e300):
+        gap = required_gap(algorithm, noise, k, beta)
+        assert gap.lower <= gap.estimate <= gap.upper
+        assert gap.lower == 0 or selection_failure(algorithm, noise, gap.lower, k).lower >= beta
+        assert np.isinf(gap.upper) or selection_failure(algorithm, noise, gap.upper, k).upper <= beta
+
+
+def test_a_gap_that_quadrature_cannot_certify_has_no_upper_end():
+    found = required_gap("noisy_max", Gaussian(1.0), 10, 1e-305)
+    truth = -np.sqrt(2) * stats.norm.ppf(1e-300)  # of two at 1e-300: the gap is a little larger than that
+    assert found.lower < 1.05 * truth
+    assert found.upper == np.inf
+
+
+def test_a_million_and_one_selections_are_refused():
+    with pytest.raises(ValueError, match=r"m = 1000001 is not valid.*1,000,000"):
+        selection_failure("exponential_mechanism", 1.0, 1.0, 1e300, 10**6 + 1)

@@ -158,3 +158,36 @@ def test_advanced_joint_convexity_is_an_identity(noise):
 def test_mistakes_are_one_line(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+@pytest.mark.parametrize("over", [1e-14, 1e-12, 1e-9])
+@pytest.mark.parametrize("noise", [Laplace(1.0), Gaussian(2.0)], ids=repr)
+def test_orders_next_to_one_are_those_of_kullback_and_leibler(noise, over):
+    """The divergence is continuous in the order; its slope there is half the variance of the loss, below one."""
+    for s in (0.1, 1.0):
+        for direction in ("forward", "reverse"):
+            one, near = (subsampled_renyi(noise, 1.0, order, s, direction) for order in (1, 1 + over))
+            assert near.lower <= one.upper + over
+            assert near.estimate == pytest.approx(one.estimate, rel=1e-11, abs=over)
+    assert subsampled_renyi(Laplace(1.0), 1.0, 1 + 1e-12, 1.0).upper >= np.exp(-1)
+
+
+def test_the_triangle_without_its_third_corner_is_a_gaussian():
+    for order in (1 + 1e-12, 1.001, 2.0, 20.0):
+        found = equilateral_renyi(Gaussian(1.0), 1.0, order, 1.0)
+        assert found.lower <= order / 2 <= found.upper
+        assert found.upper - found.lower < 1e-9
+
+
+def test_the_triangle_at_tiny_fractions_is_quadratic_in_them():
+    """D_2 / s^2 tends to E_R[((P - Q) / R)^2] = 2 e - 2 e^(1/2), inner products e^(x . y) at distance one."""
+    limit = 2 * np.exp(1.0) - 2 * np.exp(0.5)
+    for s in (1e-6, 1e-10):
+        found = equilateral_renyi(Gaussian(1.0), 1.0, 2.0, s)
+        assert found.estimate == pytest.approx(limit * s * s, rel=10 * s + 1e-11)
+        assert found.upper - found.lower < 1e-11 * found.estimate
+
+
+def test_a_triangle_too_wide_for_the_grid_is_refused():
+    with pytest.raises(ValueError, match=r"order = 10000 is not valid for a shift of 1 scales; valid: order < 48"):
+        equilateral_renyi(Gaussian(1.0), 1.0, 1e4, 0.5)

@@ -284,3 +284,29 @@ def test_what_is_no_number_is_refused(family, bad):
         with pytest.raises(ValueError, match="is not a number") as failure:
             FAMILIES[family](**{**good, name: bad})
         assert str(failure.value) == f"{name} = {bad!r} is not a number; valid: 0 < {name} < inf"
+
+
+@every
+def test_log_concave_is_what_the_density_is(noise):
+    """Second differences of the log density inside the support: never positive if the noise says so, else somewhere."""
+    x = np.linspace(-1, 1, 4001) * float(noise.isf(1e-12)) * (1 - 1e-9)
+    density = noise.logpdf(x)
+    bend = np.diff(density, 2) - 1e-12 * np.abs(density[1:-1]).max()
+    assert noise.log_concave == bool((bend <= 0).all())
+
+
+def test_array_valued_noise_is_log_concave_if_all_of_it_is():
+    sinh = FAMILIES["sinh_normal"]
+    assert sinh(np.array([1.0, 2.0]), 2.0).log_concave is True
+    assert sinh(np.array([1.0, 3.0]), 2.0).log_concave is False
+
+
+def test_noise_without_known_parameters_equals_itself_alone():
+    """Not a dataclass: two of them may differ in what nobody can see, and a cache must not take one for the other."""
+    plain = type("Plain", (Noise,), dict.fromkeys(Noise.__abstractmethods__))
+    one, other = plain(), plain()
+    assert one == one
+    assert one != other
+    assert one.shape == ()
+    assert not one.log_concave
+    assert not one.gives_loss

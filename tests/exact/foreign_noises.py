@@ -1,0 +1,192 @@
+"""Noises that the package does not have, from the six required methods alone, and the same densities in mpmath."""
+
+from dataclasses import dataclass
+
+import mpmath as mp
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, log_expit, log_ndtr, ndtr
+
+from tcdp_sim.noise import Noise
+
+ROOT = np.sqrt(3.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic(Noise):
+    """Log-concave, with the tails of Laplace noise; it does not say so."""
+
+    scale: float
+    family = "logistic"
+
+    def logpdf(self, x):
+        z = np.divide(x, self.scale)
+        return log_expit(z) + log_expit(-z) - np.log(self.scale)
+
+    def sf(self, x):
+        return expit(-np.divide(x, self.scale))
+
+    def logsf(self, x):
+        return log_expit(-np.divide(x, self.scale))
+
+    def isf(self, p):
+        p = np.asarray(p, dtype=float)
+        with np.errstate(divide="ignore"):
+            return self.scale * (np.log1p(-p) - np.log(p))
+
+    def var(self):
+        return (np.pi * self.scale) ** 2 / 3
+
+    def sample(self, rng, size=None):
+        return rng.logistic(0.0, self.scale, size)
+
+    def mp_pdf(self, x):
+        z = mp.exp(-abs(x) / mp.mpf(self.scale))
+        return z / (1 + z) ** 2 / mp.mpf(self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class SureLogistic(Logistic):
+    """Logistic noise that says that it is log-concave."""
+
+    log_concave = True
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLogistic(SureLogistic):
+    """Logistic noise that gives its loss: log(cosh(b) / cosh(a)) twice, a and b halves of y and y - shift."""
+
+    def privacy_loss(self, y, shift):
+        m, h = np.subtract(y, np.divide(shift, 2)) / (2 * self.scale), np.divide(shift, 4 * self.scale)
+        return -4 * np.arctanh(np.tanh(m) * np.tanh(h))
+
+
+@dataclass(frozen=True, eq=False)
+class Student(Noise):
+    """Student's t with three degrees of freedom: heavy tails, of moments below the third."""
+
+    scale: float
+    family = "student"
+
+    def logpdf(self, x):
+        t = np.divide(x, self.scale * ROOT)
+        return np.log(2 / (np.pi * ROOT * self.scale)) - 4 * np.log(np.hypot(1.0, t))
+
+    def sf(self, x):
+        t = np.divide(x, self.scale * ROOT, dtype=float)
+        with np.errstate(all="ignore"):
+            near = (np.arctan2(1.0, np.abs(t)) - np.abs(t) / (1 + t * t)) / np.pi
+            w = 1 / (t * t)  # integral over t' > t of 2 / (pi (1 + t'^2)^2), in powers of 1 / t
+            far = np.abs(w / t) * 2 / np.pi * sum((-1) ** n * (n + 1) / (2 * n + 3) * w**n for n in range(12))
+        tail = np.where(np.abs(t) > 20, far, near)
+        return np.where(t >= 0, tail, 1 - tail)[()]
+
+    def logsf(self, x):
+        t = np.divide(x, self.scale * ROOT, dtype=float)
+        with np.errstate(all="ignore"):
+            far = np.log(2 / (3 * np.pi)) - 3 * np.log(np.abs(t))
+        return np.where(t > 1e50, far, np.log(self.sf(np.minimum(x, 1e60))))[()]
+
+    def isf(self, p):
+        return np.vectorize(self._isf)(p)[()]
+
+    def _isf(self, p):
+        if p > 0.5:
+            return -self._isf(1 - p)
+        if p in (0, 0.5):
+            return np.inf if p == 0 else 0.0
+        high = self.scale * ROOT * max(1.0, (2 / (3 * np.pi * p)) ** (1 / 3)) * 1.1
+        return brentq(lambda x: np.log(self.sf(x) / p), 0.0, high, xtol=1e-300, rtol=1e-14)
+
+    def var(self):
+        return 3 * self.scale**2
+
+    def sample(self, rng, size=None):
+        return self.scale * rng.standard_t(3, size)
+
+    def mp_pdf(self, x):
+        return 2 / (mp.pi * mp.sqrt(3) * self.scale) / (1 + mp.mpf(x) ** 2 / (3 * mp.mpf(self.scale) ** 2)) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPeaks(Noise):
+    """One of two Gaussians at -apart and apart, of standard deviation one."""
+
+    apart: float
+    family = "two_peaks"
+
+    def logpdf(self, x):
+        m = self.apart
+        near, far = (np.abs(np.abs(x, dtype=float) + sign * m) for sign in (-1, 1))
+        return np.logaddexp(-(near**2) / 2, -(far**2) / 2) - np.log(2) - np.log(2 * np.pi) / 2
+
+    def sf(self, x):
+        return (ndtr(-np.subtract(x, self.apart)) + ndtr(-np.add(x, self.apart))) / 2
+
+    def logsf(self, x):
+        return np.logaddexp(log_ndtr(-np.subtract(x, self.apart)), log_ndtr(-np.add(x, self.apart))) - np.log(2)
+
+    def isf(self, p):
+        return np.vectorize(self._isf)(p)[()]
+
+    def _isf(self, p):
+        if p > 0.5:
+            return -self._isf(1 - p)
+        if p in (0, 0.5):
+            return np.inf if p == 0 else 0.0
+        return brentq(lambda x: self.logsf(x) - np.log(p), 0.0, self.apart + 40.0, xtol=1e-300, rtol=1e-14)
+
+    def var(self):
+        return 1 + self.apart**2
+
+    def sample(self, rng, size=None):
+        return self.apart * np.sign(rng.random(size) - 0.5) + rng.standard_normal(size)
+
+    def mp_pdf(self, x):
+        return (mp.npdf(x, self.apart) + mp.npdf(x, -mp.mpf(self.apart))) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform(Noise):
+    """On (-bound, bound)."""
+
+    bound: float
+    family = "uniform"
+
+    def logpdf(self, x):
+        return np.where(np.abs(x) <= self.bound, -np.log(2 * self.bound), -np.inf)[()]
+
+    def sf(self, x):
+        return np.clip(0.5 - np.divide(x, 2 * self.bound), 0.0, 1.0)
+
+    def logsf(self, x):
+        with np.errstate(divide="ignore"):
+            return np.log(self.sf(x))
+
+    def isf(self, p):
+        return self.bound * (1 - 2 * np.asarray(p, dtype=float))[()]
+
+    def var(self):
+        return self.bound**2 / 3
+
+    def sample(self, rng, size=None):
+        return rng.uniform(-self.bound, self.bound, size)
+
+    def mp_pdf(self, x):
+        return 1 / (2 * mp.mpf(self.bound)) if abs(x) <= self.bound else mp.mpf(0)
+
+
+SIX = (Logistic(2.236), Logistic(0.1), Student(1.0), Student(50.0), TwoPeaks(3.0), TwoPeaks(200.0), TwoPeaks(1e6))
+WITHOUT_LOSS = (*SIX, SureLogistic(2.236), Uniform(4.0))
+
+
+def landmarks(noise, shift):
+    """Where an integral over the noise and its shifted self is cut for mpmath."""
+    steps = [mp.mpf(2) ** n for n in range(-1, 8)]
+    centres = [-noise.apart, 0, noise.apart] if isinstance(noise, TwoPeaks) else [0]
+    unit = getattr(noise, "scale", 1)
+    steps = steps + ([mp.mpf(4) ** n for n in range(4, 16)] if isinstance(noise, Student) else [])
+    steps = [s for s in steps if not isinstance(noise, TwoPeaks) or s <= 16]
+    points = {c + m + sign * unit * s for c in centres for m in (0, mp.mpf(shift)) for s in steps for sign in (-1, 1)}
+    points |= {c + m for c in centres for m in (0, mp.mpf(shift))} | {mp.mpf(shift) / 2}
+    return sorted(points)
