@@ -68,7 +68,7 @@ def _jobs() -> list[tuple[Any, list[str]]]:
 
     try:
         with contextlib.redirect_stderr(said):
-            hydra.main(version_base="1.3", config_path="conf", config_name="config")(keep)()
+            hydra.main(version_base="1.3", config_path="pkg://tcdp_sim.conf", config_name="config")(keep)()
     except SystemExit as end:  # argparse: usage on many lines, then what is wrong
         if end.code:
             raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from tcdp_sim.errors import UserError
 
-GROUPS = resources.files("tcdp_sim") / "conf"
+GROUPS = resources.files("tcdp_sim.conf")
 DEFAULT_DATA = "one_bin"  # as in config.yaml
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems end at 255 and 4096, and a folder holds paths of its own
 LONGEST_DATA_NAME = 150  # figures are called after data
