@@ -16,13 +16,15 @@ from types import MappingProxyType
 import numpy as np
 
 from benchmarks.framework import composed
-from tcdp_sim import clusters, simulate, study, sweep
-from tcdp_sim.clusters.tuning import SETTINGS
-from tcdp_sim.engine import SerialExecutor
-from tcdp_sim.engine import simulate as simulate_all
+from tcdp_sim.engine import clusters, simulate
+from tcdp_sim.engine.clusters.tuning import SETTINGS
+from tcdp_sim.engine.schedule import SerialExecutor
+from tcdp_sim.engine.schedule import simulate as simulate_all
 from tcdp_sim.mechanisms import MECHANISMS, Mechanism, Observable
 from tcdp_sim.privacy import ZCDP
-from tcdp_sim.store import Run
+from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study import cells as sweep
+from tcdp_sim.study import study
 
 ROUNDS = 5
 TRIVIAL = 5000  # cells

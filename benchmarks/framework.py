@@ -9,8 +9,9 @@ from statistics import median
 import psutil
 from rich.console import Console
 
-from tcdp_sim import clusters, engine, study
-from tcdp_sim.modes import run
+from tcdp_sim.cli.modes import run
+from tcdp_sim.engine import clusters, schedule
+from tcdp_sim.study import study
 
 
 def composed(*words):
@@ -72,7 +73,7 @@ def _peak(chunks):
     words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
     prepared = study.prepare(composed(*words))
     wanted = {cell.id: chunks for cell in prepared.plan.laws}
-    todo = engine.pending(prepared.plan.laws, wanted, lambda cell, chunk: False)
+    todo = schedule.pending(prepared.plan.laws, wanted, lambda cell, chunk: False)
     peak = 0
 
     def receive(_):
@@ -81,7 +82,7 @@ def _peak(chunks):
         peak = max([peak, *(p.memory_info().rss for p in workers)])
 
     with clusters.connect({"name": "local", "workers": 1}) as executor:
-        engine.simulate(executor, todo, len(todo), prepared.plan.counts, 1, 50_000, receive)
+        schedule.simulate(executor, todo, len(todo), prepared.plan.counts, 1, 50_000, receive)
     return peak
 
 

@@ -1,8 +1,9 @@
 """Whether interior points cost the same on every domain."""
 
 from benchmarks.drawing import TRIALS, seconds
-from tcdp_sim.interior import LevelProfile, hard_data, parts, recipe, required_n, sample
-from tcdp_sim.simulate import generator
+from tcdp_sim.data.hard_records import hard_data
+from tcdp_sim.engine.simulate import generator
+from tcdp_sim.interior import LevelProfile, parts, recipe, required_n, sample
 
 DOMAINS = (16, 64, 1024, 65536)
 

@@ -4,8 +4,8 @@ import heapq
 from dataclasses import dataclass
 from math import ceil, inf
 
-from tcdp_sim import engine
-from tcdp_sim.simulate import Done
+from tcdp_sim.engine import schedule
+from tcdp_sim.engine.simulate import Done
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class _Model:
     """The state of a simulated run. The driver does one thing after the other; so does each worker."""
 
     def __init__(self, workers, chunks, seconds, costs, longest):
-        self.left, self.room, self.tasks = chunks, engine.WINDOW * workers, 0
+        self.left, self.room, self.tasks = chunks, schedule.WINDOW * workers, 0
         self.now = self.busy = 0.0
         self.results: list[tuple[float, int, int]] = []  # when they arrive, from which worker, chunks
         self._seconds, self._costs, self._most = seconds, costs, max(1, longest / seconds)
-        self._speed = engine._Speed()
+        self._speed = schedule._Speed()
         self._free, self._flying = [0.0] * workers, [0] * workers  # when a worker is through with what it has
         self._fewest = [(0, worker) for worker in range(workers)]
 

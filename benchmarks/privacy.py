@@ -5,7 +5,6 @@ from statistics import median
 
 import numpy as np
 
-from tcdp_sim.audit import epsilon_from_losses
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact import composed_epsilon, dominating_pairs, hockey_stick
 from tcdp_sim.mechanisms import PrivacyLoss
@@ -21,6 +20,7 @@ from tcdp_sim.privacy import (
     delta_at,
     to_approx_dp,
 )
+from tcdp_sim.statistics.epsilon_bounds import epsilon_from_losses
 
 
 def profiles():

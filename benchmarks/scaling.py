@@ -14,12 +14,14 @@ from rich.console import Console
 from benchmarks.engine import Trivial, Watch, journal, known
 from benchmarks.framework import composed, empty_folder
 from benchmarks.many_workers import Costs, predict
-from tcdp_sim import engine, simulate, study, sweep
-from tcdp_sim.clusters import local
+from tcdp_sim.cli.modes import run
+from tcdp_sim.engine import schedule, simulate
+from tcdp_sim.engine.clusters import local
+from tcdp_sim.engine.progress import Tally
 from tcdp_sim.mechanisms import MECHANISMS
-from tcdp_sim.modes import run
-from tcdp_sim.progress import Tally
-from tcdp_sim.tabulation import BLOCK
+from tcdp_sim.store.table import BLOCK
+from tcdp_sim.study import cells as sweep
+from tcdp_sim.study import study
 
 MILLION = 1_000_000
 CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1))  # workers, seconds a task at most
@@ -62,11 +64,11 @@ def measured(workers: int, chunks: int, seconds: float, longest: float) -> tuple
 
 @contextmanager
 def _longest(seconds):
-    before, engine.TASK_SECONDS = engine.TASK_SECONDS, seconds
+    before, schedule.TASK_SECONDS = schedule.TASK_SECONDS, seconds
     try:
         yield
     finally:
-        engine.TASK_SECONDS = before
+        schedule.TASK_SECONDS = before
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def sleepers(workers):
     """A local cluster whose workers know how to sleep: (client, executor)."""
     with local.client({"workers": workers}, print) as client:
         client.run(_introduce)
-        yield client, engine.DaskExecutor(client, workers)
+        yield client, schedule.DaskExecutor(client, workers)
 
 
 def _introduce():
@@ -90,7 +92,7 @@ def _run(executor, plan):
     todo = [(cell, 0) for cell in plan.cells]
     with journal() as keep:
         receive = _receiver(todo, keep)
-        engine.simulate(executor, todo, len(todo), plan.counts, 1, 4, receive)
+        schedule.simulate(executor, todo, len(todo), plan.counts, 1, 4, receive)
 
 
 def _receiver(todo, keep):
@@ -191,7 +193,7 @@ def _predictions(costs):
             )
             yield "  tasks; driver busy", f"{told.tasks:,}; {told.driver:.0%}", ""
     for seconds in CHUNKS:
-        at_once, by_rule = (_reach(costs, seconds, length) for length in (lambda _: 1.0, engine.task_seconds))
+        at_once, by_rule = (_reach(costs, seconds, length) for length in (lambda _: 1.0, schedule.task_seconds))
         yield f"workers that one driver can serve, chunks of {seconds:g} s", f"{by_rule:,}", ""
         yield "  if tasks were of 1 s for any number of workers", f"{at_once:,}", ""
 

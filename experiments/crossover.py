@@ -10,9 +10,10 @@ from rich import box
 from rich.table import Table
 from scipy.optimize import brentq
 
-from tcdp_sim import config, exact
+from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.plots import (
+from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.plots import (
     BREAK_AT,
     BREAK_SHARES,
     GREY,
@@ -23,9 +24,9 @@ from tcdp_sim.plots import (
     points,
     series_styles,
 )
-from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.results import cell_mechanism, chances_of_quantile
-from tcdp_sim.summary import INTERVAL
+from tcdp_sim.study import settings
+from tcdp_sim.summaries.summary import INTERVAL
 
 LEVEL = 0.95
 LARGEST_K = 1e300
@@ -130,7 +131,7 @@ def _ratios(part, rho):
         for axes in panels:
             _ratio_lines(axes, part[part["noise"] == name], levels, styles.values())
         broken_log10_axis("x", dict(zip(pieces, panels)), "number of bins k")
-        panels[0].set_title(config.named("noise", name)["label"], loc="left")
+        panels[0].set_title(settings.named("noise", name)["label"], loc="left")
         panels[0].annotate(
             "Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8
         )

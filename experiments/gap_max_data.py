@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pandas as pd
-
 from tcdp_sim.experiments import gap_max
-from tcdp_sim.experiments.selection import series
-from tcdp_sim.experiments.selection.required import rho_figure
+from tcdp_sim.experiments.gap_max import series
+from tcdp_sim.experiments.gap_max.figures import rho_figure
 
 reference = gap_max.reference
 

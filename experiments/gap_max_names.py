@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 import xarray as xr
+from tcdp_sim.experiments import gap_max
+from tcdp_sim.experiments.gap_max.name_problems import problems, problems_figure
+from tcdp_sim.experiments.gap_max.series import styles
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.experiments import gap_max
-from tcdp_sim.experiments.selection.problems import problems, problems_figure
-from tcdp_sim.experiments.selection.series import styles
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-from tcdp_sim.cli import main
+from tcdp_sim.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from tcdp_sim import sealed, trees
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.one_sample import quantile_p_values
-from tcdp_sim.summary import CONFIDENCE, bin_edges, in_order
+from tcdp_sim.statistics.one_sample import quantile_p_values
+from tcdp_sim.store import digests, sealed
+from tcdp_sim.summaries.summary import CONFIDENCE, bin_edges, in_order
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 NORMAL = 1.959963984540054  # half the width of a 95% interval, in standard errors
@@ -142,7 +142,7 @@ def open_cells(path) -> xr.Dataset:
     if not (path / "zarr.json").exists():
         raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
     tree = path.resolve()  # a run that ends meanwhile switches the link
-    if trees.changed(tree):  # a lost file of an array would read as zeros
+    if digests.changed(tree):  # a lost file of an array would read as zeros
         raise UserError(f"{path} is damaged (its bytes have changed); {MEND}")
     with readable(path):
         flat = xr.open_zarr(tree, consolidated=False, chunks={})

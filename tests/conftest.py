@@ -20,10 +20,10 @@ def command(monkeypatch, tmp_path, capsys):
     """Run the command line in this process, in an empty folder: command(*words) -> (exit code, stdout, stderr)."""
     from hydra.core.global_hydra import GlobalHydra
 
-    from tcdp_sim.cli import main
+    from tcdp_sim.cli.main import main
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tcdp_sim.pilot.SECONDS", 0.05)
+    monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)
 
     def run(*words):
         GlobalHydra.instance().clear()

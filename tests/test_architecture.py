@@ -14,9 +14,9 @@ import pytest
 from hypothesis import settings
 
 import tcdp_sim
-from tcdp_sim import config
 from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.study import settings as config
 
 ROOT = Path(tcdp_sim.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -351,7 +351,7 @@ def test_importing_the_package_loads_nothing():
 
 
 def test_help_loads_no_numerics():
-    found = loaded("sys.argv = ['tcdp-sim', '--help']\nfrom tcdp_sim.cli import main\nmain()")
+    found = loaded("sys.argv = ['tcdp-sim', '--help']\nfrom tcdp_sim.cli.main import main\nmain()")
     assert "hydra" in found
     heavy = {"numpy", "scipy", "pandas", "matplotlib", "dask", "distributed", "zarr", "xarray", "pyarrow", "rich"}
     assert not found & heavy
@@ -364,7 +364,7 @@ def test_a_worker_simulates_without_exact_figures_and_storage(noise):
     law = Histogram.law(point, {"sampling": "order_statistics", "beta": 0.05}, data)
     code = f"""
         import numpy as np
-        from tcdp_sim.simulate import Batch, Task, run
+        from tcdp_sim.engine.simulate import Batch, Task, run
         batch = Batch("0" * 64, json.loads({json.dumps(law)!r}), np.array([7, 3]), (0,))
         assert len(run(Task(1, 10, (batch,))).records) == 1
     """

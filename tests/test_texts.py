@@ -10,8 +10,10 @@ import pytest
 from matplotlib.textpath import TextPath
 from rich.table import Table
 
-from tcdp_sim import plots, problems, runlog, texts
-from tcdp_sim.terminal import Terminal
+from tcdp_sim import log, texts
+from tcdp_sim.report import plots
+from tcdp_sim.report.terminal import Terminal
+from tcdp_sim.summaries import problems
 
 RAW = {
     "\x1b[31mred": r"\x1b[31mred",  # ANSI
@@ -51,9 +53,9 @@ def test_nothing_raw_reaches_the_terminal_by_any_way(capsys):
 
 
 def test_nothing_raw_reaches_the_log(tmp_path):
-    with runlog.kept(tmp_path):
-        runlog.LOG.info("two\nlines of %s", "x\x1b[2J\u202e")
-    text = (tmp_path / runlog.NAME).read_text()
+    with log.kept(tmp_path):
+        log.LOG.info("two\nlines of %s", "x\x1b[2J\u202e")
+    text = (tmp_path / log.NAME).read_text()
     assert text.endswith("tcdp_sim: two\nlines of x\\x1b[2J\\u202e\n")
 
 
@@ -135,7 +137,7 @@ def test_a_run_with_an_odd_name_of_its_data(command, folder, name):
     assert texts.printable(name) in out
     assert all(c.isprintable() or c == "\n" for c in out)
     results = folder.parent.parent / f"r\x1b{name[0]}" / "histogram"
-    assert all(c.isprintable() or c == "\n" for c in (results / runlog.NAME).read_text())
+    assert all(c.isprintable() or c == "\n" for c in (results / log.NAME).read_text())
     table = pd.read_csv(results / "figures" / f"stability_{name}.csv")
     assert set(table["data"]) == {"'" + name if name[0] == "=" else name}
     assert np.isfinite(table["linf_q95"]).all()
@@ -152,6 +154,6 @@ def test_a_mistake_is_told_without_commands_to_the_terminal(command):
 
 def test_logging_is_as_before_once_the_log_is_closed(tmp_path):
     before = list(logging.getLogger().handlers)
-    with runlog.kept(tmp_path):
+    with log.kept(tmp_path):
         pass
     assert logging.getLogger().handlers == before

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import tcdp_sim
-from tcdp_sim.bounds import histogram_error_bound
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.noise import Gaussian, Noise
 
 NOISE = """

@@ -1,19 +1,19 @@
 """Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
 
-from tcdp_sim.exact.composed import composed_epsilon, composed_profile
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
-from tcdp_sim.exact.loss_distribution import PrivacyLossDistribution
+from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
+from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.orders import max_order
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
-from tcdp_sim.exact.selection import required_gap, selection_failure, selection_probability
-from tcdp_sim.exact.selection_outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
-from tcdp_sim.exact.selection_privacy import OutputPair, output_pair, spent_delta, spent_renyi, worst_pairs
+from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
+from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, spent_delta, spent_renyi, worst_pairs
+from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
 from tcdp_sim.exact.subsampling import (
     DominatingPair,
     dominating_pairs,

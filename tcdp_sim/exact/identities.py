@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tcdp_sim.errors import choice, real
-from tcdp_sim.exact.loss_distribution import PrivacyLossDistribution
+from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, gauss_panels, integrate

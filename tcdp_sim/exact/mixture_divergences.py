@@ -10,7 +10,7 @@ differ.
 import numpy as np
 
 from tcdp_sim.errors import real
-from tcdp_sim.exact.level_sets import TINY, LevelSets, landmarks, panels, refined
+from tcdp_sim.exact.losses.level_sets import TINY, LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import erfcx, ndtr
 
 from tcdp_sim.errors import real
-from tcdp_sim.exact.level_sets import TINY, log_mass, loss_sets
+from tcdp_sim.exact.losses.level_sets import TINY, log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING

@@ -19,7 +19,7 @@ from tcdp_sim.exact.mixture_divergences import (
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds
-from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, drawn_more_often
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
 DIRECTIONS = ("forward", "reverse")
 _WIDEST = 60.0  # scales: half the side of the square that the plane's quadrature covers

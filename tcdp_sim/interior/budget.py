@@ -8,11 +8,11 @@ import numpy as np
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
-from tcdp_sim.interior.maxima import isf_log
+from tcdp_sim.interior.records_needed import BETA, Parts, required_n, surrogate_floor, thresholds
 from tcdp_sim.interior.release import Recipe
-from tcdp_sim.interior.requirement import BETA, Parts, required_n, surrogate_floor, thresholds
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP
+from tcdp_sim.samplers.log_extremes import isf_log
 
 # Good splits (level, node, end) up to this log2 k, from minimising the proven n; public, so that a split leaks nothing.
 SPLITS = (

@@ -4,10 +4,10 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import ceil, inf
 
-from tcdp_sim.interior import budget, requirement, stability
+from tcdp_sim.interior import budget, records_needed, stability_histogram
 from tcdp_sim.interior.binary_search import comparison_scale
 from tcdp_sim.interior.ledger import Step, exponential_epsilon
-from tcdp_sim.interior.recursion import plan_recursion
+from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.interior.release import Recipe
 from tcdp_sim.privacy import ApproxDP
 
@@ -43,8 +43,8 @@ class Budget:
     calibration: str | None = None
     accounting: str = "tight"
     split: tuple | None = None
-    beta: float = requirement.BETA
-    delta: float = stability.DELTA
+    beta: float = records_needed.BETA
+    delta: float = stability_histogram.DELTA
 
     @property
     def target(self) -> dict[str, float]:
@@ -59,7 +59,7 @@ def is_tree(method: str) -> bool:
 
 def weaker_promise(asked: Budget) -> ApproxDP:
     """What the stability histogram is given: the (epsilon, delta) that the target implies."""
-    return stability.implied(asked.rho, _omega(asked), asked.delta)
+    return stability_histogram.implied(asked.rho, _omega(asked), asked.delta)
 
 
 def required_n(method: str, asked: Budget, log2_k: float) -> int:
@@ -70,14 +70,14 @@ def required_n(method: str, asked: Budget, log2_k: float) -> int:
     """
     if method == "exponential":
         epsilon = exponential_epsilon(asked.rho, asked.accounting)
-        return ceil(requirement.exponential_required_n(epsilon, log2_k, asked.beta))
+        return ceil(records_needed.exponential_required_n(epsilon, log2_k, asked.beta))
     if method == "binary_search":
-        return ceil(requirement.binary_search_required_n(asked.rho, log2_k, asked.beta))
+        return ceil(records_needed.binary_search_required_n(asked.rho, log2_k, asked.beta))
     if method == WEAKER:
-        return stability.required_n(weaker_promise(asked), log2_k, asked.beta)
+        return stability_histogram.required_n(weaker_promise(asked), log2_k, asked.beta)
     if method in RECURSIONS:
         return _recursion(method, asked, log2_k).required_n()
-    return requirement.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
+    return records_needed.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
 
 
 def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
@@ -87,7 +87,7 @@ def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
     if method == "binary_search":
         return {"scale": comparison_scale(asked.rho, log2_k)}
     if method == WEAKER:
-        recipes: tuple[Recipe, ...] = (stability.recipe(weaker_promise(asked), log2_k, n, asked.beta),)
+        recipes: tuple[Recipe, ...] = (stability_histogram.recipe(weaker_promise(asked), log2_k, n, asked.beta),)
     elif method in RECURSIONS:
         recipes = _recursion(method, asked, log2_k).recipes(n)
     else:
@@ -100,7 +100,7 @@ def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
 def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
     """Where the budget of a method with trees goes."""
     if method == WEAKER:
-        return stability.ledger(weaker_promise(asked))
+        return stability_histogram.ledger(weaker_promise(asked))
     if method in RECURSIONS:
         return _recursion(method, asked, log2_k).ledger()
     bought = _bought(method, asked, log2_k)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tcdp_sim.errors import choice, real
-from tcdp_sim.interior.endpoints import choose, empty_nodes, occupied_depths
-from tcdp_sim.interior.levels import level_cells, sample_levels
-from tcdp_sim.interior.nodes import NOBODY, SELECTIONS
-from tcdp_sim.interior.profile import LevelProfile
+from tcdp_sim.interior.choose_leaf import choose, empty_nodes, occupied_depths
+from tcdp_sim.interior.choose_level import level_cells, sample_levels
+from tcdp_sim.interior.choose_node import NOBODY, SELECTIONS
+from tcdp_sim.interior.level_profile import LevelProfile
 from tcdp_sim.noise import Noise
 
 CANDIDATES = {3: (0, 1, 2), 2: (0, 2)}  # of (j1, m, j2)

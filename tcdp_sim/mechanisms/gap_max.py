@@ -8,10 +8,10 @@ import numpy as np
 
 from tcdp_sim.errors import UserError, real, scalar
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.mechanisms.scores import MOST
-from tcdp_sim.mechanisms.selection import GeneralizedHistogram, ObviousAnswer, Selection
-from tcdp_sim.mechanisms.selection_baselines import SparseVector, Stability
-from tcdp_sim.mechanisms.selection_calibration import (
+from tcdp_sim.privacy import Guarantee
+from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
+from tcdp_sim.selection.baselines import SparseVector, Stability
+from tcdp_sim.selection.calibration import (
     ALGORITHMS,
     WITH_ACCOUNTING,
     WITH_NOISE,
@@ -20,7 +20,7 @@ from tcdp_sim.mechanisms.selection_calibration import (
     selection_guarantee,
     selection_parameters,
 )
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.selection.scores import MOST
 
 SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k: this many hundredths of it
 

@@ -1,7 +1,7 @@
 """Private selection of the most frequent value of a data set."""
 
 from tcdp_sim.mechanisms.gap_max import GapMax
-from tcdp_sim.mechanisms.scores import Scores
+from tcdp_sim.selection.scores import Scores
 
 
 class GapMaxData(GapMax):

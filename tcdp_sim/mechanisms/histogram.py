@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
+from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.mechanisms.base import Mechanism, Observable

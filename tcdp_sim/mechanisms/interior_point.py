@@ -8,11 +8,12 @@ from types import MappingProxyType
 import numpy as np
 
 from tcdp_sim.calibration import DEPENDS_ON
+from tcdp_sim.data.hard_records import SHAPES, hard_data
 from tcdp_sim.errors import choice, real
-from tcdp_sim.interior import SHAPES, LevelProfile, Recipe, binary_search, domain_em, hard_data, methods, release
+from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
-from tcdp_sim.interior.recursion import sample_recursive
+from tcdp_sim.interior.recursive_release import sample_recursive
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.noise import FAMILIES, Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
@@ -150,7 +151,7 @@ class InteriorPoint(Mechanism):
         if self.method == "binary_search":
             return self._depths(binary_search.sample_depths(self.profile, self.scale, rng, trials))
         if self.method == "exponential":
-            return self._depths(domain_em.sample_depths(self.profile, self.scale, rng, trials))
+            return self._depths(exponential_mechanism.sample_depths(self.profile, self.scale, rng, trials))
         if len(self.recipes) == 1:
             draws = release.sample(self.profile, self.recipes[0], rng, trials)
         else:

@@ -12,14 +12,14 @@ import numpy as np
 from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.errors import choice, real
-from tcdp_sim.interior.cdf import StepCdf
-from tcdp_sim.interior.medians import plan_medians
-from tcdp_sim.interior.quantiles import plan_quantiles
-from tcdp_sim.interior.records import Records
-from tcdp_sim.interior.trees import NoisyTree, search_rank
-from tcdp_sim.interior.windows import plan_windows
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+from tcdp_sim.thresholds.medians import plan_medians
+from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank
+from tcdp_sim.thresholds.quantiles import plan_quantiles
+from tcdp_sim.thresholds.records import Records
+from tcdp_sim.thresholds.step_cdf import StepCdf
+from tcdp_sim.thresholds.windows import plan_windows
 
 DECILES = tuple(i / 10 for i in range(1, 10))
 LEVELS = tuple(i / 20 for i in range(1, 20))  # where the private CDF is watched

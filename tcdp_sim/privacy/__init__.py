@@ -1,7 +1,8 @@
 """Privacy guarantees: definitions, what composes, what implies what, and what groups get."""
 
-from tcdp_sim.privacy.amplification_profiles import amplified_profile, group_delta
-from tcdp_sim.privacy.amplify import amplify
+from tcdp_sim.privacy.amplification.amplify import amplify
+from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often, draws
 from tcdp_sim.privacy.cheat_sheet import CheatSheetRow, cheat_sheet
 from tcdp_sim.privacy.composition import compose, compose_advanced, compose_approx
 from tcdp_sim.privacy.concentrated import to_approx_zcdp, to_tcdp, to_zcdp, zcdp_from_family
@@ -18,7 +19,6 @@ from tcdp_sim.privacy.definitions import (
 )
 from tcdp_sim.privacy.groups import group, group_to_approx_dp
 from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
-from tcdp_sim.privacy.sampling import SCHEMES, chance_drawn, drawn_again, drawn_more_often, draws
 from tcdp_sim.privacy.tails import loss_tail_bound
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tcdp_sim import config
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.errors import UserError
+from tcdp_sim.study import settings
 
-SAMPLES = config.named("mechanism", "thresholds")["records"]
+SAMPLES = settings.named("mechanism", "thresholds")["records"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from tcdp_sim.exact import (
     subsampled_hockey_stick,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP, RenyiBound, amplified_profile, amplify, tightest_epsilon
+from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP, RenyiBound, amplified_profile, tightest_epsilon
+from tcdp_sim.privacy.amplification import amplify
 
 BEST_KNOWN = 2.124515  # s = 0.01, sigma = 1, 1000 releases, delta = 1e-6
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from exact_references import NOISES, power_of_cdf, sf
 
-from tcdp_sim.bounds import histogram_error_bound, zcdp_printed_radius
+from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.exact import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal

@@ -7,17 +7,20 @@ from figure_lines import curve, curves, key, keys, marked, shows, traces
 from omegaconf import OmegaConf
 from rich.console import Console
 from scipy import stats
-
-from tcdp_sim import config, exact, plots, results, sweep, tabulation
-from tcdp_sim.axes import points
 from tcdp_sim.experiments import gap_max
-from tcdp_sim.experiments.selection.laws import gap_scale
-from tcdp_sim.experiments.selection.privacy import spent
+from tcdp_sim.experiments.gap_max.exact_values import gap_scale
+from tcdp_sim.experiments.gap_max.privacy_spent import spent
+
+from tcdp_sim import exact, results
+from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
-from tcdp_sim.simulate import Batch, Task, run
-from tcdp_sim.summary import from_bytes
+from tcdp_sim.report import plots
+from tcdp_sim.store import table as tabulation
+from tcdp_sim.study import cells, settings
+from tcdp_sim.study.points import points
+from tcdp_sim.summaries.summary import from_bytes
 
 SMALL = ("experiment=gap_max", "cluster=serial", "trials=2000", "chunk=1000")
 
@@ -37,16 +40,16 @@ def study(command, tmp_path):
 @pytest.fixture(scope="module")
 def table():
     """Every series at two k and four gaps, 2000 trials a cell; simulated once."""
-    raw = OmegaConf.to_container(OmegaConf.load(str(config.GROUPS / "experiment" / "gap_max.yaml")))
+    raw = OmegaConf.to_container(OmegaConf.load(str(settings.GROUPS / "experiment" / "gap_max.yaml")))
     axes = raw["experiment"]["axes"] | {"k": [10.0, 1e6], "gap": [40.0, 80.0, 120.0, 160.0]}
-    noises = {name: config.named("noise", name) for name in config.options("noise")}
-    plan = sweep.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
+    noises = {name: settings.named("noise", name) for name in settings.options("noise")}
+    plan = cells.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
     summaries = [from_bytes(record.summary) for cell in plan.cells for record in run(_task(cell)).records]
     return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, {}))
 
 
 def _task(cell):
-    return Task(1, 2000, (Batch(cell.id, cell.law, sweep.NO_COUNTS, (0,)),))
+    return Task(1, 2000, (Batch(cell.id, cell.law, cells.NO_COUNTS, (0,)),))
 
 
 def drawn(table):

@@ -8,9 +8,10 @@ import pytest
 from figure_lines import curves, key, shows, traces
 from rich.console import Console
 from scipy import stats
-
-from tcdp_sim import plots, results
 from tcdp_sim.experiments import histogram
+
+from tcdp_sim import results
+from tcdp_sim.report import plots
 
 RAN = []  # one run for all tests
 

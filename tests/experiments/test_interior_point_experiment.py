@@ -6,11 +6,12 @@ import pytest
 from rich.console import Console
 from scipy.special import betaincinv
 from scipy.stats import norm
-
-from tcdp_sim import plots, results
 from tcdp_sim.experiments import interior_point
-from tcdp_sim.experiments.interior import curves, series, spent
-from tcdp_sim.interior import requirement, stability
+from tcdp_sim.experiments.interior_point import budget, figures, series
+
+from tcdp_sim import results
+from tcdp_sim.interior import records_needed, stability_histogram
+from tcdp_sim.report import plots
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -47,7 +48,7 @@ def agrees_with_the_exact_laws(table):
 def finds_the_n_for_95_percent(table):
     found = series.least_n(table).set_index(["method", "log2_k"])
     search = found.loc[("binary_search", 8)]
-    exact = requirement.binary_search_required_n(0.5, 8, 0.05)  # 14.1 on equal records, one of the two data sets
+    exact = records_needed.binary_search_required_n(0.5, 8, 0.05)  # 14.1 on equal records, one of the two data sets
     assert search["n95_lower"] < exact < search["n95_upper"]
     assert search["n95_lower"] < search["n95"] < search["n95_upper"] < search["n95_lower"] + 2
     assert 10 < found.loc[("one_level", 8), "n95"] < found.loc[("one_level", 8), "required_n"]
@@ -140,17 +141,17 @@ def test_where_the_search_wins_is_read_off_the_cells():
         return pd.DataFrame(rows, columns=["method", "log2_k", "n95"])
 
     search, tree = ("binary_search", "one_level"), ("one_level", "binary_search")
-    assert curves._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
-    assert curves._search_wins(found((4, search))) == 4
-    assert curves._search_wins(found((4, tree), (16, search))) == 0
+    assert figures._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
+    assert figures._search_wins(found((4, search))) == 4
+    assert figures._search_wins(found((4, tree), (16, search))) == 0
 
 
 def test_recursion_pays_late():
-    table = spent.depth_table(0.5, 2 / np.sqrt(0.5))
-    assert spent._verdict(table) == (
+    table = budget.depth_table(0.5, 2 / np.sqrt(0.5))
+    assert budget._verdict(table) == (
         "one level is best up to k = 2^(2^128), more are better from 2^(2^200) on at the latest"
     )
-    assert spent.depth_figure(table).axes
+    assert budget.depth_figure(table).axes
 
 
 def test_nothing_is_said_to_be_proved_of_algorithms_21_and_22(command, tmp_path):
@@ -167,7 +168,7 @@ def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_
     assert code == 0, err
     table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
     weak = table[table["method"] == "stability"]
-    assert (weak["guarantee"] == str(stability.implied(0.5, 2 / np.sqrt(0.5)))).all()
+    assert (weak["guarantee"] == str(stability_histogram.implied(0.5, 2 / np.sqrt(0.5)))).all()
     assert weak[["zcdp_least_n", "tcdp_least_n"]].isna().all(axis=None)
     assert ((weak["success"] - weak["success_exact"]).abs() <= 5 * np.sqrt(0.25 / 2000)).all()
     found = series.least_n(table)
@@ -178,7 +179,7 @@ def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_
     assert "stability" not in said[said.index("Fewest records") :]
     look = series.styles(table)
     assert [name for name in (style["label"] for style in look.values()) if "WEAKER" in name]
-    figure = curves.needed_figure(found, look)
+    figure = figures.needed_figure(found, look)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert sum("WEAKER" in label for label in labels) == 2
 

@@ -5,12 +5,13 @@ import pytest
 from figure_lines import colour, curve, key, marked
 from rich.console import Console
 from scipy import stats
-
-from tcdp_sim import plots, results
-from tcdp_sim.exact import hockey_stick
 from tcdp_sim.experiments import subsampling
-from tcdp_sim.experiments.amplification import known
+from tcdp_sim.experiments.subsampling import theory
+
+from tcdp_sim import results
+from tcdp_sim.exact import hockey_stick
 from tcdp_sim.noise import Laplace
+from tcdp_sim.report import plots
 
 SMALL = ("experiment=subsampling", "cluster=serial", "trials=1000", "chunk=1000", "also.error.sampling_fraction.num=2")
 SMALL += ("also.selection.sampling_fraction.num=2", "also.selection.epsilon=[0.1]")
@@ -22,8 +23,8 @@ once = {}  # the small study: run by the first test that needs it
 @pytest.fixture
 def table(command, tmp_path, monkeypatch):
     if not once:
-        monkeypatch.setattr(known, "RELEASES", (1, 100, 1000))
-        monkeypatch.setattr(known, "ORDERS", 16)
+        monkeypatch.setattr(theory, "RELEASES", (1, 100, 1000))
+        monkeypatch.setattr(theory, "ORDERS", 16)
         code, _, err = command(*SMALL)
         assert code == 0, err
         once["table"] = subsampling.reference(results.open_cells(tmp_path / "results" / "subsampling").load())
@@ -48,7 +49,7 @@ def test_simulated_and_exact_stand_side_by_side(table):
 
 def test_nothing_proved_is_below_what_is_exact(table):
     """Renyi curves: exact <= certified <= 13 in units of s^2 rho a; Lemma 15 on the exact line; no sampling above."""
-    for s in known.FRACTIONS:
+    for s in theory.FRACTIONS:
         by = {name: rows for name, rows in lines(table, "curve", fraction=s).groupby("quantity")}
         exact = by["exact, Gaussian"].set_index("at")["exact"]
         proved = by["certified, any (ρ, ω')-tCDP"].set_index("at")["exact"].dropna()
@@ -76,7 +77,7 @@ def test_profiles_are_those_of_the_theorems(table):
         inner = np.log1p(np.expm1(part["at"].to_numpy()) / 0.1)
         truth = 0.1 * hockey_stick(Laplace(1 / np.sqrt(0.2)), 1.0, inner).estimate
         np.testing.assert_allclose(part["exact"], truth, rtol=1e-9, atol=1e-300)
-    table = table[table["noise"] != known.MEMBERSHIP]
+    table = table[table["noise"] != theory.MEMBERSHIP]
     loose = lines(table, "profile", accounting="black box").sort_values(["noise", "quantity", "at"])["exact"].to_numpy()
     tight = lines(table, "profile", accounting="tight").sort_values(["noise", "quantity", "at"])["exact"].to_numpy()
     assert (tight <= loose * (1 + 1e-9)).all()
@@ -85,7 +86,7 @@ def test_profiles_are_those_of_the_theorems(table):
 
 def test_randomised_membership_is_on_the_line_of_the_theorems(table):
     """Theorem 13: what Theorems 8 to 10 promise is attained, but for rounding."""
-    rows = lines(table, "profile", noise=known.MEMBERSHIP)
+    rows = lines(table, "profile", noise=theory.MEMBERSHIP)
     promised = rows[rows["accounting"] == "tight"].set_index(["quantity", "at"])["exact"]
     attained = rows[rows["accounting"] == "attained"].set_index(["quantity", "at"])["exact"]
     assert set(promised.index.get_level_values(0)) == {"poisson", "without_replacement", "with_replacement"}
@@ -96,10 +97,10 @@ def test_randomised_membership_is_on_the_line_of_the_theorems(table):
 
 def test_the_false_rule_is_below_the_exact_gaussian(table):
     """(s^2 rho, the same omega) would be 1 at every order."""
-    for s in known.FRACTIONS:
+    for s in theory.FRACTIONS:
         rows = lines(table, "curve", fraction=s)
         rule, exact = (
-            rows[rows["quantity"] == name].set_index("at")["exact"] for name in (known.RULE, "exact, Gaussian")
+            rows[rows["quantity"] == name].set_index("at")["exact"] for name in (theory.RULE, "exact, Gaussian")
         )
         assert (rule == 1).all()
         assert (exact > 1.05).all()
@@ -291,7 +292,7 @@ def test_tails_and_tasks_are_the_rows(table):
 
 def test_curves_and_releases_are_the_rows_of_their_names(table):
     figure = drawn(table, "renyi_curves")
-    for axes, s in zip(figure.axes, known.FRACTIONS):
+    for axes, s in zip(figure.axes, theory.FRACTIONS):
         assert axes.get_title() == f"s = {s:g}"
         for label in ("exact, Laplace", "certified, any", "Theorem 11"):
             rows = table[(table["figure"] == "curve") & (table["fraction"] == s)]

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 from rich.console import Console
-
-from tcdp_sim import contradictions, plots, results
 from tcdp_sim.experiments import thresholds
-from tcdp_sim.experiments.interior import compared
+from tcdp_sim.experiments.thresholds import compared
+
+from tcdp_sim import results
+from tcdp_sim.report import plots
+from tcdp_sim.statistics import contradictions
 
 WORDS = ("experiment=thresholds", "cluster=serial", "trials=6", "chunk=3", "sweep.method=[medians_2,tree_2,median]")
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from figure_lines import curve, key, keys, marked
 from rich.console import Console
-
-from tcdp_sim import plots, results
 from tcdp_sim.experiments import tightness
 from tcdp_sim.experiments.tightness import corollary_18, false_below, worst_ratio
+
+from tcdp_sim import results
 from tcdp_sim.noise import Gaussian, SinhNormal
+from tcdp_sim.report import plots
 
 SMALL = ("experiment=tightness", "cluster=serial", "trials=2000", "chunk=1000", "experiment.axes.order.num=5")
 

@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 from figure_lines import colour, curve, key, shows, traces
 from scipy import stats
-
-from tcdp_sim import plots
 from tcdp_sim.experiments import crossover, thresholds
-from tcdp_sim.experiments.interior import curves as interior
-from tcdp_sim.experiments.interior import series, spent
-from tcdp_sim.experiments.selection import problems
-from tcdp_sim.experiments.selection.series import styles as selection_styles
-from tcdp_sim.experiments.selection.series import with_series
+from tcdp_sim.experiments.gap_max import name_problems
+from tcdp_sim.experiments.gap_max.series import styles as selection_styles
+from tcdp_sim.experiments.gap_max.series import with_series
+from tcdp_sim.experiments.interior_point import budget, series
+from tcdp_sim.experiments.interior_point import figures as interior
+
+from tcdp_sim.report import plots
 
 
 @pytest.fixture(autouse=True)
@@ -211,7 +211,7 @@ def test_the_budget_is_stacked_step_on_step():
             for step, rho in (("level", 0.1), ("node", 0.15), ("end", 0.25))
         ]
     )
-    figure = spent.budget_figure(table)
+    figure = budget.budget_figure(table)
     for axes, name in zip(figure.axes, ("rho_spent", "records")):
         base = np.zeros(2)
         for step, bars in zip(("level", "node", "end"), axes.containers):
@@ -230,7 +230,7 @@ def test_depths_are_drawn_by_depth():
             for d in (1, 2, 3)
         ]
     )
-    figure = spent.depth_figure(table)
+    figure = budget.depth_figure(table)
     for d, words in ((1, "1 level"), (2, "2 levels"), (3, "3 levels")):
         x, y = curve(figure.axes[0], key(figure, words))
         np.testing.assert_allclose((x, y), ([4, 64], [100 * d + 4, 100 * d + 64]))
@@ -332,7 +332,7 @@ def test_single_problems_and_means_are_drawn_by_name():
     for i, algorithm in enumerate(("permute_and_flip", "stability")):
         for rho in (1e-3, 1e-2):
             told = {"algorithm": algorithm, "noise": "", "accounting": "", "rho": rho, "omega": np.nan, "m": 1}
-            for n in problems.SIZES:
+            for n in name_problems.SIZES:
                 rows.append(told | {"kind": "all", "n": n, "mean": 0.1 * (i + 1) + rho + n / 1e7, "median": 0.9})
             for j, name in enumerate(("1880 F: A, B", "1886 M: C, D", "1990 F: E, F")):
                 p = 0.1 + 0.2 * i + 0.05 * j + 10 * rho
@@ -340,10 +340,10 @@ def test_single_problems_and_means_are_drawn_by_name():
                 shown |= {"top_selected_exact": p + 0.003, "gap": 100.0 - j, "problem": name, "n": 1e4}
                 rows.append(told | {"kind": "one"} | shown)
     table = with_series(pd.DataFrame(rows))
-    figure = problems.problems_figure(table, selection_styles(table))
+    figure = name_problems.problems_figure(table, selection_styles(table))
     for words, algorithm in (("permute-and-flip", "permute_and_flip"), ("stability", "stability")):
         like, own = key(figure, words), table[table["algorithm"] == algorithm]
-        for axes, n in zip(figure.axes[:3], problems.SIZES):
+        for axes, n in zip(figure.axes[:3], name_problems.SIZES):
             traces(axes, like, own[(own["kind"] == "all") & (own["n"] == n)], "rho", "mean")
         for axes, name in zip(figure.axes[3:], ("1880 F: A, B", "1886 M: C, D", "1990 F: E, F")):
             assert axes.get_title().startswith(name)

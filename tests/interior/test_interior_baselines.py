@@ -11,14 +11,14 @@ from interior_dense import counts_below, depth_of, noise_rho
 from mpmath import mp
 from scipy.stats import chi2_contingency, norm
 
+from tcdp_sim.data.hard_records import hard_data
 from tcdp_sim.errors import UserError
-from tcdp_sim.interior import LevelProfile, hard_data, parts, required_n, stability, tcdp_least_n, zcdp_least_n
+from tcdp_sim.interior import LevelProfile, parts, required_n, stability_histogram, tcdp_least_n, zcdp_least_n
 from tcdp_sim.interior.binary_search import comparison_scale, sample_depths
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.interior.ledger import exponential_epsilon, total
-from tcdp_sim.interior.maxima import isf_log
-from tcdp_sim.interior.requirement import (
+from tcdp_sim.interior.records_needed import (
     binary_search_required_n,
     exponential_required_n,
     surrogate_floor,
@@ -26,6 +26,7 @@ from tcdp_sim.interior.requirement import (
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.samplers.log_extremes import isf_log
 
 OMEGA = {rho: 2 / np.sqrt(rho) for rho in (0.5, 0.1)}
 
@@ -253,7 +254,7 @@ def test_bounds_of_the_specification():
 def test_what_the_stability_histogram_needs(rho, log2_k):
     """To the record: a third of epsilon a step, Laplace noise of scale 2 / e, whose tail is e^(-x / scale) / 2."""
     b, delta = 0.05 / 3, 1e-6
-    promise = stability.implied(rho, OMEGA[rho], delta)
+    promise = stability_histogram.implied(rho, OMEGA[rho], delta)
     # Lemma 6: epsilon = rho + 2 sqrt(rho log(1 / delta)) where that order is below omega, else at omega.
     omega, log_odds = OMEGA[rho], np.log(1 / delta)
     order = min(omega, 1 + np.sqrt(log_odds / rho))
@@ -265,7 +266,7 @@ def test_what_the_stability_histogram_needs(rho, log2_k):
         occupied = 2 / e * np.log(4 * n / b / 2)
         return 4 / e * np.log(log2_k / b) + 2 / e * np.log(4 / b / 2) + max(floor, h + occupied) + 2 * h
 
-    found = stability.required_n(promise, log2_k)
+    found = stability_histogram.required_n(promise, log2_k)
     assert needed(found) <= found
     assert needed(found - 1) > found - 1
 

@@ -11,7 +11,8 @@ import pytest
 from interior_dense import counts_below, level_pmf, output_pmf, recursive_pmf, simulate
 from scipy import integrate, stats
 
-from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs, parts, recipe, required_n, sample
+from tcdp_sim.data.hard_records import hard_data
+from tcdp_sim.interior import LevelProfile, Recipe, outputs, parts, recipe, required_n, sample
 from tcdp_sim.interior.exact_law import histogram_law, output_log_pmf, success_probability
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 

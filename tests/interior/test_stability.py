@@ -9,7 +9,8 @@ import pytest
 from interior_dense import counts_below, depth_of, exponential, level_qualities, neighbours, tree_levels
 from scipy.integrate import quad
 
-from tcdp_sim.interior import LevelProfile, Recipe, hard_data, outputs, sample, stability
+from tcdp_sim.data.hard_records import hard_data
+from tcdp_sim.interior import LevelProfile, Recipe, outputs, sample, stability_histogram
 from tcdp_sim.interior.exact_law import success_probability
 from tcdp_sim.noise import Laplace
 from tcdp_sim.privacy import ApproxDP
@@ -69,7 +70,7 @@ def test_all_neighbours_keep_epsilon_and_delta(change, keeps):
     """And a floor that forgets delta, or noise a tenth as wide, is caught."""
     promise = ApproxDP(3.0, 0.02)
     k, n = 5, 3
-    told = replace(stability.recipe(promise, np.log2(k), n), **change)
+    told = replace(stability_histogram.recipe(promise, np.log2(k), n), **change)
     law = cache(lambda xs: stability_pmf(xs, k, told))
     worst = max(np.maximum(law(one) - np.exp(promise.epsilon) * law(two), 0).sum() for one, two in neighbours(k, n))
     assert (worst <= promise.delta) == keeps
@@ -78,12 +79,12 @@ def test_all_neighbours_keep_epsilon_and_delta(change, keeps):
 def test_the_floor_is_as_low_as_delta_allows():
     """One record where the neighbour has none, all else left out: released with probability delta / 2."""
     promise = ApproxDP(3.0, 0.02)
-    assert stability.parts(promise).noise.sf(stability.floor(promise) - 1) == pytest.approx(promise.delta / 2)
+    assert stability_histogram.parts(promise).noise.sf(stability_histogram.floor(promise) - 1) == pytest.approx(promise.delta / 2)
 
 
 def test_the_ledger_adds_up():
-    promise = stability.implied(0.5, 2.83)
-    lines = stability.ledger(promise)
+    promise = stability_histogram.implied(0.5, 2.83)
+    lines = stability_histogram.ledger(promise)
     assert sum(step.guarantee.epsilon for step in lines) == pytest.approx(promise.epsilon)
     assert sum(getattr(step.guarantee, "delta", 0) for step in lines) == promise.delta
 
@@ -91,7 +92,7 @@ def test_the_ledger_adds_up():
 @pytest.mark.parametrize("shape", ["point", "solo", "pair", "oct", "half"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_required_n_suffices(shape, log2_k):
-    promise, k = stability.implied(0.5, 2.83), 2**log2_k
-    n = stability.required_n(promise, log2_k)
+    promise, k = stability_histogram.implied(0.5, 2.83), 2**log2_k
+    n = stability_histogram.required_n(promise, log2_k)
     profile = LevelProfile.of(hard_data(shape, n, k), k)
-    assert success_probability(profile, stability.recipe(promise, log2_k, n)) > 0.95
+    assert success_probability(profile, stability_histogram.recipe(promise, log2_k, n)) > 0.95

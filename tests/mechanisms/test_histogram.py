@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import exact
-from tcdp_sim.bounds import histogram_error_bound
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.mechanisms import MECHANISMS, Histogram, histogram, mechanism_class
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace

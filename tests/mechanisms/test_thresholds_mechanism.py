@@ -6,17 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tcdp_sim import config
-from tcdp_sim.interior import Records
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.mechanisms.thresholds import METHODS
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.study import settings
+from tcdp_sim.thresholds import Records
 
-OPTIONS = {key: value for key, value in config.named("mechanism", "thresholds").items() if key != "name"}
+OPTIONS = {key: value for key, value in settings.named("mechanism", "thresholds").items() if key != "name"}
 
 
 def point(**changed):
-    told = {"method": "median", "noise": config.named("noise", "sinh_normal_tight"), "records": "departures_AS"}
+    told = {"method": "median", "noise": settings.named("noise", "sinh_normal_tight"), "records": "departures_AS"}
     return told | {"rho": 0.5, "omega": 2.83} | changed
 
 

@@ -18,13 +18,13 @@ from tcdp_sim.privacy import (
     PureDP,
     RenyiBound,
     amplified_profile,
-    amplify,
     chance_drawn,
     drawn_again,
     drawn_more_often,
     group_delta,
     renyi_bound,
 )
+from tcdp_sim.privacy.amplification import amplify
 from tcdp_sim.samplers.subsamples import subsample_counts
 
 SCHEMES = ("poisson", "without_replacement", "with_replacement", "hybrid")

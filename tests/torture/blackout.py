@@ -48,7 +48,7 @@ def blackout(home: Path, states: int, seed: int) -> Counter:
 
 def _recorded(reference: Sweep) -> Recorder:
     """What one undisturbed run does, its figures included."""
-    from tcdp_sim.cli import main
+    from tcdp_sim.cli.main import main
 
     reference.folder.parent.mkdir(parents=True)
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from tcdp_sim.engine import WINDOW
+from tcdp_sim.engine.schedule import WINDOW
 
 from . import damage, reader
 from .deck import Deck

@@ -19,8 +19,8 @@ from pathlib import Path
 import xarray as xr
 from rich.console import Console
 
+from tcdp_sim.cli.modes import status
 from tcdp_sim.errors import UserError
-from tcdp_sim.modes import status
 from tcdp_sim.results import open_cells, open_results
 
 PAUSE = 0.4  # seconds between two looks: the processors are for the run

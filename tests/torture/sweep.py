@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tcdp_sim import journal
-from tcdp_sim.store import CHUNK
-from tcdp_sim.summary import peek
+from tcdp_sim.store import journal
+from tcdp_sim.store.run_folder import CHUNK
+from tcdp_sim.summaries.summary import peek
 
 NAME = "tortured"
 CHUNK_TRIALS = 10_000  # some 20 ms

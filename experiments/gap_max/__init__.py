@@ -1,0 +1,152 @@
+"""Private selection: the gap that each method needs at equal privacy, and what it really spends."""
+
+import json
+from collections.abc import Iterator
+
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, required
+from tcdp_sim.experiments.gap_max.figures import (
+    required_figure,
+    rho_figure,
+    success_figure,
+    theorem_20_figure,
+    top_m_figure,
+)
+from tcdp_sim.experiments.gap_max.name_problems import with_problem
+from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
+from tcdp_sim.experiments.gap_max.series import size, styles, with_series
+
+from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
+from tcdp_sim.summaries.summary import INTERVAL
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: what was simulated, with MCSE and 95% interval, beside exact values and sufficient conditions.
+
+    `required_gap...`: the gap at which success has probability 95%, in counts; `top_selected...` the probability of
+    success at the cell's gap; `proved`, `theorem_20`: gaps that are claimed to be enough, and `fails_at_...` the
+    probability of failure there; `claimed_at_proved`: what is claimed of it; `..._exact`: closed form or quadrature;
+    `gap_scale`: the order that theory gives, in counts.
+    """
+    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
+    simulated = flat.drop_dims(ragged).sel(quantile=1 - BETA).to_dataframe()
+    rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
+    table = pd.DataFrame(rows)
+    chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
+    return with_series(with_problem(table.assign(required_gap_p_value=chances)))
+
+
+def _row(mechanism, ds) -> dict:
+    law = json.loads(ds["law"])
+    labels = (
+        "data",
+        "algorithm",
+        "noise",
+        "k",
+        "gap",
+        "m",
+        "rho",
+        "omega_sqrt_rho",
+        "omega",
+        "delta",
+        "guarantee",
+        "noise_law",
+    )
+    row = {name: ds[name] for name in (*labels, "trials") if name in ds}
+    noise_name = ds.get("noise")
+    row |= {"noise": noise_name if isinstance(noise_name, str) else ""}  # NaN where no cell has one
+    row |= {"accounting": law.get("accounting", ""), "gap": mechanism.gap, "m": mechanism.m}
+    algorithm, noise, delta = exact_arguments(mechanism)
+    k, m = mechanism.k, mechanism.m
+    row |= {f"required_gap{end}": ds[f"needed_gap_quantile{end}"] for end in INTERVAL}
+    row["required_gap_exact"] = required(algorithm, noise, delta, k, BETA, m)
+    row |= {f"top_selected{end}": ds[f"top_selected{end}"] for end in INTERVAL}
+    row["top_selected_exact"] = 1 - failure(algorithm, noise, delta, k, mechanism.gap, m)
+    for label, gap in mechanism.thresholds["needed_gap"].items():
+        row |= {label: gap, f"fails_at_{label}_exact": failure(algorithm, noise, delta, k, gap, m)}
+        row |= {f"fails_at_{label}{end}": ds[f"needed_gap_exceeds_{label}{end}"] for end in INTERVAL}
+        row["claimed_at_proved"] = 1 / k if mechanism.algorithm == "obvious_answer" else mechanism.beta
+    return row | {"gap_scale": gap_scale(mechanism.promise, k), "law": ds["law"]}
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    rho = table["rho"].mode()[0]
+    shown = table[(table["rho"] == rho) & (table["m"] == table["m"].min())]
+    for k in _three(shown["k"]):
+        part = shown[shown["k"] == k].drop_duplicates("series")
+        console.print(_terminal_table(f"gap needed for 95% success, k = {k:.3g}, ρ = {rho:.3g}", part), soft_wrap=False)
+    console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
+    console.print(agreement(table))
+
+
+def _three(column):
+    levels = sorted(column.unique())
+    return sorted({levels[0], levels[len(levels) // 2], levels[-1]}) if levels else []
+
+
+def _terminal_table(title, rows):
+    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    out.add_column("algorithm", overflow="fold")
+    for heading in ("simulated", "± MCSE", "exact", "proved"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for row in rows.sort_values("required_gap_exact").to_dict("records"):
+        numbers = (row[name] for name in ("required_gap", "required_gap_mcse", "required_gap_exact"))
+        proved = row.get("proved", float("nan"))
+        told = "" if proved != proved else f"{proved:.4g}"
+        out.add_row(escape(row["series"]), *(f"{x:.4g}" for x in numbers), told)
+    return out
+
+
+def agreement(table: pd.DataFrame) -> str:
+    """In how many cells simulation and exact values disagree, in words."""
+    said = []
+    for name, text in (("required_gap", "required gap"), ("top_selected", "probability of success")):
+        outside = ~table[f"{name}_exact"].between(table[f"{name}_lower"] - 1e-12, table[f"{name}_upper"] + 1e-12)
+        said.append(f"the exact {text} is outside the simulated 95% interval in {int(outside.sum())}")
+    chance = f"of {len(table)} cells; by chance at most {by_chance(len(table))} each are expected"
+    return f"{'; '.join(said)} {chance}.".capitalize()
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy."""
+    for name, figure, shown in _figures(table):
+        yield name, figure, shown.drop(columns="law", errors="ignore")
+
+
+def _figures(table):
+    looks = styles(table)
+    rho = table["rho"].mode()[0]
+    plain = table[(table["rho"] == rho) & (table["m"] == 1)]
+    if len(crossed := _with_most(plain, "gap", 4)):
+        yield "success_vs_gap", success_figure(crossed, looks), crossed
+    if len(plain) and (plain["k"].nunique() > 1 or table["rho"].nunique() == 1):
+        yield "required_gap", *required_figure(plain.drop_duplicates(["series", "k"]), looks)
+    for (k, m, gap), part in table.groupby(["k", "m", "gap"]):
+        if table["k"].nunique() == 1 and part["rho"].nunique() > 1:
+            title = f"{m:g} of k = {size(k)} candidates, which lead by {gap:g}"
+            yield f"against_rho_m{m:g}_gap{gap:g}", rho_figure(part, looks, title), part
+    if len(several := _with_most(table[table["rho"] == rho], "m", 2)):
+        yield "top_m", top_m_figure(several, looks), several
+    if "theorem_20" in table and table["k"].nunique() > 1 and len(claimed := _claimed(table)):
+        yield "theorem_20", theorem_20_figure(claimed), claimed
+    if len(told := spent(plain)):
+        yield "privacy_spent", privacy_figure(told, looks), told
+
+
+def _claimed(table):
+    """Gaussian noise where Theorem 20 is put to the test: at the smallest rho that has a fair number of k."""
+    found = table[(table["noise"] == "gaussian") & (table["m"] == 1) & (table["accounting"] != "paper")]
+    sizes = found.groupby("rho")["k"].nunique()
+    if not len(sizes):
+        return found
+    return found[found["rho"] == sizes.index[sizes > sizes.max() / 2].min()].drop_duplicates(["series", "k"])
+
+
+def _with_most(table, axis, least):
+    """The cells of series that have at least so many levels of the axis at one k."""
+    return table.groupby(["series", "k"]).filter(lambda rows: rows[axis].nunique() >= least)

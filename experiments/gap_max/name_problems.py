@@ -1,0 +1,70 @@
+"""The 276 real selection problems: how often each method finds the most frequent name, against rho."""
+
+import numpy as np
+import pandas as pd
+from tcdp_sim.experiments.gap_max import series
+from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
+from tcdp_sim.experiments.gap_max.figures import JOINED
+
+from tcdp_sim.data.selection_problems import selection_problems
+from tcdp_sim.report.plots import new_figure, points
+
+SIZES = (1e3, 1e4, 1e5)
+SIMULATED_AT = 1e4
+
+
+def with_problem(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with a column `problem`: the real one, among 10,000 records, whose k and gap are a cell's, or ""."""
+    known = {(p.k, round(p.gap, 6)): p for p in (p.at(SIMULATED_AT) for p in selection_problems())}
+    found = [known.get((k, round(gap, 6))) for k, gap in zip(table["k"], table["gap"])]
+    return table.assign(problem=[f"{p.name}: {p.best}, {p.second}" if p else "" for p in found])
+
+
+def problems(table: pd.DataFrame) -> pd.DataFrame:
+    """The cells of real problems (kind "one"), and, for each series, rho and n among them, all problems (kind "all").
+
+    Those rows have the mean over all problems of the exact probability of success, and its quartiles. For methods whose
+    law depends on all scores the candidates below the second are taken to be as good as it: a lower bound.
+    """
+    real = table[(table["problem"] != "") & (table["m"] == 1)].assign(kind="one", n=SIMULATED_AT)
+    several = [_all(row, n) for row in real.drop_duplicates(["series", "rho"]).to_dict("records") for n in SIZES]
+    return pd.concat([real, pd.DataFrame(several)]) if several else real
+
+
+def _all(row, n):
+    mechanism = rebuilt(row)
+    algorithm, noise, delta = exact_arguments(mechanism)
+    chances = np.array([1 - failure(algorithm, noise, delta, p.k, p.at(n).gap, 1) for p in selection_problems()])
+    quartiles = dict(zip(("first_quartile", "median", "third_quartile"), np.quantile(chances, [0.25, 0.5, 0.75])))
+    labels = ("series", "algorithm", "noise", "accounting", "rho", "omega_sqrt_rho")
+    kept = {name: row[name] for name in labels if name in row}
+    return kept | {"kind": "all", "n": n, "mean": chances.mean(), **quartiles}
+
+
+def problems_figure(real: pd.DataFrame, looks):
+    """Above the mean over all problems for three sizes; below single ones at n = 10,000, simulated and exact."""
+    names = sorted(real.loc[real["kind"] == "one", "problem"].unique(), key=lambda name: -_gap(real, name))[:3]
+    figure, grid = new_figure(2, 3, 10.4, 5.6, sharex=True, sharey=True)
+    for axes, n in zip(grid[0], SIZES):
+        for label, rows in real[(real["kind"] == "all") & (real["n"] == n)].groupby("series", sort=False):
+            rows = rows.sort_values("rho")
+            axes.plot(rows["rho"], rows["mean"], **series.line(looks[label]))
+        axes.set(title=f"all 276 problems, n = {n:,.0f}: mean")
+    for axes, name in zip(grid[1], names):
+        for label, rows in real[real["problem"] == name].groupby("series", sort=False):
+            rows = rows.sort_values("rho")
+            ends = (rows[f"top_selected{end}"] for end in ("", "_lower", "_upper"))
+            points(axes, rows["rho"], *ends, **series.dots(looks[label]))
+            axes.plot(rows["rho"], rows["top_selected_exact"], **series.line(looks[label]))
+        axes.set(title=f"{name}; gap {_gap(real, name):.3g} at n = 10,000", xlabel="privacy ρ")
+    for axes in grid.flat:
+        axes.set(xscale="log", ylim=(-0.03, 1.03))
+    for axes in grid[:, 0]:
+        axes.set_ylabel("P[the true top name is selected]")
+    series.legend(figure, real, looks, 2, JOINED)
+    figure.suptitle("The most frequent first name of every year and sex in the US, 1880 to 2017", fontsize=11)
+    return figure
+
+
+def _gap(real, name) -> float:
+    return float(real.loc[real["problem"] == name, "gap"].iloc[0])

@@ -1,0 +1,81 @@
+"""Names and looks of the series: a colour and a marker for a noise or a method, dashes for an algorithm."""
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.report.plots import COLOURS, MARKERS, line_key
+from tcdp_sim.study import settings
+
+ALGORITHMS = {
+    "generalized_histogram": "Alg. 21",
+    "obvious_answer": "Alg. 22",
+    "exponential_mechanism": "exponential mechanism",
+    "permute_and_flip": "permute-and-flip (= noisy max, exponential noise)",
+    "noisy_max_laplace": "noisy max, Laplace (pure DP)",
+    "noisy_max_gaussian": "noisy max, Gaussian (ε, δ)",
+    "stability": "distance-based stability (ε, δ)",
+    "sparse_vector": "sparse vector, told a threshold (pure DP)",
+}
+ACCOUNTED = {"paper": "pure DP", "tight": "bounded range, zCDP"}
+DASHES = {
+    ("generalized_histogram", "paper"): (0, (1.2, 1.4)),
+    ("generalized_histogram", "tight"): (0, (5, 1.6)),
+    ("exponential_mechanism", "paper"): (0, (5, 1.6)),
+}
+
+
+def with_series(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with a column `series`: what tells its cells from others at the same k, gap, m and rho."""
+    return table.assign(series=[_label(row) for row in table.to_dict("records")])
+
+
+def styles(table: pd.DataFrame) -> dict[str, dict]:
+    """Series -> colour, marker and dashes; a noise looks the same in every method."""
+    looks, found = {}, {}
+    rows = table.drop_duplicates("series").to_dict("records")
+    for row in sorted(rows, key=lambda row: not row["noise"]):  # those with a noise first: they are the many
+        look = looks.setdefault(f"{row['noise']}{_omega(row)}" if row["noise"] else row["algorithm"], len(looks))
+        found[row["series"]] = {
+            "color": COLOURS[look % len(COLOURS)],
+            "marker": MARKERS[(look + look // len(COLOURS)) % len(MARKERS)],
+            "linestyle": DASHES.get((row["algorithm"], row["accounting"]), "-"),
+        }
+    return found
+
+
+def line(style) -> dict:
+    """The part of a style that a line takes."""
+    return {name: style[name] for name in ("color", "linestyle")}
+
+
+def dots(style) -> dict:
+    """The part of a style that markers take."""
+    return {name: style[name] for name in ("color", "marker")}
+
+
+def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
+    """A legend of the series in `part` and of `keys` (label -> style) below the figure, which grows by it."""
+    shown = {label: looks[label] for label in part["series"].unique()} | dict(keys)
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(shown) // columns) + 0.1)
+    figure.legend([line_key(**style) for style in shown.values()], [*shown], loc="outside lower center", ncols=columns)
+
+
+def size(k: float) -> str:
+    """A number of candidates, for titles."""
+    power = round(np.log10(k))
+    return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
+
+
+def _label(row) -> str:
+    label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
+    if row["noise"]:
+        label += f", {settings.named('noise', row['noise'])['label']}{_omega(row)}"
+        return label + (", counted as 2m queries" if accounting == "paper" else "")
+    return label + (f" ({ACCOUNTED[accounting]})" if accounting else "")
+
+
+def _omega(row) -> str:
+    scaled, omega = (row.get(name, float("nan")) for name in ("omega_sqrt_rho", "omega"))
+    if scaled == scaled:
+        return f", ω√ρ = {scaled:g}"
+    return f", ω = {omega:g}" if omega == omega else ""

@@ -1,0 +1,154 @@
+"""How many records an interior point takes, on domains of 2^4 to 2^65536 elements, at equal privacy."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
+from tcdp_sim.experiments.interior_point.figures import needed_figure, success_figure
+from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
+
+from tcdp_sim.interior import exact_law, methods, records_needed
+from tcdp_sim.interior.exact_baselines import exponential_success, search_success
+from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.results import by_chance, cell_mechanism
+from tcdp_sim.summaries.summary import INTERVAL
+
+EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: simulated success with MCSE and 95% interval, beside the exact value and the proven n.
+
+    `required_n`: records at which the method is proved to succeed with probability 1 - beta, if any; `zcdp_least_n`,
+    `tcdp_least_n`: below which nothing with that guarantee can; `fails_at_...`: how often, by the step at fault.
+    """
+    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
+    simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
+    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated)])
+
+
+def _row(mechanism: InteriorPoint, ds: dict) -> dict:
+    told = json.loads(ds["law"])
+    row = {name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")}
+    row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
+    row |= {"n": mechanism.n} | {name: told[name] for name in ("required_n", "accounting", "beta", "split")}
+    if mechanism.method in methods.UNPROVED:
+        row["required_n"] = np.nan
+    row |= {f"success{end}": ds[f"success{end}"] for end in INTERVAL}
+    row["success_exact"] = _exact(mechanism)
+    row |= {f"{name}_mean": ds[f"{name}_mean"] for name in ("depth", "rank_error")}
+    row |= {name: ds[name] for name in mechanism.events if name != "success"}
+    row["zcdp_least_n"] = records_needed.zcdp_least_n(row["rho"], mechanism.log2_k)
+    row["tcdp_least_n"] = _tcdp_least(row, mechanism)
+    if mechanism.method == methods.WEAKER:  # no bound for tCDP holds for it
+        row |= {"zcdp_least_n": np.nan, "tcdp_least_n": np.nan}
+    return row
+
+
+def _tcdp_least(row, mechanism):
+    known = row["omega"] is not None and row["omega"] == row["omega"]
+    return records_needed.tcdp_least_n(row["rho"], row["omega"], mechanism.log2_k) if known else np.nan
+
+
+def _exact(mechanism: InteriorPoint) -> float:
+    if mechanism.method == "exponential":
+        return exponential_success(mechanism.profile, mechanism.scale)
+    if mechanism.method == "binary_search":
+        return search_success(mechanism.profile, mechanism.scale)
+    if len(mechanism.recipes) == 1 and mechanism.log2_k <= EXACT_UP_TO:
+        return exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
+    return np.nan
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal: the n for 95% success of every method, beside what is proved and the lower bounds."""
+    found = least_n(table)
+    out = Table(title=f"records for {GOAL:.0%} success", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("method", "log2 k", "simulated (95%)", "proved", "zCDP ≥", "tCDP ≥"):
+        first = heading == "method"
+        out.add_column(heading, justify="left" if first else "right", no_wrap=not first)
+    for row in found.to_dict("records"):
+        bounds = (row[name] for name in ("required_n", "zcdp_least_n", "tcdp_least_n"))
+        simulated = _number(row["n95"]) + _interval(row["n95_lower"], row["n95_upper"])
+        out.add_row(_short(row), f"{row['log2_k']:.0f}", simulated, *map(_number, bounds))
+    console.print(out, soft_wrap=False)
+    for line in (*_meaning(found), _verdict(found), *_too_few(table), *_agreement(table)):
+        console.print(line)
+
+
+def _number(x) -> str:
+    return "-" if x != x else f"{x:.4g}"
+
+
+def _interval(low, high) -> str:
+    """An interval of n; an end that lies outside the simulated n is left open."""
+    return "" if low != low and high != high else f" ({_number(low)} to {_number(high)})"
+
+
+def _meaning(found) -> list[str]:
+    """What the columns of the digest say, and of which data."""
+    asked = ", ".join(f"{1 - beta:.4g}" for beta in sorted(found["beta"].unique()))
+    return [
+        "simulated (95% interval): on the hardest of this run's data sets, interpolated; other data may need more.",
+        f"proved: enough on every data set, for success with probability {asked}; ≥: nothing of that kind needs fewer.",
+    ]
+
+
+def _agreement(table) -> list[str]:
+    """How many cells have an exact success, and in how many of them the simulated interval misses it."""
+    known = table[table["success_exact"].notna()]
+    if not len(known):
+        return ["No cell has an exact success to be compared with."]
+    outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
+    said = f"The exact success is outside the simulated 95% interval in {outside} of {len(known)} cells that have one"
+    rest = f"; the other {len(table) - len(known)} have none" if len(known) < len(table) else ""
+    return [f"{said}; by chance at most about {by_chance(len(known))} are expected{rest}."]
+
+
+def _verdict(found) -> str:
+    """Who needs the fewest records on which domain at the common guarantee, and who may, within the error."""
+    told = []
+    for log2_k, part in like_for_like(found).sort_values("log2_k").groupby("log2_k"):
+        best = part.loc[part["n95"].idxmin()]
+        near = part[(part["n95_lower"].fillna(0) <= best["n95_upper"]) & (part.index != best.name)]
+        others = "".join(f" or {_short(row)}" for row in near.to_dict("records"))
+        told.append(f"2^{log2_k:.0f} {_short(best)}{others}")
+    joined = ", ".join(told) or f"no method reaches {GOAL:.0%}"
+    return f"Fewest records, as simulated (or: within the error): {joined}."
+
+
+def _too_few(table) -> list[str]:
+    """A line for every method with just one n, if that is below what is proved to suffice: nothing else tells so."""
+    lines = []
+    for _, part in table.groupby(["method", "noise", "rho", "omega", "log2_k"], dropna=False, sort=False):
+        row = part.iloc[0]
+        if part["n"].nunique() == 1 and row["n"] < row["required_n"]:
+            told = f"{_short(row)}, k = 2^{row['log2_k']:.0f}: n = {row['n']} records, success with probability"
+            lines.append(f"{told} {1 - row['beta']:.0%} is proved from n = {row['required_n']:.0f} on.")
+    return lines
+
+
+def _short(row) -> str:
+    if row["method"] == methods.WEAKER:
+        return "stability: weaker (ε, δ)"
+    return row["method"] + (f" {row['noise']}" if row["noise"] and row["noise"] == row["noise"] else "")
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Success against n for each k, n for 95% against log2 log2 k, where the budget goes, when recursion pays."""
+    for rho, part in table.groupby("rho", sort=True):
+        tag, look = f"rho_{rho:g}", styles(part)
+        yield f"success_vs_n_{tag}", success_figure(part, look), worst(part)
+        found = least_n(part)
+        yield f"n95_vs_k_{tag}", needed_figure(found, look), found
+        if len(spent := spent_table(part)):
+            yield f"budget_{tag}", budget_figure(spent), spent
+        recursive = part[part["method"].str.startswith("recursion") & part["omega"].notna()]
+        for omega in recursive["omega"].unique()[:1]:
+            depths = depth_table(rho, omega)
+            yield f"depth_{tag}", depth_figure(depths), depths

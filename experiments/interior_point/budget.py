@@ -1,0 +1,86 @@
+"""Where the budget goes, and when one more level of recursion pays."""
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.interior import budget, methods, records_needed
+from tcdp_sim.interior.recursive_release import plan_recursion
+from tcdp_sim.report.plots import COLOURS, MARKERS, new_figure, plain_log_axis
+from tcdp_sim.study import settings
+
+LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
+DEPTHS = (1, 2, 3)
+
+
+def spent_table(table) -> pd.DataFrame:
+    """Where rho and the proven n go, step by step, for the release with one level and its first noise."""
+    rows = []
+    chosen = table[table["method"] == "one_level"]
+    for (noise, rho, omega, log2_k), part in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
+        spec, (accounting, beta, split) = settings.named("noise", noise), part[["accounting", "beta", "split"]].iloc[0]
+        how = {"family": spec["family"], "calibration": spec["calibration"], "accounting": accounting, "split": split}
+        asked, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
+        needed = records_needed.needs(bought, log2_k, records_needed.required_n(bought, log2_k, beta), beta)
+        for step, records in zip(methods.ledger("one_level", asked, log2_k), (needed.gap, needed.node, needed.ends)):
+            told = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
+            rows.append(told | {"rho_spent": step.guarantee.rho, "records": records, "source": step.source})
+    return pd.DataFrame(rows)
+
+
+def budget_figure(spent):
+    """rho and proven records of each step, stacked, against k; spent: of `spent_table`."""
+    noises = list(dict.fromkeys(spent["noise"]))
+    figure, grid = new_figure(2, len(noises), 4.6 * len(noises) + 0.6, 6.4, sharex=True)
+    for column, noise in zip(grid.T, noises):
+        here = spent[spent["noise"] == noise]
+        names = [f"2^{v:.0f}" for v in here["log2_k"].unique()]
+        for axes, value in zip(column, ("rho_spent", "records")):
+            base = np.zeros(len(names))
+            for i, (step, part) in enumerate(here.groupby("step", sort=False)):
+                axes.bar(names, part[value], bottom=base, color=COLOURS[i + 1], label=step, hatch=("", "//", "..")[i])
+                base += part[value].to_numpy()
+        column[0].set_title(settings.named("noise", noise)["label"])
+        column[1].set_xlabel("domain size k")
+        column[1].tick_params(axis="x", labelsize=8)
+    grid[0, 0].set_ylabel("privacy budget ρ of each step")
+    grid[1, 0].set_ylabel("records that the proof asks for it")
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.suptitle("Where the budget goes, and what for: choosing the level, the node, the end", fontsize=11)
+    return figure
+
+
+def depth_table(rho: float, omega: float) -> pd.DataFrame:
+    """The n that is proved to suffice at each depth of the recursion, for k = 2^(2^x): bounds alone, no simulation."""
+    rows = []
+    for x in LOGLOG:
+        for depth in DEPTHS:
+            n = plan_recursion(rho, omega, 2.0**x, depth).required_n()
+            rows.append({"rho": rho, "omega": omega, "log2_log2_k": x, "depth": depth, "required_n": n})
+    return pd.DataFrame(rows)
+
+
+def depth_figure(table):
+    """Proven n against log2 log2 k, one line a depth."""
+    figure, grid = new_figure(1, 1, 6.8, 4.6)
+    axes = grid[0, 0]
+    for i, (depth, part) in enumerate(table.groupby("depth")):
+        said = f"{depth} level{'s' if depth > 1 else ''}"
+        axes.plot(part["log2_log2_k"], part["required_n"], color=COLOURS[i], marker=MARKERS[i], label=said)
+    axes.set(xscale="log", xlabel="log2 log2 k", ylabel="records n proved to suffice")
+    plain_log_axis(axes)
+    first = part.iloc[0]
+    told = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
+    axes.set_title(f"{told}\n{_verdict(table)}")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(DEPTHS))
+    return figure
+
+
+def _verdict(table) -> str:
+    """Up to which of the domains shown one level is best."""
+    n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
+    later = n.index[n[DEPTHS[0]] > n.min(axis=1)]
+    if not len(later):
+        return "one level is best on every domain shown"
+    earlier = n.index[n.index < later[0]]
+    best = f"one level is best up to k = 2^(2^{earlier[-1]:g}), " if len(earlier) else ""
+    return f"{best}more are better from 2^(2^{later[0]:g}) on at the latest"

@@ -1,0 +1,125 @@
+"""The figures: success against n, the n for 95% against k."""
+
+import numpy as np
+from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_like, worst
+
+from tcdp_sim.interior import methods, records_needed, stability_histogram
+from tcdp_sim.interior.ledger import exponential_epsilon
+from tcdp_sim.report.plots import line_key, new_figure, plain_log_axis, points
+
+PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
+
+
+def success_figure(table, styles):
+    """P[interior point] on the hardest data set against n, a panel for each k; styles: of the series."""
+    domains = sorted(table["log2_k"].unique())
+    rows = -(-len(domains) // 3)
+    figure, grid = new_figure(rows, 3, 12.0, 3.0 * rows + 1.6, sharey=True)
+    for axes in grid.flat[len(domains) :]:
+        axes.set_axis_off()
+    for axes, log2_k in zip(grid.flat, domains):
+        here = table[table["log2_k"] == log2_k]
+        for key, part in groups(worst(here)):
+            _curve(axes, part, styles[key])
+        easy = here[(here["shape"] == "point") & (here["method"] == "one_level")]
+        easy = easy[easy["noise"] == easy["noise"].iloc[0]].sort_values("n") if len(easy) else easy
+        axes.plot(easy["n"], easy["success"], color="#999999", linestyle=":", linewidth=1.4)
+        axes.axhline(GOAL, color="#555555", linewidth=0.8, linestyle="--")
+        axes.set(title=f"k = 2^{log2_k:.0f}", ylim=(-0.03, 1.03), xlabel="records n", xscale="log")
+        _plain_ticks(axes, here["n"])
+    for axes in grid[:, 0]:
+        axes.set_ylabel("P[interior point], hardest data set")
+    handles, labels = _keys(styles)
+    handles += [line_key("#999999", linestyle=":", linewidth=1.4), line_key(linestyle="--", linewidth=0.8)]
+    labels += ["one level on n equal records: easy data flatter", "95%"]
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    rho = table["rho"].iloc[0]
+    figure.suptitle(f"Success on the hardest of the data sets at equal privacy, ρ = {rho:g} (bars: 95%)", fontsize=11)
+    return figure
+
+
+def _keys(styles):
+    """(handles, labels) of the series for a legend."""
+    told = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
+    return [line_key(**look) for look in told], [style["label"] for style in styles.values()]
+
+
+def _plain_ticks(axes, n):
+    ticks = [digit * 10**power for power in range(5) for digit in (1, 2, 5)]
+    axes.set_xticks([tick for tick in ticks if n.min() <= tick <= n.max()])
+    axes.set_xticks([], minor=True)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _curve(axes, part, style):
+    part = part.sort_values("n")
+    kept = {name: style[name] for name in ("color", "marker")}
+    points(axes, part["n"], part["success"], part["success_lower"], part["success_upper"], **kept)
+    axes.plot(part["n"], part["success"], color=style["color"], linestyle=style["linestyle"], linewidth=0.9)
+
+
+def needed_figure(found, styles):
+    """The n for 95% against log2 log2 k, with what is proved and the lower bounds; found: of `series.least_n`."""
+    figure, grid = new_figure(1, 1, 10.4, 7.0)
+    axes = grid[0, 0]
+    for key, part in groups(found.sort_values("log2_k")):
+        x, style = np.log2(part["log2_k"]), styles[key]
+        kept = {name: value for name, value in style.items() if name != "label"}
+        axes.plot(x, part["n95"], linewidth=1.2, **kept)
+        points(axes, x, part["n95"], part["n95_lower"], part["n95_upper"], color=style["color"])
+        if key[0] in PROVED:
+            axes.plot(x, part["required_n"], color=style["color"], linestyle="--", linewidth=0.8)
+    _lower_bounds(axes, found)
+    _exact_zcdp(axes, found, styles)
+    axes.set(xlabel="log2 log2 k", ylabel="records n")
+    rho = found["rho"].iloc[0]
+    wins = _search_wins(found)
+    loses = f"\nup to k = 2^{wins:g} the zCDP binary search needs the fewest records" if wins else ""
+    said = f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated, bars: 95%)"
+    axes.set_title(f"{said}{loses}")
+    plain_log_axis(axes)
+    handles, labels = _keys(styles)
+    keys = {
+        "proved to suffice on every data set (zCDP methods: exact)": line_key(linestyle="--", linewidth=0.8),
+        "no zCDP algorithm can do with fewer": line_key("#B00020", linewidth=2.0),
+        "no tCDP algorithm can do with fewer": line_key("#B00020", linestyle=":", linewidth=1.6),
+        f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice": line_key("#888888", linestyle=":"),
+    }
+    figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
+    return figure
+
+
+def _search_wins(found) -> float:
+    """The largest log2 k up to which the binary search, as simulated, needs the fewest records of all; 0 for none."""
+    known = like_for_like(found)
+    best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
+    lost = best["log2_k"][best["method"] != "binary_search"].min()
+    won = best["log2_k"][~(best["log2_k"] >= lost)]
+    return float(won.max()) if len(won) else 0.0
+
+
+def _exact_zcdp(axes, found, styles):
+    """What the zCDP methods need, by their formulas, also where it is too many records to simulate."""
+    needed = {
+        "exponential": lambda rho, v: records_needed.exponential_required_n(
+            exponential_epsilon(rho, "tight"), v, 1 - GOAL
+        ),
+        "binary_search": lambda rho, v: records_needed.binary_search_required_n(rho, round(v), 1 - GOAL),
+    }
+    log2_k = np.geomspace(found["log2_k"].min(), found["log2_k"].max(), 60)
+    for key, style in styles.items():
+        if key[0] in needed:
+            n = [needed[key[0]](found["rho"].iloc[0], v) for v in log2_k]
+            axes.plot(np.log2(log2_k), n, color=style["color"], linestyle="--", linewidth=0.8)
+
+
+def _lower_bounds(axes, found):
+    rho, omegas = found["rho"].iloc[0], found["omega"].dropna().unique()
+    log2_k = np.geomspace(found["log2_k"].min(), found["log2_k"].max(), 60)
+    x = np.log2(log2_k)
+    axes.plot(x, [records_needed.zcdp_least_n(rho, v) for v in log2_k], color="#B00020", linewidth=2.0)
+    for omega in omegas:
+        axes.plot(x, [records_needed.tcdp_least_n(rho, omega, v) for v in log2_k], color="#B00020", linestyle=":")
+        promise = stability_histogram.implied(rho, omega)
+        weaker = [stability_histogram.required_n(promise, v) for v in log2_k]
+        axes.plot(x, weaker, color="#888888", linestyle=":", linewidth=1.2)

@@ -1,1 +1,0 @@
-"""How privacy losses are drawn; the experiment is `privacy_loss`."""

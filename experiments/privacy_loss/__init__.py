@@ -1,0 +1,164 @@
+"""The privacy loss of every notion's noise: its law, its tail, delta(epsilon) and Renyi curve, beside the promises."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from tcdp_sim.experiments.privacy_loss.figures import figures, middle_rho
+
+from tcdp_sim import exact
+from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
+from tcdp_sim.results import by_chance, cell_mechanism, chance_of_quantiles, mean_interval, sample_skewness
+
+FINE = 200  # points of the exact curves
+
+__all__ = ["figures", "reference", "report"]
+
+LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
+QUANTITIES = {  # name -> (what it is a function of, title on the terminal)
+    "quantile": ("level", "Quantiles of the privacy loss L (nats)"),
+    "tail": ("epsilon", "P[L > epsilon]"),
+    "profile": ("epsilon", "delta(epsilon)"),
+    "renyi": ("order", "Renyi divergence (nats)"),
+}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form: one row for each quantity of a cell, then the exact curves on finer grids (trials = 0).
+
+    `quantity`: "quantile" of the loss in nats at the level `at`; "tail", P[L > at]; "profile", delta(at); "renyi", the
+    divergence of order `at` in nats. `simulated` with `mcse` and 95% interval `lower`, `upper`; `exact`; `promised`:
+    the most that the noise's guarantee allows (NaN where it says nothing).
+    """
+    rows, curves = [], {}
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    for i, cell in enumerate(cells):
+        mechanism = cell_mechanism(flat, i)
+        labels = {name: cell[name] for name in LABELS if name in cell}
+        labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
+        for quantity, at, found in _simulated(mechanism, cell, flat.isel(cell=i)):
+            drawn = _rows(labels | {"trials": cell["trials"]}, mechanism, quantity, at, found)
+            rows += _judged(drawn, flat, i, quantity)
+            curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
+    for (_, quantity), (labels, mechanism, seen) in curves.items():
+        at = (np.geomspace if quantity == "renyi" else np.linspace)(min(seen), max(seen), FINE)
+        rows += _rows(labels | {"trials": 0}, mechanism, quantity, at, np.full((4, FINE), np.nan))
+    return pd.DataFrame(rows)
+
+
+OBSERVABLES = {"tail": "loss_tail", "profile": "hockey_stick", "renyi": "renyi_excess"}
+
+
+def _judged(rows, flat, i, quantity) -> list[dict]:
+    """With what tells whether exact values are contradicted: p-values of quantiles, the skewness of means."""
+    if quantity != "quantile":
+        return [row | {"skewness": sample_skewness(flat, i, OBSERVABLES[quantity])} for row in rows]
+    levels, values = ([row[name] for row in rows] for name in ("at", "exact"))
+    chances = chance_of_quantiles(flat, i, "privacy_loss", levels, values).tolist()
+    return [row | {"p_value": chance} for row, chance in zip(rows, chances)]
+
+
+def _rows(labels, mechanism, quantity, at, found):
+    columns = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), found))
+    columns |= {"exact": _exact(mechanism, quantity, at), "promised": _promised(mechanism, quantity, at)}
+    numbers = (dict(zip(columns, map(float, row))) for row in zip(*columns.values()))
+    return [labels | {"quantity": quantity} | row for row in numbers]
+
+
+def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
+    """(quantity, its arguments, (estimates, MCSEs, lower, upper)) for everything that the cell simulated."""
+    if mechanism.epsilon is not None:
+        for quantity, name in (("tail", "loss_tail"), ("profile", "hockey_stick")):
+            estimate, mcse, low, high = mean_interval(cell, name)
+            ends = np.clip([low, high], 0, 1)
+            yield quantity, np.array([mechanism.epsilon]), np.array([[estimate], [mcse], [ends[0]], [ends[1]]])
+    if mechanism.order is not None:
+        yield "renyi", np.array([mechanism.order]), _divergence(mechanism.order, cell)
+    if mechanism.epsilon is None and mechanism.order is None:
+        found = [ds[f"privacy_loss_quantile{end}"].values for end in ("", "_mcse", "_lower", "_upper")]
+        yield "quantile", ds["quantile"].values, np.array(found)
+
+
+def _divergence(order, cell):
+    """The divergence of an order from the mean of e^((order - 1) L) - 1, which is inf if infinite or above 1e150."""
+    if cell["renyi_excess_nonfinite"] == cell["trials"] > 0:
+        return np.array([[np.inf], [0.0], [np.log(PrivacyLoss.largest) / (order - 1)], [np.inf]])
+    mean, mcse, low, high = mean_interval(cell, "renyi_excess")
+    ends = np.maximum([low, mean, high], 0)
+    low, middle, high = np.log1p(ends) / (order - 1)
+    return np.array([[middle], [mcse / (1 + mean) / (order - 1)], [low], [high]])
+
+
+def _exact(mechanism: PrivacyLoss, quantity, at):
+    noise, shift = mechanism.noise, mechanism.shift
+    if quantity == "profile":
+        return exact.hockey_stick(noise, shift, at).estimate
+    if quantity == "renyi":
+        return exact.renyi_divergence(noise, shift, at).estimate
+    losses = exact.PrivacyLossDistribution(noise, shift)
+    return losses.sf(at) if quantity == "tail" else losses.ppf(at)
+
+
+def _promised(mechanism: PrivacyLoss, quantity, at):
+    promise = _promise(mechanism)
+    if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
+        return np.full(len(at), np.nan)
+    if quantity == "profile":
+        return [delta_at(promise, x) if x >= 0 else np.nan for x in at]
+    bound = partial(loss_tail_bound, promise) if quantity == "tail" else renyi_bound(promise)
+    return [bound(x) for x in at]
+
+
+def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
+    """The promise at the mechanism's shift: its own up to 1, that for groups beyond; None where nothing is promised."""
+    if mechanism.promise is None:
+        return None
+    try:
+        return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
+    except ValueError:
+        return None
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal, and how well simulation and exact values agree over all rows."""
+    drawn = table[table["trials"] > 0]
+    for quantity, part in drawn.groupby("quantity", sort=False):
+        levels = np.sort(part["at"].unique())
+        part = part[part["at"].isin(levels[np.unique([len(levels) // 4, (3 * len(levels)) // 4])])]
+        console.print(_terminal_table(quantity, middle_rho(part)), soft_wrap=False)
+    console.print(f"{len(drawn)} simulated numbers in all: see the CSV files beside the figures.")
+    console.print(_agreement(drawn))
+
+
+def _terminal_table(quantity, rows):
+    argument, title = QUANTITIES[quantity]
+    title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
+    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    out.add_column("noise", no_wrap=True)
+    for heading in (argument, "simulated", "± MCSE", "exact", "promised"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for row in rows.sort_values("at", kind="stable").to_dict("records"):
+        omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
+        numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
+        promised = "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"
+        out.add_row(escape(row["noise"] + omega), *numbers, promised)
+    return out
+
+
+def _agreement(drawn) -> str:
+    within = drawn["exact"].between(drawn["lower"], drawn["upper"])
+    random = drawn["mcse"] > 0
+    distance = ((drawn["simulated"] - drawn["exact"]) / drawn["mcse"])[random].abs().max()
+    return (
+        f"The exact value is outside the simulated 95% interval in {int((random & ~within).sum())} of "
+        f"{int(random.sum())}; by chance about {by_chance(random.sum())} are expected. Largest distance: "
+        f"{distance:.1f} standard errors. Of {int((~random).sum())} whose trials are all 0 or all infinite, "
+        f"{int((~random & within).sum())} agree."
+    )

@@ -1,0 +1,175 @@
+"""Privacy losses of every noise: tail, profile, Renyi curve and law, inside what the guarantees allow."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
+from tcdp_sim.report.plots import GREY, line_key, new_figure, points, series_styles
+from tcdp_sim.study import settings
+
+SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
+ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) the tail under each notion, (b) delta(epsilon), (c) the Renyi curve, (d) the law; at the middle rho."""
+    table = middle_rho(table)
+    table = table.assign(series=_named(table), guarantee=table["guarantee"].replace("None", "no promise"))
+    styles = series_styles(zip(table["series"], table["noise"]))
+    for quantity, name, draw in (
+        ("tail", "loss_tail", _tail),
+        ("profile", "delta_epsilon", _profile),
+        ("renyi", "renyi_curve", _renyi),
+        ("quantile", "loss_law", _law),
+    ):
+        part = table[table["quantity"] == quantity]
+        if len(part):
+            yield name, draw(part, styles), part.drop(columns="series")
+
+
+def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows at the middle rho, and those of noises that have none because their parameters are given."""
+    rho = np.sort(table["rho"].dropna().unique())
+    return table[table["rho"].isna() | (table["rho"] == rho[len(rho) // 2])] if len(rho) else table
+
+
+def _named(table):
+    """What each row's line is called: its noise and, where they differ, omega, delta and shift."""
+    names = table["noise"].map(lambda noise: settings.named("noise", noise)["label"])
+    for name, sign in SIGNS.items():
+        if name != "rho" and name in table and table[name].nunique() > 1:
+            names += table[name].map(lambda value, sign=sign: "" if value != value else f", {sign} {value:.4g}")
+    return names
+
+
+def _target(part) -> str:
+    """The privacy that all of the noises are at, for a title: rho, and what else is the same wherever it is said."""
+    known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
+    said = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
+    return "\n" + ", ".join(said)
+
+
+def _series(part, styles):
+    """(style, simulated rows, rows of the exact curve) of each line."""
+    for name, rows in part.groupby("series", sort=False):
+        rows = rows.sort_values("at", kind="stable")
+        yield styles[name], rows[rows["trials"] > 0], rows[rows["trials"] == 0]
+
+
+def _shown(axes, style, drawn, curve):
+    """Markers for what is simulated, a line for what is exact."""
+    points(axes, drawn["at"], drawn["simulated"], drawn["lower"], drawn["upper"], **_mark(style))
+    axes.plot(curve["at"], curve["exact"], color=style["color"], linestyle=style["linestyle"])
+
+
+def _mark(style):
+    return {"color": style["color"], "marker": style["marker"]}
+
+
+def _on_log_axis(part):
+    """Zeros far below the axis, so that a line that ends falls to its bottom; no markers and intervals there."""
+    zero = part["simulated"] == 0
+    gone = {name: part[name].where(~zero) for name in ("simulated", "lower", "upper")}
+    low = {name: part[name].clip(lower=1e-300) for name in ("exact", "promised")}
+    return part.assign(**gone, **low)
+
+
+def _tail(part, styles):
+    """One panel for each guarantee, with its envelope; those of zCDP and Renyi DP beside that of tCDP."""
+    part = _on_log_axis(part)
+    shifts = "" if part["shift"].nunique() == 1 else part["shift"].map(lambda shift: f", shift {shift:g}")
+    panels = list(part.groupby(part["guarantee"] + shifts, sort=False))
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.0), 3.0 * rows + 1.2, sharex=True, sharey=True)
+    for axes, (title, panel) in zip(grid.flat, panels):
+        for style, drawn, curve in _series(panel, styles):
+            _shown(axes, style, drawn, curve)
+            axes.plot(curve["at"], curve["promised"], **ALLOWED)
+        for style, bound in _neighbouring_notions(panel):
+            axes.plot(curve["at"], [bound(t) for t in curve["at"]], **ALLOWED | style)
+        axes.set(yscale="log", ylim=(1e-12, 2), title=title)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("P[L > t]")
+    for axes in grid.flat[max(len(panels) - columns, 0) : len(panels)]:  # the lowest of every column
+        axes.set_xlabel("privacy loss t (nats)")
+        axes.tick_params(labelbottom=True)
+    keys = {"the most that the guarantee allows": ALLOWED}
+    if any(_neighbouring_notions(panel) for _, panel in panels):
+        keys["ρ-zCDP allows"] = ALLOWED | {"linestyle": ":"}
+        keys["(ω, ρω)-Rényi DP allows"] = ALLOWED | {"linestyle": "-."}
+    _legend(figure, part, styles, keys)
+    figure.suptitle("Tails of the privacy loss: what each notion allows, and what its noise does", fontsize=11)
+    return figure
+
+
+def _neighbouring_notions(panel):
+    first = panel.iloc[0]
+    if not first["guarantee"].endswith("tCDP") or first["shift"] > 1:
+        return []
+    rho, omega = first["rho"], first["omega"]
+    return [
+        ({"linestyle": ":"}, partial(loss_tail_bound, ZCDP(rho))),
+        ({"linestyle": "-."}, partial(loss_tail_bound, RDP(omega, rho * omega))),
+    ]
+
+
+def _profile(part, styles):
+    figure, grid = new_figure(1, 1, 6.8, 5.2)
+    axes = grid[0, 0]
+    for style, drawn, curve in _series(_on_log_axis(part), styles):
+        _shown(axes, style, drawn, curve)
+        axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
+    axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
+    axes.set_title("Privacy profiles: what every noise leaks beyond ε" + _target(part))
+    _legend(figure, part, styles, {"the most that the guarantee allows": ALLOWED})
+    return figure
+
+
+def _renyi(part, styles):
+    figure, grid = new_figure(1, 1, 6.8, 5.0)
+    axes = grid[0, 0]
+    scale = part["rho"].fillna(1) * part["at"] * part["shift"] ** 2
+    ratios = {name: part[name] / scale for name in ("simulated", "lower", "upper")}
+    part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # infinite: straight up
+    for style, drawn, curve in _series(part, styles):
+        drawn = drawn[np.isfinite(drawn["simulated"])]
+        if len(drawn):  # truncated Laplace noise has no finite divergence
+            _shown(axes, style, drawn, curve)
+    axes.axhline(1, **ALLOWED)
+    for omega in (part["omega"] / part["shift"].clip(lower=1)).dropna().unique():
+        axes.axvline(omega, color=GREY, linestyle=":", linewidth=0.9)
+        axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
+    rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
+    axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
+    told = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
+    axes.set_title(told + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # of no line
+    finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
+    _legend(figure, finite[finite["trials"] > 0], styles, {"the most that tCDP allows for α < ω": ALLOWED})
+    return figure
+
+
+def _law(part, styles):
+    figure, grid = new_figure(1, 1, 6.8, 5.0)
+    axes = grid[0, 0]
+    for style, drawn, curve in _series(part, styles):
+        drawn = drawn[np.isfinite(drawn["simulated"])]  # infinite quantiles are off the axes
+        left, right = drawn["simulated"] - drawn["lower"], drawn["upper"] - drawn["simulated"]
+        whiskers = {"xerr": [left, right], "linestyle": "none", "capsize": 1.5}
+        axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **_mark(style))
+        axes.plot(curve["exact"], curve["at"], color=style["color"], linestyle=style["linestyle"])
+    axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]", title="The law of the privacy loss" + _target(part))
+    _legend(figure, part, styles, {})
+    return figure
+
+
+def _legend(figure, part, styles, keys):
+    """The series of `part`, what lines and markers are, and `keys` (label -> style)."""
+    found = {name: styles[name] for name in part["series"].unique()}
+    found |= {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}} | keys
+    figure.legend([line_key(**style) for style in found.values()], [*found], loc="outside lower center", ncols=2)

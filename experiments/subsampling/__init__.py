@@ -1,0 +1,169 @@
+"""Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+from tcdp_sim.experiments.subsampling import figures as drawing
+from tcdp_sim.experiments.subsampling import theory as known
+from tcdp_sim.experiments.subsampling.task_figures import tasks
+
+from tcdp_sim.mechanisms.subsampled import Subsampled
+from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
+from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.results import by_chance, cell_mechanism, sample_skewness
+from tcdp_sim.study import settings
+
+NORMAL = 1.959963984540054  # 97.5% point
+LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
+LABELS += ("base", "algorithm", "method", "records")
+TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
+FINE = 120
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form. `figure`: "curve", "profile", "releases" (known without simulation, for every rho of the sweep),
+    "error", "tail" and "task" (simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`).
+
+    `at`: the order, epsilon, number of releases, sampling fraction or threshold; `quantity`: which line it is on.
+    Errors are mean square errors over the occupied bins, in counts squared; those of tasks (selection, thresholds) are
+    mean numbers of records, and have no exact value here. trials = 0: exact curves on finer grids. `unit`: of the
+    numbers; `relation`: of the neighbours that the row's guarantee is about, of the answer if that has a target
+    (`epsilon`), else of the base; only rows with the same one compare like with like.
+    """
+    rows, lines = [], {}
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    for i, cell in enumerate(cells):
+        mechanism = cell_mechanism(flat, i)
+        labels = {name: cell[name] for name in LABELS if name in cell}
+        labels |= {"fraction": mechanism.sampling.fraction, "trials": cell["trials"], "relation": _relation(cell)}
+        if not isinstance(mechanism, SubsampledHistogram):
+            given = [name for name in TASKS if cell.get(f"{name}_mean") == cell.get(f"{name}_mean") is not None]
+            rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan, np.nan) for name in given]
+        elif mechanism.threshold is not None:
+            truth = known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)
+            skewness = sample_skewness(flat, i, "loss_tail")
+            rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, truth, skewness))
+            lines[labels["noise_law"], mechanism.fraction] = mechanism, labels
+        else:
+            total, sampling = known.square_error(mechanism)
+            for series, truth in (("square_error", total), ("square_sampling_error", sampling)):
+                skewness = sample_skewness(flat, i, series)
+                rows.append(labels | _measured("error", cell, series, mechanism.fraction, truth, skewness))
+    for mechanism, labels in lines.values():
+        rows += _tail_line(mechanism, labels, rows)
+    for rho in sorted({labels["rho"] for _, labels in lines.values()}):
+        for theory in (known.curves, known.profiles, known.releases):
+            rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
+    table = pd.DataFrame(rows)
+    return table.assign(**{name: np.nan for name in (*LABELS, "accounting") if name not in table})
+
+
+def _relation(cell) -> str:
+    scheme, target = SCHEMES[cell["scheme"]], cell.get("epsilon")
+    return scheme.outer if target is not None and target == target else scheme.base
+
+
+def _measured(figure, cell, observable, at, truth, skewness):
+    mean, mcse = cell[f"{observable}_mean"], cell[f"{observable}_mean_mcse"]
+    ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
+    ends["unit"] = Subsampled.observables[observable].unit
+    found = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
+    return {"figure": figure, "quantity": observable, "at": at, **found, **ends}
+
+
+def _tail_line(mechanism, labels, rows):
+    top = max(row["at"] for row in rows if row["figure"] == "tail")
+    at = np.linspace(0, top, FINE)
+    values = known.loss_tail(mechanism.noise, mechanism.fraction, at)
+    row = labels | {"trials": 0, "figure": "tail", "quantity": "loss_tail", "unit": "1"}
+    return [row | {"at": float(x), "exact": float(v)} for x, v in zip(at, values)]
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The accountings side by side, the best fractions, and how well simulation and exact values agree."""
+    for rho, part in table[table["figure"] == "releases"].groupby("rho"):
+        wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
+        title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {known.RATE:g}, ρ = {rho:g}"
+        title += "\nneighbours add or remove one record; those of Theorem 11 substitute one"
+        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        out.add_column("accounting; T =", no_wrap=True)
+        for t in wide.columns:
+            out.add_column(f"1e{np.log10(t):.0f}", justify="right", no_wrap=True)
+        for series, values in wide.iterrows():
+            out.add_row(str(series), *(_short(value) for value in values))
+        console.print(out, soft_wrap=False)
+    for line in _least(best(table)):
+        console.print(line, markup=False)
+    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0) & table["exact"].notna()]
+    if drawn.empty:
+        return
+    outside = int((~drawn["exact"].between(drawn["lower"], drawn["upper"])).sum())
+    console.print(
+        f"The exact value is outside the simulated 95% interval in {outside} of {len(drawn)}; by chance about "
+        f"{by_chance(len(drawn))} are expected."
+    )
+
+
+def _least(found) -> Iterator[str]:
+    """The least errors, those that compare like with like under one heading."""
+    if found.empty:
+        return
+    for (data, epsilon, delta, relation), rows in found.groupby(["data", "epsilon", "delta", "relation"], sort=False):
+        yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {drawing.RELATIONS[relation]}: root-mean-square error"
+        for row in rows.to_dict("records"):
+            least = f"least error {np.sqrt(row['exact']):.4g} counts at s = {row['at']:.3g}"
+            told = f"  {row['noise']}, {row['scheme']}: {least}"
+            gain = np.sqrt(row["whole"] / row["exact"])
+            yield told if row["at"] == 1 else f"{told}, {gain:.3g} times less than at s = 1"
+    if found["relation"].nunique() > 1:
+        yield "Different neighbours do not compare: a substituted record moves two bins, which costs more noise."
+
+
+def _short(value) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.1e}".replace("e+0", "e")
+
+
+def best(table: pd.DataFrame) -> pd.DataFrame:
+    """The sampling fraction of least expected error for every data set, noise and scheme with a final target.
+
+    `whole` is the expected square error at s = 1 under the same relation between neighbours.
+    """
+    part = table[(table["figure"] == "error") & (table["quantity"] == "square_error") & table["epsilon"].notna()]
+    rows = []
+    for _, group in part.groupby(["data", "noise", "scheme", "epsilon"], sort=False):
+        whole = group.loc[group["at"] == group["at"].max(), "exact"].iloc[0]
+        rows.append(group.loc[group["exact"].idxmin()].to_dict() | {"whole": whole})
+    return pd.DataFrame(rows)
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) Renyi curves, (b) profiles, (c) releases, for each rho; (d) errors on the data, (e) loss tails, (f) tasks."""
+    for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
+        suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
+        for figure, name, draw in (
+            ("curve", "renyi_curves", drawing.curves),
+            ("profile", "profiles", drawing.profiles),
+            ("releases", "releases", drawing.releases),
+        ):
+            part = table[(table["figure"] == figure) & (table["rho"] == rho)].dropna(axis=1, how="all")
+            yield f"{name}{suffix}", draw(part, rho), part
+    part = table[(table["figure"] == "error") & table["epsilon"].notna()] if "epsilon" in table else table[:0]
+    if len(part):
+        yield "error", drawing.errors(_named(part), _named(best(table))), part.dropna(axis=1, how="all")
+    tails = table[table["figure"] == "tail"]
+    for rho, part in tails.groupby("rho", sort=False):
+        suffix = f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
+        yield f"loss_tails{suffix}", drawing.tails(_named(part)), part.dropna(axis=1, how="all")
+    part = table[table["figure"] == "task"].dropna(axis=1, how="all")
+    if len(part):
+        yield "tasks", tasks(part), part
+
+
+def _named(part):
+    """With a column `label`: the noise and its omega, if it has one."""
+    label = part["noise"].map(lambda noise: settings.named("noise", noise)["label"])
+    return part.assign(label=label + part["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}"))

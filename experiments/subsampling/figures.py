@@ -1,0 +1,177 @@
+"""How the rows of the study of subsampling look."""
+
+import numpy as np
+from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
+
+from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.report.plots import COLOURS, GREY, MARKERS, line_key, new_figure, points, series_styles
+
+RELATIONS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}  # what neighbours do
+
+
+def curves(part, rho):
+    """(a) One panel for each sampling fraction."""
+    fractions = np.sort(part["fraction"].unique())[::-1]
+    figure, grid = new_figure(2, 2, 10, 7.6)
+    names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
+    styles = series_styles([(name, name) for name in names])
+    for axes, s in zip(grid.flat, fractions):
+        panel = part[part["fraction"] == s]
+        for name, style in styles.items():
+            rows = panel[panel["quantity"] == name]
+            axes.plot(rows["at"], rows["exact"], color=style["color"], linestyle=style["linestyle"])
+        lemma, whole = (panel[panel["quantity"] == name] for name in ("Lemma 15, Gaussian", "no sampling"))
+        axes.plot(lemma["at"], lemma["exact"], linestyle="none", marker="o", color=styles["exact, Gaussian"]["color"])
+        axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
+        axes.set(xscale="log", yscale="log", ylim=(0.4, 4 / s**2), title=f"s = {s:g}")
+        end = panel.loc[(panel["quantity"] == "Theorem 11") & panel["exact"].notna(), "at"]
+        if len(end):
+            axes.axvline(np.log(1 / s) / (4 * rho), color=GREY, linewidth=0.6)
+            axes.annotate(" ω of\n Theorem 11", (np.log(1 / s) / (4 * rho), 2 / s**1.5), fontsize=7.5, va="top")
+    for axes in grid[:, 0]:
+        axes.set_ylabel(r"$D_\alpha\,/\,(s^2\rho\,\alpha)$")
+    for axes in grid[-1]:
+        axes.set_xlabel("order α")
+    keys = {name: line_key(style["color"], linestyle=style["linestyle"]) for name, style in styles.items()}
+    keys["Lemma 15 (whole orders)"] = line_key(styles["exact, Gaussian"]["color"], linestyle="none", marker="o")
+    keys["no sampling: what CDP, which knows no ω, keeps"] = line_key(GREY, linestyle=":")
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    figure.suptitle(
+        f"Rényi divergence of a subsampled answer, base of ρ = {rho:g}: promised, proved, exact\n"
+        "Theorem 11: without replacement, neighbours substitute one record; certified: that, and Poisson samples;\n"
+        "all others: Poisson samples, neighbours add or remove one record",
+        fontsize=10,
+    )
+    return figure
+
+
+def profiles(part, rho):
+    """(b) One panel for each noise; full lines: the noise's group profiles, dashed: any mechanism with its profile.
+
+    The last one: the mechanism that attains Theorems 8 to 10, crosses, on what these promise.
+    """
+    names = part["noise"].unique()
+    figure, grid = new_figure(1, len(names), 2.9 * len(names), 4.8, sharey=True)
+    groups = _alike(part[(part["quantity"] != "no sampling") & part["accounting"].isin(("tight", "black box"))])
+    for axes, noise in zip(grid[0], names):
+        panel = part[part["noise"] == noise]
+        for i, scheme in enumerate(groups):
+            for accounting, style in (("tight", "-"), ("black box", "--")):
+                rows = panel[(panel["quantity"] == scheme) & (panel["accounting"] == accounting)]
+                look = {"color": COLOURS[i + 1], "linestyle": style, "marker": MARKERS[i + 1], "markevery": (4 * i, 12)}
+                axes.plot(rows["at"], rows["exact"].clip(lower=1e-12), **look)
+        met = panel[panel["accounting"] == "attained"].sort_values(["quantity", "at"]).iloc[::5]
+        axes.plot(met["at"], met["exact"].clip(lower=1e-12), color="black", linestyle="none", marker="x", markersize=5)
+        whole = panel[panel["quantity"] == "no sampling"]
+        axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
+        axes.set(yscale="log", ylim=(1e-9, 1), xlabel="ε (nats)", title=noise)
+    grid[0, 0].set_ylabel("δ(ε)")
+    keys = {name: line_key(COLOURS[i + 1], marker=MARKERS[i + 1]) for i, name in enumerate(groups.values())}
+    keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
+    keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    told = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
+    figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}\n{told}", fontsize=10)
+    return figure
+
+
+def _alike(part):
+    """One scheme of all that have the same numbers for the noises -> the names of these."""
+    found, part = {}, part[part["noise"] != MEMBERSHIP]
+    for scheme, rows in part.groupby("quantity", sort=False):
+        found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme)
+    return {schemes[0]: " = ".join(map(_with_relation, schemes)) for schemes in found.values()}
+
+
+def _with_relation(scheme) -> str:
+    return scheme.replace("_", " ") + (" (±)" if SCHEMES[scheme].outer == "add-remove" else "")
+
+
+def releases(part, rho):
+    """(c) epsilon against the number of releases, a line for each accounting."""
+    figure, grid = new_figure(1, 1, 7.2, 5.4)
+    axes = grid[0, 0]
+    for name, style in series_styles([(name, name) for name in part["quantity"].unique()]).items():
+        rows = part[part["quantity"] == name].sort_values("at")
+        under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
+        axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **style)
+    axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
+    told = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
+    axes.set_title(f"{told}; neighbours {RELATIONS['add-remove']}")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def errors(part, best):
+    """(d) Root-mean-square error against the fraction at a fixed final privacy; stars: the best fraction.
+
+    A panel for each data set, target and relation between neighbours: errors under two relations do not compare.
+    """
+    panels = list(part.groupby(["relation", "data", "epsilon"], sort=False))
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    figure, grid = new_figure(rows, columns, max(4.6 * columns, 6.5), 3.6 * rows + 1.3)
+    kinds = list(dict.fromkeys(zip(part["label"], part["scheme"])))
+    named = series_styles([(f"{label}, {_spoken(scheme)}", label) for label, scheme in kinds])
+    styles = dict(zip(kinds, named.values()))
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes, ((relation, name, epsilon), panel) in zip(grid.flat, panels):
+        stars = best[(best["relation"] == relation) & (best["data"] == name) & (best["epsilon"] == epsilon)]
+        for kind, rows in panel.groupby(["label", "scheme"], sort=False):
+            star = stars[(stars["label"] == kind[0]) & (stars["scheme"] == kind[1])]
+            _error_curve(axes, rows.sort_values("at"), star, styles[kind])
+        told = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP\nneighbours {RELATIONS[relation]}"
+        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=told)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("root-mean-square error (counts)")
+    keys = {name: line_key(**style) for name, style in named.items()}
+    keys |= {
+        "sampling alone": line_key(GREY, linestyle=":"),
+        "best s": line_key("black", linestyle="none", marker="*", markersize=9),
+    }
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("Error of a subsampled histogram at a fixed final privacy. Lines: exact; markers: simulated, 95%")
+    return figure
+
+
+def _spoken(scheme) -> str:
+    return scheme.replace("_", " ")
+
+
+def _error_curve(axes, rows, star, style):
+    """One noise and scheme: all of the error, what sampling alone makes of it, and the best fraction."""
+    total = rows[rows["quantity"] == "square_error"]
+    marks = {key: value for key, value in style.items() if key != "linestyle"}
+    shown = (np.sqrt(total[c].clip(lower=0)) for c in ("simulated", "lower", "upper"))
+    points(axes, total["at"], *shown, **marks)
+    axes.plot(total["at"], np.sqrt(total["exact"]), color=style["color"], linestyle=style["linestyle"])
+    sampling = rows[(rows["quantity"] == "square_sampling_error") & (rows["exact"] > 0)]
+    axes.plot(sampling["at"], np.sqrt(sampling["exact"]), color=GREY, linewidth=0.8, linestyle=":")
+    axes.plot(star["at"], np.sqrt(star["exact"]), "*", color=style["color"], markersize=12, zorder=5)
+
+
+def tails(part):
+    """(e) P[L > t] of the base (s = 1) and the subsampled answer, one panel for each noise."""
+    labels = part["label"].unique()
+    figure, grid = new_figure(1, len(labels), max(3.8 * len(labels), 6.5), 4.6, sharey=True)
+    fractions = np.sort(part["fraction"].unique())[::-1]
+    for axes, label in zip(grid[0], labels):
+        for i, s in enumerate(fractions):
+            rows = part[(part["label"] == label) & (part["fraction"] == s)].sort_values("at")
+            line, drawn = rows[rows["trials"] == 0], rows[(rows["trials"] > 0) & (rows["simulated"] > 0)]
+            axes.plot(line["at"], line["exact"].where(line["exact"] > 0, 1e-300), color=COLOURS[i])
+            points(
+                axes, *(drawn[c] for c in ("at", "simulated", "lower", "upper")), color=COLOURS[i], marker=MARKERS[i]
+            )
+        axes.set(yscale="log", ylim=(1e-14, 2), xlabel="privacy loss t (nats)", title=label)
+    grid[0, 0].set_ylabel("P[L > t]")
+    keys = {
+        f"s = {s:g}" + (" (base)" if s == 1 else ""): line_key(COLOURS[i], marker=MARKERS[i])
+        for i, s in enumerate(fractions)
+    }
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+    scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
+    told = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
+    figure.suptitle(f"{told}. Lines: exact; markers: simulated, 95%", fontsize=10)
+    return figure

@@ -1,0 +1,178 @@
+"""Rows of what is promised, proved and exact: Renyi curves, privacy profiles, many releases, errors, loss tails."""
+
+from collections.abc import Iterator
+from functools import cache, partial
+from math import inf, log
+
+import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.noise import Gaussian, Laplace, Noise
+from tcdp_sim.privacy import (
+    SCHEMES,
+    TCDP,
+    ZCDP,
+    RenyiBound,
+    amplified_profile,
+    compose_advanced,
+    renyi_bound,
+    tightest_epsilon,
+    to_approx_dp,
+)
+from tcdp_sim.privacy.amplification import amplify
+
+FRACTIONS = (1e-1, 1e-2, 1e-3, 1e-4)
+ORDERS = 40
+RECORDS, FRACTION = 100, 0.1  # of the profiles
+RELEASES = tuple(10**k for k in range(6))
+DELTA, RATE = 1e-6, 0.01  # of the composed releases
+WOR = "without_replacement"
+RULE = "the false rule (s²ρ, same ω)"
+EITHER = "either"  # of the relations between neighbours: it holds under both
+RELATION = {"Theorem 11": "substitute", "tCDP, Theorem 11": "substitute", "no sampling": EITHER}  # others: add-remove
+RELATION |= {"certified, any (ρ, ω')-tCDP": EITHER, "zCDP: no gain by sampling": EITHER}
+MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with that chance
+
+
+def noises(rho: float) -> dict[str, Noise]:
+    """Noises of three families at the same rho, sensitivity one; sinh-normal noise for the largest of 1e12 errors."""
+    return {
+        "Laplace": Laplace(1 / np.sqrt(2 * rho)),
+        "Gaussian": Gaussian(1 / np.sqrt(2 * rho)),
+        "sinh-normal": calibrate("sinh_normal", TCDP(rho, max(2, 1 / np.sqrt(rho))), objective=LargestError(1e12)),
+    }
+
+
+def curves(rho: float) -> Iterator[dict]:
+    """D_a over s^2 rho a, for each s: exact, certified, by Lemma 15, promised by Theorem 11, and without sampling."""
+    for s in FRACTIONS:
+        needed = log(1 / s) / (2 * rho)
+        around = needed * np.linspace(1.5, 3, ORDERS)  # of where sampling stops helping
+        orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
+        lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
+        lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
+        proved = amplify(renyi_bound(TCDP(rho, needed)), s, WOR)
+        lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
+        lines[RULE] = s * s * rho * orders
+        lines["no sampling"] = rho * orders
+        if rho <= 0.1:
+            promise = renyi_bound(amplify(TCDP(rho, needed), s, WOR, "theorem11"))
+            lines["Theorem 11"] = [promise(a) if a < promise.highest else np.nan for a in orders]
+        for series, values in lines.items():
+            yield from _rows("curve", series, orders, np.asarray(values) / (s * s * rho * orders), fraction=s)
+        whole = np.unique(np.geomspace(2, max(2, 3 * needed), 9).astype(int))
+        lemma = amplify(ZCDP(rho), s, "poisson", "lemma15")
+        values = np.array([lemma(int(a)) for a in whole])
+        yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
+
+
+def _subsampled(noise, s, orders, direction="forward"):
+    found = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def profiles(rho: float) -> Iterator[dict]:
+    """delta(epsilon) under the five schemes at equal s: from the noise's own group profiles, and from its profile."""
+    epsilons = np.linspace(0, 1.6 * log(1 + FRACTION * np.expm1(np.sqrt(8 * rho))), 49)
+    for name, noise in noises(rho).items():
+        profile, of_group = _profile(noise), partial(_group, noise)
+        for scheme in SCHEMES:
+            for accounting, groups in (("tight", of_group), ("black box", None)):
+                found = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
+                values = np.array([found(epsilon) for epsilon in epsilons])
+                yield from _rows("profile", scheme, epsilons, values, noise=name, accounting=accounting)
+        yield from _rows("profile", "no sampling", epsilons, np.array([profile(e) for e in epsilons]), noise=name)
+    yield from _membership()
+
+
+def _membership() -> Iterator[dict]:
+    """Theorem 13 of Balle-Barthe-Gaboardi 2018: one bit, whether a record was drawn, kept with chance KEEP.
+
+    Promised by Theorems 8 to 10 from its profile, which is that of all groups; attained: its own two laws on the bit.
+    """
+
+    def psi(epsilon):
+        return max(KEEP - np.exp(epsilon) * (1 - KEEP), 0.0)
+
+    epsilons = np.linspace(0, 1.1 * log(1 + FRACTION * (KEEP / (1 - KEEP) - 1)), 49)
+    draws = round(FRACTION * RECORDS)
+    drawn = {"poisson": FRACTION, WOR: draws / RECORDS, "with_replacement": 1 - (1 - 1 / RECORDS) ** draws}
+    for scheme, chance in drawn.items():
+        told = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
+        yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
+        attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
+        promised = np.array([told(epsilon) for epsilon in epsilons])
+        for accounting, values in (("tight", promised), ("attained", attained)):
+            yield from _rows("profile", scheme, epsilons, values, noise=MEMBERSHIP, accounting=accounting)
+    yield from _rows("profile", "no sampling", epsilons, np.array([psi(e) for e in epsilons]), noise=MEMBERSHIP)
+
+
+@cache
+def _profile(noise):
+    return cache(lambda epsilon: float(exact.hockey_stick(noise, 1.0, epsilon).upper))
+
+
+@cache
+def _group(noise, size, epsilon):
+    return float(exact.group_profile(noise, 1.0, epsilon, int(size)).upper)
+
+
+def releases(rho: float) -> Iterator[dict]:
+    """epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
+    s, noise = RATE, Gaussian(1 / np.sqrt(2 * rho))
+    pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
+    lemma, proved = amplify(ZCDP(rho), s, "poisson", "lemma15"), amplify(renyi_bound(ZCDP(rho)), s, "poisson")
+    promise = amplify(TCDP(rho, inf), s, WOR, "theorem11") if rho <= 0.1 else None
+    for t in RELEASES:
+        found = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
+        ways = {"numerical, upper end": found.upper, "numerical, lower end": found.lower}
+        ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t)
+        ways["Rényi, certified (any mechanism)"] = _composed(proved, t)
+        if promise:
+            ways["tCDP, Theorem 11"] = to_approx_dp(TCDP(t * promise.rho, promise.omega), DELTA).epsilon
+        ways["(ε, δ), advanced"] = _advanced(rho, s, t)
+        ways["zCDP: no gain by sampling"] = to_approx_dp(ZCDP(t * rho), DELTA).epsilon
+        for series, epsilon in ways.items():
+            yield from _rows("releases", series, [t], [epsilon], fraction=s)
+
+
+def _composed(bound: RenyiBound, t) -> float:
+    return min(tightest_epsilon(RenyiBound(lambda a: t * bound.curve(a), 400.0), DELTA)[0], 1e9)
+
+
+def _advanced(rho, s, t):
+    """Half of delta for the releases, half for composing them, each amplified as (epsilon, delta)-DP."""
+    each = DELTA / 2 / t
+    base = to_approx_dp(ZCDP(rho), min(each / s, 0.5))
+    one = amplify(base, s, "poisson")
+    return min(compose_advanced(one.epsilon, one.delta, t, DELTA / 2).epsilon, t * one.epsilon)
+
+
+def square_error(mechanism) -> tuple[float, float]:
+    """The expected mean square errors over the occupied bins: all of it, and what sampling makes of it."""
+    counts, s, n = mechanism.counts.astype(float), mechanism.fraction, float(mechanism.counts.sum())
+    if mechanism.scheme.startswith("poisson"):
+        sampling = counts * (1 - s) / s
+    else:
+        share = counts / n
+        sampling = n * share * (1 - share) / s
+        if mechanism.scheme == WOR:
+            sampling = sampling * (1 - s) * n / max(n - 1, 1)
+    return float(sampling.mean() + mechanism.noise.var() / s**2), float(sampling.mean())
+
+
+def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
+    """P[L > threshold] of the mixture (1-s) Q + s P against Q, from the law of the base loss."""
+    room = np.expm1(threshold) + s
+    with np.errstate(divide="ignore", invalid="ignore"):
+        base = np.where(room > 0, np.log(np.maximum(room, 1e-300) / s), -np.inf)
+    law = exact.PrivacyLossDistribution(noise, 1.0)
+    return s * law.sf(base) + (1 - s) * law.sf(base, under="Q")
+
+
+def _rows(figure, series, at, values, **labels):
+    relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
+    told = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
+    labels = {"figure": figure, "quantity": series, **told, **labels}
+    return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -1,0 +1,234 @@
+"""A private CDF and median of ordered records: interior points beside the trees and searches of zCDP."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+from tcdp_sim.experiments.thresholds.compared import MIDDLE, exact_values, interval, kept, left_out, lines
+
+from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
+from tcdp_sim.report.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.results import cell_mechanism
+
+BAND = (0.05, 0.5, 0.95)
+SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
+LABELS = {
+    "windows": "T1: interior points of noisy windows (tCDP)",
+    "deciles": "T3: nine deciles (tCDP)",
+    "median": "T3: one window around the median (tCDP)",
+    "tree_2": "noisy binary tree (zCDP), error at the records only",
+    "tree_16": "noisy 16-ary tree (zCDP), error at the records only",
+    "binary_search": "noisy binary search (zCDP)",
+}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
+
+    `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where there are any (`compared.exact_values`).
+    `sup_error`: over all j, in records (trees: over the data and their predecessors alone, a lower bound);
+    `value_at_q..`, `true_at_q..`: the true quantiles and the true CDF there; `cdf_at_q.._q05` to `_q95`: quantiles of
+    the private CDF there, as shares of n.
+    """
+    simulated = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
+    return pd.DataFrame([_row(cell_mechanism(flat, i), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])])
+
+
+def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
+    row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
+    told = json.loads(ds["law"].item())
+    row["left_out"] = left_out(told.get("unfit", {}))
+    row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
+    row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
+    for name in SHOWN:
+        row |= {f"{name}{end}": ds[f"{name}_mean{end}"].item() for end in ("", "_mcse")}
+        row[f"{name}_q95"] = ds[f"{name}_quantile"].sel(quantile=0.95).item()
+    finder = getattr(mechanism.plan, "finder", None)
+    row |= {"window": finder.m, "proved_window": finder.needed} if finder else {}
+    row["sup_error_bound"] = mechanism.thresholds.get("sup_error", {}).get("bound", np.nan)
+    row |= {f"{MIDDLE}{end}": ds[f"{MIDDLE}_mean{end}"].item() for end in ("", "_mcse")}
+    if "sup_error_exceeds_bound" in ds:
+        row |= {f"exceeds_bound{end}": ds[f"sup_error_exceeds_bound{end}"].item() for end in ("", "_lower", "_upper")}
+    ends = interval(row["median_rank_error"], row["median_rank_error_mcse"], row["n"], row["trials"])
+    row |= {f"median_rank_error{end}": value for end, value in ends.items()} | exact_values(mechanism)
+    for p in LEVELS:
+        name = f"cdf_at_q{round(100 * p):02d}"
+        value = mechanism.records.quantile(p)
+        row[f"value_at_q{round(100 * p):02d}"] = value
+        row[f"true_at_q{round(100 * p):02d}"] = mechanism.records.ranks([value])[0] / mechanism.records.n
+        for level in BAND:
+            row[f"{name}_q{round(100 * level):02d}"] = ds[f"{name}_quantile"].sel(quantile=level).item()
+    return row
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal: errors of every method, and which method has the smallest."""
+    for records, part in table.groupby("records", sort=False):
+        first = part.iloc[0]
+        title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (means ± MCSE; bound: proved)"
+        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for heading in ("method", "ρ", "sup error", "of n", "bound", "median: ranks off"):
+            out.add_column(heading, justify="left" if heading == "method" else "right", no_wrap=True)
+        for row in part.sort_values(["rho", "method"], kind="stable").to_dict("records"):
+            share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
+            sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
+            out.add_row(row["method"], f"{row['rho']:g}", sup, share, bound, rank)
+        console.print(out, soft_wrap=False)
+        if part["sup_error"].notna().any():
+            console.print(_verdict(part))
+        for line in (*first["left_out"].splitlines(), *_too_few(part)):
+            console.print(line)
+    for line in lines(table):
+        console.print(line)
+
+
+def _number(row, name) -> str:
+    """A number with its standard error, if it was simulated."""
+    told = "-" if row[name] != row[name] else f"{row[name]:.3g}"
+    return told if told == "-" or f"{name}_mcse" not in row else f"{told} ± {row[f'{name}_mcse']:.2g}"
+
+
+def _too_few(part) -> list[str]:
+    """A line for every method whose windows are smaller than what is proved to suffice: n is too small for them."""
+    if "window" not in part:
+        return []
+    few = part[part["window"] < part["proved_window"]]
+    return [
+        f"{row['method']} at ρ = {row['rho']:g}: n = {row['n']} records, success is proved from "
+        f"n = {row['proved_window']:.0f} on; privacy holds anyway."
+        for row in few.to_dict("records")
+    ]
+
+
+def _verdict(part, name=str) -> str:
+    """Who wins where, so that nobody has to look for it; name: of a method, for the reader."""
+    best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
+    told = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
+    return f"Smallest error of the CDF: {told}."
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) the private CDF over the true one, (b) errors against rho or n, for each data set; (c) medians against n."""
+    curves, looks = table[table["sup_error"].notna()], _looks(table)
+    for records, part in curves.groupby("records", sort=False):
+        rho = np.sort(part["rho"].unique())[0]
+        yield f"cdf_{records}", _cdf(part[part["rho"] == rho], looks), part[part["rho"] == rho]
+        if part["rho"].nunique() > 1:
+            yield f"error_{records}", _error(part, looks), part
+    medians = table[table["sup_error"].isna()]
+    if medians["n"].nunique() > 1:
+        yield "medians", _medians(medians, looks), medians
+
+
+def _label(method) -> str:
+    if method.startswith("medians_"):
+        return f"T2: medians of medians, {method[-1]} rounds (tCDP)"
+    return LABELS[method]
+
+
+def _short(method) -> str:
+    """What a title calls a method."""
+    return _label(method).split(":")[0].split(",")[0].removesuffix(" (zCDP)") + _rounds(method)
+
+
+def _rounds(method) -> str:
+    return f" of {method[-1]} rounds" if method.startswith("medians_") else ""
+
+
+def _data(records) -> str:
+    """What a title calls a data set."""
+    return str(records).replace("_", " ")
+
+
+def _looks(table):
+    """Colour and marker of every method, the same in all figures."""
+    colours = COLOURS[1:-1]  # black is the truth, yellow is lost in print
+    return {
+        method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
+        for i, method in enumerate(table["method"].unique())
+    }
+
+
+def _cdf(part, looks):
+    count = len(part)
+    columns = min(count, 2)
+    figure, grid = new_figure(-(-count // columns), columns, 5.2 * columns, 3.3 * -(-count // columns) + 0.9)
+    grid = grid.ravel()
+    for axes in grid[count:]:
+        axes.set_axis_off()
+    for axes, row in zip(grid, part.to_dict("records")):
+        places, truth = ([row[f"{what}_at_q{round(100 * p):02d}"] for p in LEVELS] for what in ("value", "true"))
+        low, middle, high = (
+            [row[f"cdf_at_q{round(100 * p):02d}_q{round(100 * level):02d}"] for p in LEVELS] for level in BAND
+        )
+        look = looks[row["method"]]
+        axes.plot(places, truth, color="#000000", linewidth=1.0)
+        axes.fill_between(places, low, high, color=look["color"], alpha=0.3, linewidth=0)
+        for edge in (low, high):  # seen where the band is narrower than a line
+            axes.plot(places, edge, color=look["color"], linewidth=0.6)
+        axes.plot(places, middle, **look, linestyle="none")
+        off = f"largest error {row['sup_error_share']:.2%} of n"
+        ends = min(0, *low) - 0.03, max(1, *high) + 0.03
+        axes.set(title=f"{_label(row['method'])}\n{off}", ylim=ends, xlabel="domain element j")
+    for axes in grid[::columns]:
+        axes.set_ylabel("share of records up to j")
+    keys = {
+        "true CDF, at its quantiles": line_key("#000000"),
+        "private: median": line_key(marker="o", linestyle="none"),
+    }
+    keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    first = part.iloc[0]
+    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}, ρ = {first['rho']:g}"
+    figure.suptitle(told, fontsize=11)
+    return figure
+
+
+def _error(part, looks):
+    figure, grid = new_figure(1, 1, 7.6, 5.0)
+    axes = grid[0, 0]
+    for method, cells in part.groupby("method", sort=False):
+        cells = cells.sort_values("rho")
+        error, mcse = cells["sup_error"], 1.96 * cells["sup_error_mcse"]
+        style = looks[method] | {"label": _label(method)}
+        points(axes, cells["rho"], error, error - mcse, error + mcse, **style)
+        axes.plot(cells["rho"], error, color=style["color"])
+        axes.plot(cells["rho"], cells["sup_error_bound"], color=style["color"], linestyle="--", linewidth=0.8)
+    axes.set(xscale="log", xlabel="privacy ρ", ylabel="largest error of the CDF, mean (records)")
+    axes.set_xticks(np.sort(part["rho"].unique()), [f"{rho:g}" for rho in np.sort(part["rho"].unique())])
+    axes.set_xticks([], minor=True)
+    plain_log_axis(axes)
+    first = part.iloc[0]
+    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    axes.set_title(f"{told}\n{_verdict(part, _short)}", fontsize=9)
+    handles, labels = axes.get_legend_handles_labels()
+    handles.append(line_key(linestyle="--", linewidth=0.8))
+    sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}
+    proved = f"proved bound (probability {sure['medians']}; T1: {sure['windows']})"
+    figure.legend(handles, [*labels, proved], loc="outside lower center", ncols=2)
+    return figure
+
+
+def _medians(medians, looks):
+    figure, grid = new_figure(1, 2, 9.6, 4.4)
+    for axes, name, said in (
+        (grid[0, 0], "median_rank_error", "ranks off the middle, mean (records)"),
+        (grid[0, 1], "median_value_error", "distance from the true median, mean (share of k)"),
+    ):
+        for method, cells in medians.groupby("method", sort=False):
+            cells = cells.sort_values("n")
+            error, mcse = cells[name], 1.96 * cells[f"{name}_mcse"]
+            style = looks[method] | {"label": _label(method)}
+            points(axes, cells["n"], error, error - mcse, error + mcse, **style)
+        axes.set(xlabel="records n (another data set each)", ylabel=said, ylim=(0, None))
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
+    lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
+    told = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
+    counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
+    figure.suptitle(f"{told}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
+    return figure

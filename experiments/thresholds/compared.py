@@ -1,0 +1,69 @@
+"""Threshold queries: which numbers have an exact value, and what a run says about the others and about its records."""
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
+
+MIDDLE = "cdf_at_q50"
+LEFT_OUT = {
+    "dropped": "records outside the declared domain were dropped, and n counts the others",
+    "clipped": "records outside the declared domain were moved to its ends",
+    "empty": "rows with an empty cell were left out",
+}
+NOT_YET = -np.log(0.025)  # hits that may be expected where there is none, with probability 2.5%
+
+
+def exact_values(mechanism) -> dict[str, float]:
+    """Exact means, NaN where none is known: the rank error of the binary search; a noisy tree's CDF, which is right
+    on average, at the true median."""
+    records, method = mechanism.records, mechanism.method
+    search = method == "binary_search"
+    missed = mean_rank_error(records, (records.n + 1) // 2, mechanism.promise.rho) if search else np.nan
+    middle = records.ranks([records.quantile(0.5)])[0] / records.n if method.startswith("tree_") else np.nan
+    return {"median_rank_error_exact": missed, f"{MIDDLE}_exact": middle}
+
+
+def left_out(done) -> str:
+    """What was done to records that do not fit, a line each; done: as `data.ordered` counts it."""
+    return "\n".join(f"{number:,} {LEFT_OUT[what]}." for what, number in done.items())
+
+
+def kept(method: str, beta: float) -> float:
+    """The probability with which a method's error bound is proved to hold."""
+    return 1 - beta - (BETA if method == "windows" else 0)
+
+
+def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:
+    """A 95% interval of a mean of whole numbers up to n; if no two trials differ, one for what has not come yet."""
+    half = 1.96 * mcse if mcse else n * NOT_YET / trials
+    return {"_lower": max(mean - half, 0.0), "_upper": mean + half}
+
+
+def lines(table: pd.DataFrame) -> list[str]:
+    """Lines for people: what is compared with what, and which numbers are not compared with anything."""
+    found = []
+    for name, what in ((MIDDLE, "the trees' CDF at the median"), ("median_rank_error", "the rank error of the search")):
+        if count := int(table[f"{name}_exact"].notna().sum()):
+            found.append(f"Compared with its exact mean: {what}, in {count} of {len(table)} cells.")
+    bounded = table[table["sup_error_bound"].notna()].to_dict("records")
+    if bounded:
+        found += _bounds(bounded, len(table))
+    without = sorted(table["method"][table["median_rank_error_exact"].isna()].unique())
+    rest = ["the errors of the CDFs"] * bool(table["sup_error"].notna().any())
+    rest += [f"the medians of {', '.join(without)}"] * bool(without)
+    return found + [f"Not compared with anything exact: {' and '.join(rest)}."] * bool(rest)
+
+
+def _bounds(rows, cells):
+    least = min(1 - row["exceeds_bound"] for row in rows)
+    sure = min(kept(row["method"], row["beta"]) for row in rows)
+    yield (
+        f"Compared with its proved bound: the largest error of the CDF, in {len(rows)} of {cells} cells; "
+        f"the bound holds in {least:.1%} of the trials or more (proved: {sure:.0%} or more)."
+    )
+    for row in rows:
+        if row["exceeds_bound_lower"] > 1 - kept(row["method"], row["beta"]):
+            where = f"{row['method']} on {row['records']} at ρ = {row['rho']:g}"
+            yield f"MORE OFTEN THAN PROVED beyond its bound: {where}, in {row['exceeds_bound']:.1%} of the trials."

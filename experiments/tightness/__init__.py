@@ -1,0 +1,193 @@
+"""How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+from tcdp_sim.experiments.tightness.claims import (
+    COROLLARY,
+    PRINTED,
+    PRINTED_FROM,
+    PROVED_FROM,
+    THEOREM,
+    TIGHT,
+    below,
+    corollary_18,
+    false_below,
+    highest,
+    worst_ratio,
+)
+from tcdp_sim.experiments.tightness.figures import figures
+
+from tcdp_sim import exact
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.noise import SinhNormal
+from tcdp_sim.results import by_chance, cell_mechanism, mean_interval, sample_skewness
+
+FINE = 100  # points of the exact curves
+
+__all__ = ["figures", "reference", "report"]
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell, then those of the exact curves (trials = 0).
+
+    `claim`: "Corollary 18" for a noise whose scale and knee are given, read as (16 / scale^2, knee / 8)-tCDP of two
+    bins; else what it was calibrated by, of one query. `ratio...`: coordinates D_order / (rho order), simulated, with
+    MCSE and 95% interval; `ratio_exact`; `worst`: the largest exact ratio over the orders below omega;
+    `infinite_from`: the order from which the divergence is infinite. Raises UserError for a noise of another family.
+    """
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    rows, curves = [], {}
+    for i, cell in enumerate(cells):
+        mechanism = cell_mechanism(flat, i)
+        told = _claimed(cell, mechanism)
+        skewness = sample_skewness(flat, i, "renyi_excess")
+        rows.append(told | {"trials": cell["trials"], "ratio_skewness": skewness} | _simulated(cell, mechanism, told))
+        curves.setdefault((told["claim"], told["noise_law"]), (told, mechanism.noise))
+    worst, omegas = {}, {}
+    for key, (told, noise) in curves.items():
+        worst[key] = worst_ratio(noise, told["rho"], told["omega"], told["coordinates"])
+        if told["claim"] == COROLLARY:
+            omegas.setdefault(told["rho"], []).append(told["omega"])
+        else:
+            rows += _by_order(told, noise)
+    rows = [row | {"worst": worst[row["claim"], row["noise_law"]]} for row in rows]
+    return pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
+
+
+def _claimed(cell, mechanism: PrivacyLoss) -> dict:
+    """What is claimed for a cell's noise, and where its divergence becomes infinite."""
+    noise, law = mechanism.noise, json.loads(cell["law"])
+    if not isinstance(noise, SinhNormal) or mechanism.order is None:
+        valid = "sinh_normal, sinh_normal_tight or a scale and a knee, and an order"
+        raise UserError(f"experiment tightness has no use for {noise}; valid: {valid}")
+    claim, coordinates = {"paper": (THEOREM, 1), "tight": (TIGHT, 1), "given": (COROLLARY, 2)}[
+        law["noise"]["calibration"]
+    ]
+    rho, omega = 16 / noise.scale**2, noise.knee / 8
+    if "target" in law:
+        rho, omega = law["target"]["rho"], law["target"]["omega"]
+    if mechanism.shift != 1:
+        raise UserError(f"experiment tightness has no use for shift = {mechanism.shift:g}; valid: 1, the sensitivity")
+    if omega < 1:
+        raise UserError(f"{noise} stands for omega = knee / 8 = {omega:.4g} in Corollary 18; valid: knee > 8")
+    return {
+        "claim": claim,
+        "noise": cell["noise"],
+        "noise_law": cell["noise_law"],
+        "scale": noise.scale,
+        "knee": noise.knee,
+        "coordinates": coordinates,
+        "rho": rho,
+        "omega": omega,
+        "omega_sqrt_rho": omega * np.sqrt(rho),
+        "infinite_from": exact.max_order(noise, 1.0),
+    }
+
+
+def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
+    """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
+    order, trials = mechanism.order, cell["trials"]
+    per_nat = told["coordinates"] / (told["rho"] * order)
+    divergence = exact.renyi_divergence(mechanism.noise, 1.0, order).estimate
+    row = {"order": order, "ratio_exact": per_nat * divergence}
+    if cell["renyi_excess_nonfinite"] == trials > 0:
+        least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
+        return row | {"ratio": np.inf, "ratio_mcse": 0.0, "ratio_lower": least, "ratio_upper": np.inf}
+    mean, mcse, lower, upper = mean_interval(cell, "renyi_excess")
+    ends = np.maximum([lower, mean, upper], 0)
+    low, middle, high = per_nat * np.log1p(ends) / (order - 1)
+    error = per_nat * mcse / (1 + mean) / (order - 1)
+    return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
+
+
+def _by_order(told, noise) -> list[dict]:
+    """The exact curve of one noise, from order 1 to 1e-4 before where it becomes infinite."""
+    beyond = told["infinite_from"] - 1
+    orders = 1 + beyond * np.concatenate([np.linspace(0, 0.9, FINE), 1 - np.geomspace(0.09, 1e-4, FINE // 4)])
+    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (told["rho"] * orders)
+    return [told | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
+
+
+def _by_omega(rho, known: list[float]) -> list[dict]:
+    """The exact curve of Corollary 18 at one rho, over the omegas that were simulated."""
+    rows = []
+    for omega in np.geomspace(min(known), max(known), FINE if min(known) < max(known) else 1).tolist():
+        noise = corollary_18(rho, omega)
+        names = {"claim": COROLLARY, "noise_law": repr(noise), "scale": noise.scale, "knee": noise.knee}
+        said = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
+        found = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
+        rows.append(names | said | found | {"trials": 0})
+    return rows
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The constants on the terminal, and how well simulation and exact values agree over all cells."""
+    drawn = table[table["trials"] > 0]
+    theorem, corollary = drawn[drawn["claim"] != COROLLARY], drawn[drawn["claim"] == COROLLARY]
+    if len(theorem):
+        console.print(_constants(theorem), soft_wrap=False)
+    if len(corollary):
+        console.print(_windows(corollary), soft_wrap=False)
+        for rho in corollary["rho"].unique():
+            edge = false_below(rho) if rho < 0.5 else np.nan
+            said = "nowhere for omega > 1" if np.isnan(edge) else f"for ω√ρ < {edge:.5f}"
+            console.print(f"ρ = {rho:.3g}: Corollary 18 is false {said}; printed for ω√ρ >= 0.125, proved from 0.7071.")
+    random = drawn[drawn["ratio_mcse"] > 0]
+    outside = int((~random["ratio_exact"].between(random["ratio_lower"], random["ratio_upper"])).sum())
+    distance = ((random["ratio"] - random["ratio_exact"]) / random["ratio_mcse"]).abs().max()
+    fixed = drawn[~(drawn["ratio_mcse"] > 0)]
+    agree = int(fixed["ratio_exact"].between(fixed["ratio_lower"], fixed["ratio_upper"]).sum())
+    console.print(
+        f"The exact value is outside the simulated 95% interval in {outside} of {len(random)} cells; by chance about "
+        f"{by_chance(len(random))} are expected. Largest distance: {distance:.1f} standard errors. Of {len(fixed)} "
+        f"cells that were infinite in every trial, {agree} are."
+    )
+
+
+def _constants(rows):
+    out = _new_table("One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite")
+    for heading in ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for _, cells in rows.groupby(["claim", "rho", "omega"], sort=False):
+        claimed = below(cells)
+        row = (claimed if len(claimed) else cells).sort_values("order").iloc[-1 if len(claimed) else 0]
+        constant = f"{PRINTED * row['worst']:.4f}" if row["claim"] == THEOREM else ""
+        out.add_row(
+            *({THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"),
+            *(f"{row['omega']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.5f}", f"{row['ratio_mcse']:.0e}"),
+            *(f"{row['ratio_exact']:.5f}", f"{row['worst']:.5f}", constant),
+            f"{row['infinite_from'] / row['omega']:.3f}",
+        )
+    return out
+
+
+def _windows(rows):
+    out = _new_table("Corollary 18: 2D/(ρα), the divergence of a histogram over its claim")
+    for heading in ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    for row in highest(rows).to_dict("records"):
+        out.add_row(
+            *(f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"),
+            *(f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"),
+            _verdict(row),
+        )
+    return out
+
+
+def _new_table(title):
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+
+
+def _verdict(row) -> str:
+    scaled = row["omega_sqrt_rho"] * (1 + 1e-9)
+    if scaled < PRINTED_FROM:
+        return "not made"
+    if row["worst"] > 1:
+        return "FALSE"
+    return "proved" if scaled >= PROVED_FROM else "true, unproved"

@@ -1,0 +1,1 @@
+"""The command line: words to a config, and one file for each thing that can be done with it."""

@@ -1,0 +1,63 @@
+"""The command line: one line for a mistake (exit code 2), a failed run (1), Ctrl-C and SIGTERM (130), at any moment.
+
+A run whose simulated numbers contradict exact ones is published all the same, and ends with exit code 3.
+
+Nothing heavy is imported before main() runs, and nothing while a signal could tear an import in two.
+"""
+
+import sys
+from importlib import import_module
+
+from tcdp_sim import __version__
+from tcdp_sim.engine import interrupts
+from tcdp_sim.errors import Failure, UserError
+from tcdp_sim.texts import printable
+
+FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+
+
+def main() -> None:
+    """Run the command line; exit code 0, 1 (failure), 2 (a user's mistake), 3 (contradiction), 130 (interrupted)."""
+    try:
+        interrupts.listen()
+        if code := _run():
+            sys.exit(code)
+    except (UserError, Failure) as mistake:
+        print("tcdp-sim:", printable(" ".join(str(mistake).split())), file=sys.stderr)
+        sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
+    except KeyboardInterrupt as interrupt:
+        interrupts.ignore()
+        kept = str(interrupt) or "the same command goes on with what is kept"
+        print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> int:
+    """What is asked for, one after the other; the largest exit code of those that have one."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"tcdp-sim {__version__}")
+        return 0
+    if sys.argv[1:2] == ["cheat-sheet"]:
+        _cheat_sheet(sys.argv[2:])
+        return 0
+    with interrupts.held():
+        from tcdp_sim.cli import overrides
+    asked = overrides.configs()
+    if not asked:
+        return 0
+    with interrupts.held():
+        from tcdp_sim.report.terminal import Terminal
+        from tcdp_sim.study import settings
+    codes = [0]
+    for raw in asked:
+        with interrupts.held():
+            mode = import_module(f"tcdp_sim.cli.modes.{settings.settings(raw).mode}")
+        codes.append(mode.main(raw, Terminal(highlight=False, soft_wrap=True)) or 0)
+    return max(codes)
+
+
+def _cheat_sheet(words) -> None:
+    with interrupts.held():
+        from tcdp_sim.cli import cheat_sheet
+        from tcdp_sim.report.terminal import Terminal
+    cheat_sheet.main(words, Terminal(highlight=False))

@@ -1,0 +1,87 @@
+"""mode=diff: whether another run of the experiment gives the same within Monte Carlo error, and where it does not."""
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+
+from tcdp_sim import results
+from tcdp_sim.cli.modes.draw import published
+from tcdp_sim.cli.modes.merge import other_folder
+from tcdp_sim.errors import UserError
+from tcdp_sim.statistics import compare_runs
+from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES
+from tcdp_sim.study import settings as config
+from tcdp_sim.study.study import reason, say, title
+from tcdp_sim.texts import write_csv
+
+DIFFERENT = 1  # exit code
+SHOWN = 10
+TABLE = "diff.csv"  # in the run's folder: what differs
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Compare the published results with those of the folder `other`; exit code 1 if any number differs.
+
+    The other run may have another seed, machine, version, number of trials and chunk size, and other cells.
+    """
+    settings = config.settings(raw)
+    folder = other_folder(raw, settings.folder)
+    here, there = (published(one, title(settings)) for one in (settings.folder, folder))
+    with results.readable(f"{settings.folder} or {folder}"):
+        found = compare_runs.compare(here, there)
+    if not found.identical + found.compared:
+        told = f"{settings.folder} and {folder} have no cell in common"
+        raise UserError(f"{told}; choose a run with some of the same cells")
+    table = _table(found.alarms, here)
+    path = settings.folder / TABLE
+    try:
+        write_csv(table, path)
+    except OSError as problem:
+        raise UserError(f"{path} cannot be written ({reason(problem)})") from problem
+    if found.compared and here.attrs["seed"] == there.attrs.get("seed"):
+        say(console, "note: the seeds are equal, and trials that both runs have make differences harder to see")
+    _report(found, table, path, console)
+    if len(table):
+        sys.exit(DIFFERENT)
+
+
+def _table(alarms, here) -> pd.DataFrame:
+    """The alarms with the coordinates and the id of their cells."""
+    rows = alarms["row"].to_numpy(dtype=int)
+    axes = {axis: here[axis].values[rows] for axis in json.loads(here.attrs["axes"])}
+    about = pd.DataFrame({**axes, "id": here["id"].values[rows]})
+    return pd.concat([about, alarms.drop(columns=["row", "row_there"]).reset_index(drop=True)], axis=1)
+
+
+def _report(found, table, path, console) -> None:
+    made = found.alarms.attrs["comparisons"]
+    say(console, f"identical: {found.identical} cells; compared: {found.compared} cells, {made:,} numbers")
+    if found.only_here or found.only_there:
+        say(console, f"only here: {found.only_here} cells; only there: {found.only_there} cells")
+    if made and found.resolution == found.resolution:
+        say(console, f"a mean has to differ by about {100 * found.resolution:.2g}% to be noticed (median)")
+    rate = f"{FALSE_DISCOVERIES:.0%} false discoveries"
+    if table.empty:
+        say(console, f"same within Monte Carlo error: yes ({rate})")
+        return
+    told = f"{len(table)} numbers of {table['id'].nunique()} cells differ ({rate})"
+    say(console, f"same within Monte Carlo error: NO, {told}; the worst cells, each with its worst number:")
+    for line in table.drop_duplicates("id").head(SHOWN).to_dict("records"):
+        say(console, f"  {_where(line, table)}: {_told(line)}")
+    say(console, f"all: {path}")
+
+
+def _where(line, table) -> str:
+    axes = [name for name in table if name not in (*compare_runs.COLUMNS, "id")]
+    given = ((axis, line[axis]) for axis in axes if line[axis] == line[axis] and line[axis] != "")
+    return " ".join(f"{axis}={value:g}" if isinstance(value, float) else f"{axis}={value}" for axis, value in given)
+
+
+def _told(line) -> str:
+    values = f"{line['quantity']} is {line['here']:.6g} here, {line['there']:.6g} there"
+    chance = f"p = {line['p_value']:.1g}" if line["p_value"] else "p < 1e-300"
+    return f"{values} ({line['distance']:.1f} standard errors, {chance})"

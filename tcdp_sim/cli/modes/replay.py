@@ -1,0 +1,56 @@
+"""mode=replay: one chunk again, in the foreground of this process, and whether it gives the stored bits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from tcdp_sim.engine import simulate
+from tcdp_sim.errors import UserError
+from tcdp_sim.study.study import prepare, say
+from tcdp_sim.summaries.summary import from_bytes, mean
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Run chunk `index` of the cell whose id starts with `cell`; an error in it ends with its traceback.
+
+    For a debugger: `python -m pdb -c continue -m tcdp_sim mode=replay cell=... index=...`.
+    """
+    study = prepare(raw)
+    cell, index = _cell(study, raw["cell"]), raw["index"]
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise UserError(f"index = {index!r} is not valid; valid: a whole number from 0 to {study.settings.chunks - 1}")
+    found = again(study, [(cell, index)])[0].summary
+    for axis, value in cell.coords.items():
+        say(console, f"{axis} = {value}")
+    say(console, f"{cell.noise}, {cell.guarantee}")
+    summary = from_bytes(found)
+    for name, distribution in summary.observables.items():
+        value, mcse, _ = mean(distribution)
+        say(console, f"{name}: mean {value:.6g} ± {mcse:.2g}")
+    for name, hits in summary.events.items():
+        say(console, f"{name}: {hits} of {summary.trials}")
+    run = study.open() if (study.folder / "run.json").exists() else None
+    if run is None or not run.has(cell.id, index):
+        say(console, "this chunk is not stored yet")
+    else:
+        say(console, "the same bits as stored" if run.record(cell.id, index) == found else "NOT the stored bits")
+
+
+def again(study, chunks) -> list[simulate.Record]:
+    """What becomes of (cell, chunk index) pairs, computed here and now."""
+    s = study.settings
+    batches = (simulate.Batch(cell.id, cell.law, study.plan.counts[cell.counts], (index,)) for cell, index in chunks)
+    return [simulate.run(simulate.Task(s.seed, s.chunk, (batch,))).records[0] for batch in batches]
+
+
+def _cell(study, prefix):
+    if isinstance(prefix, float):
+        quoted = "'cell=\"1e2\"'"
+        raise UserError(f"cell = {prefix} was read as a number; give another digit of the id, or quote it: {quoted}")
+    if not isinstance(prefix, str | int) or isinstance(prefix, bool):
+        raise UserError("cell is not given; give cell=ID, the first digits of a cell's id (`id` in the results)")
+    found = [cell for cell in study.plan.laws if cell.id.startswith(str(prefix))]
+    if len(found) != 1:
+        raise UserError(f"cell = {prefix} begins the ids of {len(found)} cells of this study; valid: of one")
+    return found[0]

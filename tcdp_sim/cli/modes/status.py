@@ -1,0 +1,68 @@
+"""mode=status: how far a run is, also while it is running."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from tcdp_sim.engine import schedule, stopping
+from tcdp_sim.study.study import prepare, say, say_notes
+from tcdp_sim.summaries import problems
+from tcdp_sim.summaries.summary import relative_mcse
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Say what is done and missing, what is damaged, the worst relative MCSE and when the journal last grew."""
+    study = prepare(raw)
+    run = study.existing()
+    s, cells = study.settings, study.plan.laws
+    wanted = _wanted(run, cells, s)
+    missing = schedule.pending(cells, wanted, run.has)
+    complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(wanted[cell.id]))]
+    total = sum(wanted.values())
+    told = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
+    say(console, f"{study.folder}: {told}")
+    for line in run.mended:
+        say(console, line)
+    for name, count in run.damaged.items():
+        say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
+    worst = max((_worst(run.summary(cell.id, range(wanted[cell.id])), cell) for cell in complete), default=None)
+    if worst:
+        relative, name, where = worst
+        say(console, f"worst relative standard error of a mean: {relative:.2%}, {name} of {where}")
+    if s.target_mcse:
+        grown = sum(n > s.chunks for n in wanted.values())
+        most = f"the largest {max(wanted.values(), default=0) * s.chunk:,} as far as is known"
+        say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
+    _problems(run, cells, wanted, console)
+    last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
+    if last:
+        who = "a driver is" if run.locked() else "nobody is"
+        say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
+    say_notes(study, console)
+
+
+def _problems(run, cells, wanted, console):
+    found = problems.of_chunks(run.problems, wanted, run.has)
+    for kind in (problems.ERROR, problems.WARNING):
+        if mine := [one for one in found if one.kind == kind]:
+            told = f"{len(mine)} {kind}s in {len({one.cell for one in mine})} cells"
+            say(console, f"{told}, such as in cell={mine[0].cell[:16]} index={mine[0].chunk}: {mine[0].message}")
+
+
+def _wanted(run, cells, settings):
+    """Cell id -> chunks, as far as what is stored tells how many the target needs."""
+    wanted = {cell.id: settings.chunks for cell in cells}
+    while not schedule.pending(cells, wanted, run.has):
+        more = stopping.more(run, wanted, settings)
+        if more == wanted:
+            break
+        wanted = more
+    return wanted
+
+
+def _worst(summary, cell):
+    """(relative MCSE, observable, cell) of the mean that is known least well."""
+    relative, name = relative_mcse(summary)
+    return (relative if name else 0.0, name, cell.where)

@@ -1,0 +1,127 @@
+"""mode=verify: the certificate checked, and random chunks computed again, bit by bit: a week's work in a minute."""
+
+import secrets
+import sys
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from tcdp_sim import results
+from tcdp_sim.cli.modes.replay import again
+from tcdp_sim.errors import UserError
+from tcdp_sim.store import certificate, table
+from tcdp_sim.study.study import prepare, say
+
+DIFFERENT = 1  # exit code
+SHARE = 5  # per cent: how many wrong chunks a sample is said to notice
+CHECKED = (("cell",), ("cell", "quantile"))  # dimensions of the published numbers that are looked at
+NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
+MEND = "the command that ran it, without mode, computes what is missing and certifies it again"
+
+
+def main(raw: Mapping[str, Any], console: Console) -> None:
+    """Check the certificate, and `sample` chunks chosen by the machine's entropy; exit code 1 if anything differs."""
+    study = prepare(raw)
+    sample = raw["sample"]
+    if not isinstance(sample, int) or isinstance(sample, bool) or sample < 1:
+        raise UserError(f"sample = {sample!r} is not valid; valid: a whole number of chunks, at least 1")
+    run = study.existing()
+    for name, count in run.damaged.items():
+        say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
+    certified = _certified(study, run, console)
+    laws = {cell.id: cell for cell in study.plan.laws}
+    known = [(laws[cell], chunk) for cell, chunk in run.done if cell in laws]
+    if not known:
+        raise UserError(f"{study.folder} holds no chunk of this study; run it first")
+    chosen = secrets.SystemRandom().sample(known, min(sample, len(known)))
+    recomputed = _recomputed(study, run, chosen, len(known), console)
+    published = _as_published(study, run, chosen, console)
+    if not (certified and recomputed and published):
+        sys.exit(DIFFERENT)
+
+
+def _certified(study, run, console) -> bool:
+    """Whether nothing contradicts the certificate; a run that has not finished has none."""
+    try:
+        found = certificate.read(study.folder)
+    except (ValueError, OSError) as problem:
+        say(console, f"NOT as certified: {certificate.NAME} cannot be read ({problem}); {MEND}")
+        return False
+    if found is None:
+        say(console, f"no {certificate.NAME}: the run has not finished, and only stored chunks can be checked")
+        return True
+    wrong, notes = certificate.check(study, run, found)
+    for line in wrong:
+        say(console, f"NOT as certified: {line}")
+    for line in notes:
+        say(console, f"note: not what wrote the certificate: {line}")
+    chunks = sum(certificate.chunks(line) for line in found["cells"].values())
+    told = f"{len(found['cells'])} cells, {chunks} chunks"
+    say(console, f"certificate: {told}: {MEND}" if wrong else f"certificate: {told}, all as certified")
+    return not wrong
+
+
+def _recomputed(study, run, chosen, known, console) -> bool:
+    """Whether these chunks, computed again, are the stored bits."""
+    different = []
+    for (cell, index), found in zip(chosen, again(study, chosen)):
+        if run.record(cell.id, index) != found.summary:
+            different.append(f"cell={cell.id[:16]} index={index}")
+    same = len(chosen) - len(different)
+    say(console, f"{same} of {len(chosen)} chunks are the stored bits ({known} are stored)")
+    for name in different:
+        say(console, f"NOT the stored bits: {name}")
+    if different:
+        here = "this machine's elementary functions may differ from those of the workers (see the journal's heads)"
+        say(console, f"either the store was changed, or the code, or {here}")
+    else:
+        say(console, _proved(len(chosen), known))
+    return not different
+
+
+def _as_published(study, run, chosen, console) -> bool:
+    """Whether the published numbers of the cells of these chunks are what their stored chunks give."""
+    path = study.folder / "results.zarr"
+    if not path.exists():
+        return True
+    cells = {cell.id: cell for cell, _ in chosen}
+    try:
+        flat = results.open_cells(study.folder)
+        with results.readable(path):
+            there = zip(flat["id"].values, flat["trials"].values)
+            rows = [row for row, (cell, trials) in enumerate(there) if trials and cell in cells]
+            columns = [name for name in flat.variables if flat[name].dims in CHECKED]
+            flat = flat[columns].isel(cell=rows).load()
+            different = [told for i in range(len(rows)) if (told := _altered(study, run, cells, flat.isel(cell=i)))]
+    except UserError as problem:
+        say(console, f"NOT as stored: {problem}")
+        return False
+    for told in different:
+        say(console, f"NOT what the stored chunks give: {told}")
+    same = len(rows) - len(different)
+    say(console, f"{same} of {len(rows)} published cells, those of the sample, are what their stored chunks give")
+    return not different
+
+
+def _altered(study, run, cells, row) -> str:
+    """What a cell has published that does not follow from its chunks, up to what CPUs round differently; or nothing."""
+    cell, chunks = cells[str(row["id"].values)], range(int(row["trials"]) // study.settings.chunk)
+    if not all(run.has(cell.id, chunk) for chunk in chunks):
+        return f"trials of cell={cell.id[:16]}"
+    again = table.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, study.attributes(), {})
+    names = [n for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
+    same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
+    different = [n for n in names if not same[n]]
+    return f"{', '.join(different[:3])} of cell={cell.id[:16]}" if different else ""
+
+
+def _proved(chosen: int, known: int) -> str:
+    """What it says about the others that so many randomly chosen chunks of so many are right."""
+    if chosen == known:
+        return "that is every chunk"
+    wrong = -(-known * SHARE // 100)
+    missed = prod((known - wrong - i) / (known - i) for i in range(chosen) if known > i)
+    return f"were {SHARE}% of all chunks wrong, such a sample would have found one with probability {1 - missed:.0%}"

@@ -1,0 +1,148 @@
+"""From the words of the command line to resolved configs, by Hydra; what Hydra has to say becomes one plain line."""
+
+import contextlib
+import io
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.study import settings
+
+LONGEST_NAME = 200  # file systems end at 255 bytes
+ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
+FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
+HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
+OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
+
+
+def configs() -> list[dict[str, Any]]:
+    """The configs that sys.argv asks for: one, several with --multirun, none with --help and the like.
+
+    Several runs that would share a folder get names that tell them apart. Raises UserError.
+    """
+    jobs = _jobs()
+    raws = [_resolved(job) for job, _ in jobs]
+    folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
+    return raws if len(folders) == len(raws) else told_apart(raws, [words for _, words in jobs])
+
+
+def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """The configs, each with the words that are not common to all added to its name, less what a shell would mind.
+
+    words: the overrides of each config. UserError if that makes no valid or no different names.
+    """
+    if not all(isinstance(raw.get("name"), str | int) for raw in raws):
+        return list(raws)  # config.settings says what is wrong with it
+    everywhere = set.intersection(*map(set, words))
+    names = []
+    for raw, own in zip(raws, words):
+        added = ",".join(word for word in own if word not in everywhere)
+        added = re.sub(r"[^\w.,=+-]", "", added.replace("/", "_").replace(": ", "="))
+        names.append(f"{raw.get('name')}-{added}" if added else raw.get("name"))
+    repeated = [name for name, count in Counter(map(str, names)).items() if count > 1]
+    if repeated or max(len(os.fsencode(str(name))) for name in names) > LONGEST_NAME:
+        raise UserError("these runs would share a folder; give a name that tells them apart, such as 'name=s${seed}'")
+    return [{**raw, "name": name} for raw, name in zip(raws, names)]
+
+
+def _jobs() -> list[tuple[Any, list[str]]]:
+    for word in sys.argv[1:]:
+        _refuse_code(word)
+    sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
+    jobs = []
+    said = io.StringIO()
+
+    def keep(job):
+        jobs.append((job, list(HydraConfig.get().overrides.task)))
+
+    try:
+        with contextlib.redirect_stderr(said):
+            hydra.main(version_base="1.3", config_path="pkg://tcdp_sim.conf", config_name="config")(keep)()
+    except SystemExit as end:  # argparse: usage on many lines, then what is wrong
+        if end.code:
+            raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
+        raise
+    except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
+        raise UserError(_one_line(mistake)) from None
+    sys.stderr.write(said.getvalue())
+    return jobs
+
+
+def _refuse_code(word: str) -> None:
+    """UserError for a word that reaches Hydra's own section, which names what it calls, or a file from elsewhere.
+
+    A group's option may be a path for Hydra: data=../mine would read mine.yaml from above the package.
+    """
+    if FOREIGN.match(word):
+        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+    if HYDRAS_OWN.match(word):
+        raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
+    key, _, value = word.partition("=")
+    group = key.strip(" +~").partition("@")[0].partition("/")[0]
+    if group in {entry.name for entry in settings.GROUPS.iterdir() if entry.is_dir()} and not OPTION.fullmatch(value):
+        valid = ", ".join(settings.options(group)) or "none"
+        raise UserError(f"{word} is not valid: an option is a name, and no file from elsewhere; valid: {group}={valid}")
+
+
+def _resolved(job) -> dict[str, Any]:
+    try:
+        drawing = job.get("mode") == "draw"  # needs no data: what is not given stays so
+        return OmegaConf.to_container(job, resolve=True, throw_on_missing=not drawing)
+    except OmegaConfBaseException as mistake:
+        raise UserError(_one_line(mistake)) from None
+
+
+def _one_line(mistake: Exception) -> str:
+    if isinstance(mistake, MissingMandatoryValue):
+        return f"{mistake.full_key} is not given; give {mistake.full_key}=VALUE"
+    if isinstance(mistake, OverrideParseException):
+        return _unreadable(mistake.override)
+    text = str(mistake).split("Config search path:")[0].split("To append to your config")[0]
+    if "Config group override must be" in text:
+        return _not_an_option()
+    if "Ambiguous value for argument" in text:
+        word = text.split("'")[1]
+        return f"{word} has several values; write {word.replace('=', '=[', 1)}] for a list, or add --multirun"
+    cause = mistake.__cause__
+    parent = getattr(cause, "parent_node", None)
+    if "Could not override" in text and parent is not None and hasattr(parent, "keys"):
+        text += f" There is no such key; valid: {', '.join(map(str, parent.keys()))}"
+        text += "; or a new one, with + in front: '+also.x={k: 20}'" if "'also" in text else ""
+    if text.startswith("Error merging override"):
+        text += ": a value, a list and keys with values cannot replace each other here"
+    if not isinstance(mistake, HydraException | OmegaConfBaseException) or "Recursive interpolation" in text:
+        text += f" (in: {' '.join(sys.argv[1:])})"
+    return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
+
+
+def _unreadable(word: str) -> str:
+    key, equals, value = word.partition("=")
+    if not (key and equals):
+        return f"{word!r} cannot be read; valid: KEY=VALUE, see --help"
+    if value[:1] in ("[", "{"):
+        return f"{word} cannot be read; close every bracket and quote what is text: \"sweep.where=['k > 1', 'k < 9']\""
+    quoted = value.strip("'\"").replace("\\", "\\\\").replace("'", "\\'")
+    return f"{word} cannot be read; quote the text, and the word for the shell: \"{key}='{quoted}'\""
+
+
+def _not_an_option() -> str:
+    """For `data=null` and the like: Hydra does not say which word it means."""
+    for word in sys.argv[1:]:
+        key, _, value = word.partition("=")
+        group = key.lstrip("+")
+        if not group:
+            return _unreadable(word)
+        if group in settings.GROUPED and value not in settings.options(group):
+            return f"{word} is not valid; valid: {group}={', '.join(settings.options(group))}"
+    return f"a group's option is a name (in: {' '.join(sys.argv[1:])}); see --help"

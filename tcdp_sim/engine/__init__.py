@@ -1,0 +1,1 @@
+"""What is done: tasks are simulated wherever there are workers, and kept as they come back."""

@@ -1,0 +1,115 @@
+"""Where a run is computed: each cluster of conf/cluster gives an executor for the time of the run.
+
+A cluster is a module with `check(spec)`, which refuses what its yaml file does not admit, and `client(spec, tell)`, a
+context manager that gives a dask client with at least one worker and takes back what it started.
+"""
+
+import concurrent.futures
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, watch
+from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
+from tcdp_sim.errors import UserError
+from tcdp_sim.study import settings
+
+MAX_WORKERS = 1024
+CLUSTERS = {"local": local, "scheduler": scheduler, "slurm": batch, "pbs": batch, "kubernetes": kubernetes}
+LOST = "the connection to the workers was lost; what was finished is kept: the same command goes on from there"
+
+
+def worker_count(spec: Mapping[str, Any]) -> int:
+    """How many workers a cluster's spec asks for; UserError if it is not valid, in whichever key.
+
+    Of a running scheduler, whose workers are not ours, at least one.
+    """
+    name = spec.get("name")
+    if name == "serial":
+        return 1
+    spec = _complete(spec)
+    workers = spec["workers"]
+    if workers is not None or name not in ("local", "scheduler"):
+        valid = isinstance(workers, int) and not isinstance(workers, bool) and 1 <= workers <= MAX_WORKERS
+        if not valid:
+            raise UserError(
+                f"cluster.workers = {workers!r} is not valid; valid: a whole number from 1 to {MAX_WORKERS}"
+            )
+    CLUSTERS[name].check(spec)
+    if workers is None:
+        return _cores() if name == "local" else 1
+    return workers
+
+
+def forecast(spec: Mapping[str, Any], tell: Callable[[str], None]) -> tuple[int, int]:
+    """(workers that a run would have, how many of them could work at once), for a plan.
+
+    Workers of this machine share its cores. A running scheduler is asked; whoever cannot be asked is believed, and
+    `tell` takes a line that says so.
+    """
+    workers = worker_count(spec)
+    if spec["name"] == "local":
+        return workers, min(workers, _cores())
+    if spec["name"] != "scheduler":
+        return workers, workers
+    with interrupts.held():
+        logs.mute()
+    spec = _complete(spec)
+    try:
+        there = scheduler.present(spec, tell)
+    except UserError as problem:
+        tell(f"warning: {problem}; so the forecast is for {workers} workers")
+        return workers, workers
+    if there < workers:
+        tell(f"{there} of {workers} workers are at {spec['address']} now")
+    return max(workers, there), max(workers, there)
+
+
+def _tell(text: str) -> None:
+    print(f"tcdp-sim: {text}", file=sys.stderr)
+
+
+@contextmanager
+def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str], None] = _tell) -> Iterator[Executor]:
+    """The executor of a cluster's spec; what it started is shut down at the end.
+
+    Before anything is simulated the workers' versions and bits are compared with ours; numerics="strict" refuses
+    elementary functions that differ in the last bits. tell: takes a line for people. UserError says in one line what
+    is not valid, not installed, not reachable, not alike, or lost on the way.
+    """
+    workers = worker_count(spec)
+    name = spec["name"]
+    if name == "serial":
+        yield SerialExecutor()
+        return
+    with interrupts.held():
+        logs.mute()
+    try:
+        full = _complete(spec) | {"workers": _asked(spec, workers)}
+        with CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
+            if name != "local":  # these run our own files
+                agreement.check(client, numerics == "strict", tell)
+            logs.forward(client)
+            dashboard = client.dashboard_link if full.get("dashboard", True) else ""
+            yield DaskExecutor(client, max(workers, len(client.nthreads())), dashboard or "", watcher.silent)
+    except concurrent.futures.CancelledError:
+        raise UserError(LOST) from None
+    except OSError as problem:
+        if type(problem).__name__ != "CommClosedError":
+            raise
+        raise UserError(LOST) from None
+
+
+def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {**settings.named("cluster", spec.get("name")), **spec}
+
+
+def _asked(spec, workers: int) -> int | None:
+    return None if spec["name"] == "scheduler" and spec.get("workers") is None else workers
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

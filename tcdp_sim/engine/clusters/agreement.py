@@ -1,0 +1,74 @@
+"""Do client, scheduler and workers run the same versions, and give the same bits? Asked before the first cell."""
+
+import hashlib
+
+from tcdp_sim.engine import simulate
+from tcdp_sim.errors import UserError
+
+RESULTS = ("tcdp_sim", "numpy", "scipy")  # other versions may give other numbers: refused
+TRANSPORT = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")  # usually understand each other
+
+
+def check(client, strict: bool, tell) -> None:
+    """UserError for versions and random streams that give other numbers; a line for what is only suspect.
+
+    strict: refuse workers whose elementary functions differ from ours in the last bits as well.
+    """
+    versions = client.get_versions(packages=list(RESULTS))
+    _versions(versions, tell)
+    ours = simulate.fingerprint()
+    strangers = [worker for worker, theirs in _asked(client, simulate.fingerprint).items() if theirs != ours]
+    if not strangers:
+        return
+    random = stream()
+    other = [worker for worker, theirs in _asked(client, stream, strangers).items() if theirs != random]
+    if other:
+        raise UserError(f"{_some(other)}: the random generator gives another stream than here; use the same numpy")
+    said = f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
+    if strict:
+        raise UserError(f"{said}; numerics=warn accepts that")
+    tell(f"warning: {said}; the numbers are right, but not bit-identical")
+
+
+def stream() -> str:
+    """A digest of the random generator's first numbers of each kind."""
+    rng = simulate.generator(0, "0" * 64, 0)
+    drawn = (rng.integers(2**63, size=64), rng.random(64), rng.standard_normal(256), rng.standard_exponential(256))
+    return hashlib.blake2b(b"".join(part.tobytes() for part in drawn), digest_size=8).hexdigest()
+
+
+def _versions(found, tell) -> None:
+    here = found["client"]["packages"]
+    workers = {f"worker {name}": one["packages"] for name, one in found["workers"].items()}
+    everybody = {"the scheduler": found["scheduler"]["packages"], **workers}
+    other = _different(workers, here, RESULTS)
+    if other:
+        raise UserError(f"{other}; install the same versions everywhere: others may give other numbers")
+    if other := _different(everybody, here, TRANSPORT):
+        tell(f"warning: {other}; if the run fails, install the same versions everywhere")
+
+
+def _different(there, here, packages) -> str:
+    found = [
+        f"{who} has {package} {_version(one.get(package))}, this machine {_version(here.get(package))}"
+        for who, one in there.items()
+        for package in packages
+        if one.get(package) != here.get(package)
+    ]
+    return "" if not found else found[0] + (f" (and {len(found) - 1} more)" if found[1:] else "")
+
+
+def _version(text: str | None) -> str:
+    return "(none)" if text is None else text.removesuffix(".final.0")
+
+
+def _asked(client, function, workers=None):
+    try:
+        return client.run(function, workers=workers)
+    except (ImportError, AttributeError) as problem:  # versions agree, files do not
+        raise UserError(f"the workers run other files of tcdp_sim than this machine ({problem})") from None
+
+
+def _some(workers) -> str:
+    more = f" and {len(workers) - 1} more" if workers[1:] else ""
+    return f"worker {workers[0]}{more}"

@@ -1,0 +1,91 @@
+"""cluster=slurm and cluster=pbs: workers as jobs of a queue, through dask-jobqueue. The driver runs on a login node."""
+
+import getpass
+import math
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.clusters import protection, tuning
+from tcdp_sim.engine.clusters.extras import needed
+from tcdp_sim.engine.clusters.jobs import Jobs
+from tcdp_sim.engine.clusters.queues import QUEUES, check, folder, options
+from tcdp_sim.errors import UserError
+
+__all__ = ["check", "client"]
+
+POLL = 1.0  # seconds between looks at who has come
+
+
+@contextmanager
+def client(spec, tell):
+    """A client of workers in jobs, as soon as the first has come; jobs that end are submitted again.
+
+    At the end all are cancelled.
+    """
+    name, logs = spec["name"], folder(spec)
+    _ready(name, logs)
+    if not spec["tls"]:
+        tell("warning: cluster.tls = False: whoever can reach this machine's ports can run code as you")
+    if spec["dashboard"]:
+        tell(protection.WATCHED)
+    count = math.ceil(spec["workers"] / spec["cores"])
+    mine = [word.format(user=getpass.getuser()) for word in QUEUES[name]["mine"]]
+    ends = ExitStack()
+    try:
+        with interrupts.held():
+            found = _scheduler(spec, logs, ends)
+            jobs = Jobs(found.cluster, count, mine, logs)
+            ends.callback(jobs.close)
+        tell(f"jobs submitted: {count}; waiting for the first worker (logs in {logs})")
+        while not jobs.tend():
+            time.sleep(POLL)
+        with jobs.tended(found):
+            yield found
+    finally:
+        with interrupts.held():
+            ends.close()
+
+
+def _ready(name: str, logs: Path) -> None:
+    """UserError unless packages, commands and the folder are there."""
+    with interrupts.held():
+        needed("dask_jobqueue", name)
+    for tool in QUEUES[name]["tools"]:
+        if shutil.which(tool) is None:
+            told = f"cluster={name}: there is no {tool} on this machine"
+            raise UserError(f"{told}; start the run where jobs are submitted")
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise UserError(f"cluster.folder = {str(logs)!r} cannot be made ({problem.strerror})") from None
+
+
+def _scheduler(spec, logs: Path, ends: ExitStack):
+    """A client of a new scheduler in this process, still without workers; what is to be ended goes on `ends`."""
+    import dask
+    from distributed import Client
+
+    name = spec["name"]
+    cluster_class = getattr(needed("dask_jobqueue", name), QUEUES[name]["cluster"])
+    try:
+        folder = ends.enter_context(protection.scratch())
+        with dask.config.set(tuning.PATIENT | protection.settings(spec, folder)):
+            security = _security(logs, ends) if spec["tls"] else None
+            cluster = cluster_class(**options(spec), security=security)
+            ends.callback(cluster.close)
+            found = Client(cluster)
+            ends.callback(found.close)
+    except (RuntimeError, OSError, ValueError) as problem:  # no such interface, no port, a full disk
+        reason = " ".join(str(problem).split())
+        raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})") from None
+    return found
+
+
+def _security(logs: Path, ends: ExitStack):
+    """Mutual TLS with a certificate of its own for this run, in a folder that only its owner can read."""
+    keys = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="tls-", dir=logs)))
+    return protection.mutual(*protection.written(*protection.certificate(), keys))

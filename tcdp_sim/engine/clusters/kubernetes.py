@@ -1,0 +1,68 @@
+"""cluster=kubernetes: workers as pods, through the Dask operator and dask-kubernetes."""
+
+import secrets
+from contextlib import contextmanager
+
+from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.clusters import checks, tuning
+from tcdp_sim.engine.clusters.extras import needed
+from tcdp_sim.errors import UserError
+
+LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+IMAGE = r"[a-z0-9][\w.:/@-]{0,254}"
+CPU = r"\d+m|\d+(\.\d{1,3})?"
+SUFFIXES = {"kB": "k", "MB": "M", "GB": "G", "TB": "T", "kiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti"}
+START = 600  # seconds for the first pod: its image may have to be fetched
+
+
+def check(spec) -> None:
+    """UserError for what is no image, name or amount; no cluster is asked."""
+    if spec["image"] is None:
+        raise UserError("cluster.image is not given; give the container image in which tcdp_sim is installed")
+    checks.text(spec, "image", IMAGE, "a container image such as registry.example/tcdp-sim:1.0", needed=True)
+    checks.text(spec, "namespace", LABEL, "a namespace: small letters, digits and dashes")
+    checks.memory(spec)
+    checks.text(spec, "cpu", CPU, "an amount such as 1, 0.5 or 500m", needed=True, numbers=(int, float))
+
+
+def options(spec) -> dict:
+    """The arguments of dask-kubernetes' cluster for a checked spec."""
+    memory = checks.memory(spec).replace(" ", "")
+    digits = memory.rstrip("kMGTiB")
+    amounts = {"cpu": str(spec["cpu"]), "memory": digits + SUFFIXES[memory[len(digits) :]]}
+    return {
+        "name": f"tcdp-sim-{secrets.token_hex(4)}",
+        "namespace": spec["namespace"],
+        "image": spec["image"],
+        "n_workers": spec["workers"],
+        "resources": {"requests": amounts, "limits": amounts},
+        "env": {"DASK_INTERNAL_INHERIT_CONFIG": tuning.inherited()},
+        "worker_command": ["dask", "worker", "--nthreads", "1"],
+        "quiet": True,
+    }
+
+
+@contextmanager
+def client(spec, tell):
+    """A client of pods, as soon as the first worker has come; all are deleted at the end. The operator replaces
+    what is lost."""
+    with interrupts.held():
+        operator = needed("dask_kubernetes.operator", "kubernetes")
+        from distributed import Client
+    tell("warning: the Dask operator's pods talk in plain text; keep others out by a network policy (docs/clusters.md)")
+    started = []
+    try:
+        try:
+            cluster = operator.KubeCluster(**options(spec))
+            started.append(cluster)
+            found = Client(cluster)
+            started.append(found)
+            found.wait_for_workers(1, timeout=START)
+        except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image
+            reason = " ".join(str(problem).split())[:300] or type(problem).__name__
+            raise UserError(f"cluster=kubernetes: the pods did not start ({reason})") from None
+        yield found
+    finally:
+        with interrupts.held():
+            for one in reversed(started):
+                one.close()

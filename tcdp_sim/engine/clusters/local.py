@@ -1,0 +1,68 @@
+"""cluster=local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
+
+import logging
+from contextlib import ExitStack, contextmanager, suppress
+
+from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.clusters import checks, protection, tuning
+from tcdp_sim.errors import UserError
+
+
+def check(spec) -> None:
+    """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
+    checks.yes_no(spec, "dashboard")
+
+
+@contextmanager
+def client(spec, tell):
+    """A client of new worker processes, one for each core unless `workers` says otherwise."""
+    with interrupts.held():
+        from multiprocessing import resource_tracker
+
+        import distributed  # noqa: F401 (before the settings below: they complete its own)
+
+        resource_tracker.ensure_running()  # now, since its start would unblock the signals that `held` blocks
+
+    if spec.get("dashboard"):
+        tell(protection.WATCHED)
+    ends = ExitStack()
+    try:
+        try:
+            with interrupts.held():
+                found = _started(spec, ends)
+        except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
+            reason = " ".join(str(problem).split()) or type(problem).__name__
+            told = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
+            raise UserError(told) from None
+        yield found
+    finally:
+        with interrupts.held():
+            ends.close()
+
+
+def _started(spec, ends: ExitStack):
+    """A client of new workers; what is to be ended goes on `ends`."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    folder = ends.enter_context(protection.scratch())
+    with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
+        cluster = LocalCluster(
+            n_workers=spec["workers"],
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            security=protection.mutual(*protection.certificate()),
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": bool(spec.get("dashboard"))},
+            silence_logs=logging.CRITICAL,
+        )
+        ends.callback(_close, cluster)
+        found = Client(cluster)
+        ends.callback(_close, found)
+    return found
+
+
+def _close(one) -> None:
+    with suppress(TimeoutError):  # a worker in the middle of its restart; it ends with this process
+        one.close(timeout=5)

@@ -1,0 +1,99 @@
+"""cluster=scheduler: a Dask scheduler that somebody has started, over TLS or not."""
+
+import ipaddress
+import re
+from asyncio import CancelledError
+from contextlib import contextmanager
+from pathlib import Path
+
+from tcdp_sim.engine import interrupts
+from tcdp_sim.engine.clusters import checks
+from tcdp_sim.errors import UserError
+
+ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
+ASK = 10  # seconds for a plan to ask
+DOCS = "docs/clusters.md"
+FILES = ("tls_ca", "tls_cert", "tls_key")
+
+
+def check(spec) -> None:
+    """UserError unless the address can be one, and TLS files are given for tls:// and only there."""
+    valid = "tls://HOST:PORT or tcp://HOST:PORT"
+    if spec["address"] is None:
+        raise UserError(f"cluster.address is not given; give cluster.address={valid}")
+    checks.text(spec, "address", ADDRESS, valid, needed=True)
+    checks.whole(spec, "wait", 1, 86400)
+    secure = spec["address"].startswith("tls://")
+    for key in FILES:
+        value = spec[key]
+        if (value is not None) != secure:
+            because = "an address with tls:// needs all three" if secure else "TLS goes with an address tls://HOST:PORT"
+            raise UserError(f"cluster.{key} = {value!r} is not valid: {because} ({', '.join(FILES)})")
+        if secure and not (isinstance(value, str) and Path(value).is_file()):
+            raise UserError(f"cluster.{key} = {value!r} is not a file; valid: the path of a PEM file")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address stays on this machine; only names that do so by definition count."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def present(spec, tell) -> int:
+    """How many workers are there now; UserError if the scheduler does not answer within ASK seconds."""
+    found = _connected(spec, min(spec["wait"], ASK), tell)
+    try:
+        return len(found.nthreads())
+    finally:
+        with interrupts.held():
+            found.close(timeout=5)
+
+
+def _connected(spec, wait: float, tell):
+    """A client, by TLS or after a warning; UserError when nobody answers within so many seconds."""
+    with interrupts.held():
+        from distributed import Client, Security
+
+    address = spec["address"]
+    parts = re.fullmatch(ADDRESS, address)
+    security = None
+    if parts["protocol"] == "tls":
+        ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
+        security = Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True)
+    else:
+        who = "every user of this machine" if is_loopback(parts["host"]) else "whoever can reach it, or the way to it,"
+        tell(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls:// ({DOCS})")
+    try:
+        return Client(address, security=security, timeout=wait)
+    except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
+        raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
+    except MemoryError:  # the first bytes of another protocol, taken for a length
+        raise UserError(f"cluster.address = {address} gives no connection (it is no Dask scheduler)") from None
+
+
+@contextmanager
+def client(spec, tell):
+    """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
+    address, wait = spec["address"], spec["wait"]
+    found = _connected(spec, wait, tell)
+    try:
+        needed = spec["workers"] or 1
+        try:
+            found.wait_for_workers(needed, timeout=wait)
+        except TimeoutError:
+            there = f"{len(found.nthreads())} of {needed} workers are at {address} after {wait} s"
+            told = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
+            raise UserError(told) from None
+        yield found
+    finally:
+        with interrupts.held():
+            found.close(timeout=5)
+
+
+def _cause(problem: BaseException) -> str:
+    """The first reason of a chain, in one line; that an attempt was given up at last is none."""
+    while problem.__cause__ is not None and not isinstance(problem.__cause__, CancelledError):
+        problem = problem.__cause__
+    return " ".join(str(problem).split()) or type(problem).__name__

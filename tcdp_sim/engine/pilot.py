@@ -1,0 +1,56 @@
+"""A pilot: a few trials of many cells, here and now, to tell what a run will take. Nothing of it is kept."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tcdp_sim.engine import stopping
+from tcdp_sim.engine.simulate import Batch, Task, run
+from tcdp_sim.study.cells import Cell
+from tcdp_sim.summaries.summary import from_bytes
+
+SECONDS = 1.0
+TRIALS = 10_000
+GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts of a sweep soon
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """What was found: the mean chunks a cell needs, seconds and bytes a chunk, errors; over so many of the cells."""
+
+    cells: int
+    chunks: float
+    seconds: float
+    bytes: float
+    errors: int
+
+
+def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings) -> Pilot:
+    """Simulate some trials of as many cells as SECONDS allow, spread over the sweep; at least one."""
+    trials = min(settings.chunk, TRIALS)
+    deadline = time.perf_counter() + SECONDS
+    chunks, sizes, seconds, errors, seen = [], [], 0.0, 0, 0
+    for index in _spread(len(cells)):
+        cell = cells[index]
+        done = run(Task(settings.seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
+        seen += 1
+        seconds += done.seconds
+        if done.records[0].summary is None:
+            errors += 1
+        else:
+            chunks.append(stopping.predicted(from_bytes(done.records[0].summary), settings))
+            sizes.append(len(done.records[0].summary))
+        if time.perf_counter() > deadline:
+            break
+    scale = settings.chunk / trials
+    return Pilot(seen, _average(chunks), seconds / seen * scale, _average(sizes), errors)
+
+
+def _average(values):
+    return sum(values) / len(values) if values else 0.0
+
+
+def _spread(n: int) -> list[int]:
+    """0 .. n - 1, in an order in which every beginning is spread evenly."""
+    return sorted(range(n), key=lambda i: i * GOLDEN % 1.0) if n > 2 else list(range(n))

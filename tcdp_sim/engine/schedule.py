@@ -1,0 +1,155 @@
+"""Executors behind one small interface, and the loop that feeds them; the only module that imports dask."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from tcdp_sim.engine.simulate import Batch, Done, Task, run
+from tcdp_sim.errors import UserError
+from tcdp_sim.study.cells import Cell
+
+TASK_SECONDS = 1.0
+SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it 3 to 5 ms (docs/scaling.md)
+WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
+
+
+class Executor(Protocol):
+    """Runs tasks; results come in any order, and the order never matters.
+
+    dashboard: its address, "" without one. silent: the workers that have given no sign of life for some time.
+    """
+
+    workers: int
+    dashboard: str
+    silent: Callable[[], Sequence[str]]
+
+    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+        """Pull tasks as there is room for them and yield what is done."""
+
+
+class SerialExecutor:
+    """In this process, one task after the other: the reference for every other executor."""
+
+    workers = 1
+    dashboard = ""
+    silent = staticmethod(tuple)
+
+    def results(self, tasks):
+        for task in tasks:
+            yield run(task)
+
+
+class DaskExecutor:
+    """On the workers of a Dask client, a few tasks in flight for each; finished results are fetched at once."""
+
+    def __init__(self, client, workers: int, dashboard: str = "", silent: Callable[[], Sequence[str]] = tuple):
+        self._client = client
+        self.workers = workers
+        self.dashboard = dashboard
+        self.silent = silent
+
+    def results(self, tasks):
+        from distributed import KilledWorker
+
+        try:
+            yield from self._results(tasks)
+        except KilledWorker as lost:
+            raise UserError(
+                f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
+                "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
+            ) from None
+
+    def _results(self, tasks):
+        from distributed import as_completed
+
+        flying = as_completed(with_results=True)
+        room = WINDOW * self.workers
+        for task in tasks:
+            flying.add(self._client.submit(run, task, pure=False))
+            room -= 1
+            if room == 0 or flying.has_ready():  # what is ready tells how large the next tasks may be
+                yield _arrived(next(flying)[1])
+                room += 1
+        for _, done in flying:
+            yield _arrived(done)
+
+
+def _arrived(done):
+    """A task's result; what dask hands over as one when the scheduler is lost is raised."""
+    if isinstance(done, BaseException):
+        raise done
+    return done
+
+
+def pending(
+    cells: Sequence[Cell], chunks: Mapping[str, int], has: Callable[[str, int], bool]
+) -> list[tuple[Cell, int]]:
+    """The chunks that are still to be simulated, in the order of the plan. chunks: cell id -> how many it needs."""
+    return [(cell, chunk) for cell in cells for chunk in range(chunks[cell.id]) if not has(cell.id, chunk)]
+
+
+def simulate(
+    executor: Executor,
+    todo: Iterable[tuple[Cell, int]],
+    chunks: int,
+    counts: Mapping[str, Any],
+    seed: int,
+    trials: int,
+    receive: Callable[[Done], None],
+) -> None:
+    """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
+
+    todo: read as the workers come to it; chunks: how many that will be, about. Chunks are batched into tasks of
+    task_seconds: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers
+    finish together. How they are batched changes no number.
+    """
+    speed = _Speed()
+    for done in executor.results(_tasks(todo, chunks, counts, seed, trials, executor.workers, speed)):
+        speed.learn(done)
+        receive(done)
+
+
+def task_seconds(workers: int) -> float:
+    """How long a task is to take a worker: longer for many workers, so that the one driver keeps up with them all."""
+    return TASK_SECONDS * max(1.0, workers / SERVED)
+
+
+class _Speed:
+    """Seconds a chunk takes on a worker, and seconds a unit of its work, from the tasks finished so far."""
+
+    def __init__(self):
+        self._seconds = self._work = 0.0
+        self._chunks = 0
+
+    def learn(self, done: Done) -> None:
+        self._seconds += done.seconds
+        self._work += done.work
+        self._chunks += len(done.records)
+
+    def size(self, chunks_left: int, workers: int) -> float:
+        """The work of the next task: task_seconds of it, or a fair part of what is left; one chunk at the start."""
+        if not self._chunks:
+            return 0.0
+        left = chunks_left * self._work / self._chunks
+        return min(task_seconds(workers) * self._work / max(self._seconds, 1e-9), left / (2 * workers))
+
+
+def _tasks(todo, chunks, counts, seed, trials, workers, speed) -> Iterator[Task]:
+    batch: list[tuple[Cell, int]] = []
+    work = 0.0
+    for item in todo:
+        batch.append(item)
+        work += item[0].work * trials
+        if work >= speed.size(chunks, workers):
+            yield _task(batch, counts, seed, trials, work)
+            chunks -= len(batch)
+            batch, work = [], 0.0
+    if batch:
+        yield _task(batch, counts, seed, trials, work)
+
+
+def _task(items: Iterable[tuple[Cell, int]], counts, seed, trials, work) -> Task:
+    grouped: dict[str, tuple[Cell, list[int]]] = {}
+    for cell, chunk in items:
+        grouped.setdefault(cell.id, (cell, []))[1].append(chunk)
+    batches = (Batch(c.id, c.law, counts[c.counts], tuple(chunks)) for c, chunks in grouped.values())
+    return Task(seed, trials, tuple(batches), work)

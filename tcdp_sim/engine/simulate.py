@@ -1,0 +1,131 @@
+"""(mechanism, chunk) -> Summary: pure, and the only place where a random generator is made.
+
+The stream of a chunk is a function of (root seed, cell id, chunk index) alone, so results are the same bits for
+any number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that
+share random numbers have the name of their common stream in their law (see sweep.py); it takes the place of the id.
+"""
+
+import hashlib
+import time
+import traceback
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.summary import relative_mcse, summarise, to_bytes
+
+NOISE_STREAM = 0  # last word of the key: room for other roles (data, bootstrap) that must not shift this one
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Chunks of one cell, as plain data that travels to a worker."""
+
+    cell: str
+    law: Mapping[str, Any]
+    counts: np.ndarray | None
+    chunks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is sent to a worker at once: batches, the root seed and the number of trials in a chunk."""
+
+    seed: int
+    trials_per_chunk: int
+    batches: tuple[Batch, ...]
+    work: float = 0.0  # how large the sender thinks it is
+
+
+@dataclass(frozen=True)
+class Record:
+    """What became of a chunk: its encoded Summary, None after an error; what was noticed on the way.
+
+    relative_mcse: that of the mean which is known least well, NaN without one.
+    """
+
+    cell: str
+    chunk: int
+    summary: bytes | None
+    problems: tuple[Problem, ...]
+    relative_mcse: float
+
+
+@dataclass(frozen=True)
+class Done:
+    """What comes back: a record for each chunk, and who did it how fast."""
+
+    records: tuple[Record, ...]
+    fingerprint: str
+    seconds: float
+    work: float
+
+
+def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
+    """The random generator of one chunk. seed: 0 <= seed < 2^128; stream: a cell's id, 64 hex digits; chunk >= 0."""
+    words = (int(stream[i : i + 8], 16) for i in range(0, 32, 8))
+    key = np.array([*words, chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM], np.uint32)  # numbers one by one take longer
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(key,))))
+
+
+def run(task: Task) -> Done:
+    """Simulate a task. Errors and warnings of the simulation are data: they come back with their chunk."""
+    started = time.perf_counter()
+    records = []
+    for batch in task.batches:
+        simulated = _simulation(task, batch)
+        records += [_record(batch.cell, chunk, simulated) for chunk in batch.chunks]
+    return Done(tuple(records), fingerprint(), time.perf_counter() - started, task.work)
+
+
+def _simulation(task, batch):
+    """chunk -> Summary, for a batch; its mechanism is built once, by the first chunk."""
+
+    @cache
+    def mechanism():
+        return mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
+
+    def simulated(chunk):
+        rng = generator(task.seed, batch.law.get("stream", batch.cell), chunk)
+        values = mechanism().simulate(rng, task.trials_per_chunk)
+        shared = "stream" in batch.law
+        return summarise(batch.cell, chunk, task.trials_per_chunk, values, mechanism().thresholds, shared)
+
+    return simulated
+
+
+def _record(cell, chunk, simulated) -> Record:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            summary, error = simulated(chunk), ()
+        except Exception as problem:  # whatever a mechanism may raise
+            summary, error = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
+    told = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
+    problems = error + tuple(Problem(cell, chunk, WARNING, *one) for one in told)
+    if summary is None:
+        return Record(cell, chunk, None, problems, np.nan)
+    return Record(cell, chunk, to_bytes(summary), problems, relative_mcse(summary)[0])
+
+
+def _named(problem: BaseException) -> str:
+    return f"{type(problem).__name__}: {problem}"
+
+
+@cache
+def fingerprint() -> str:
+    """A digest of this machine's elementary functions and of numpy's bit stream.
+
+    Two machines that differ here (say AVX-512 and AVX2) give results that differ in the last place.
+    """
+    x = np.linspace(-6, 6, 4096)
+    p = (np.arange(4096) + 0.5) / 4096
+    values = [np.arcsinh(x), np.exp(x), np.log(p), np.log1p(-p), np.expm1(x), np.sqrt(p)]
+    values.append(generator(0, "0" * 64, 0).standard_normal(256))
+    return hashlib.blake2b(b"".join(v.tobytes() for v in values), digest_size=8).hexdigest()

@@ -1,0 +1,1 @@
+"""Privacy losses as distributions: of one release, and of many."""

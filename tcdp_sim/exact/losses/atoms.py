@@ -1,0 +1,261 @@
+"""Privacy losses as finitely many atoms: a law that is easier to tell apart, one that is harder, near each other.
+
+The outputs are cut into cells. What spreads a cell's mass to its two ends, so that P and Q both keep theirs, tells
+more than the truth does; what merges cells tells less. Both differ from the truth by the square of the cells' width.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcdp_sim.exact.losses.level_sets import TINY, landmarks, log_mass
+from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.numerics import gauss_panels
+
+NODES = 4
+_PLACES = 0.5 + 0.5 * np.polynomial.legendre.leggauss(NODES)[0]
+DENSITY = 4e-12  # relative error of a mass, from that of the density and of the quadrature
+_TAILS = np.concatenate([np.linspace(0.495, 0.02, 140), 10.0 ** -np.linspace(1.72, 20, 260)])
+_TAILS = np.concatenate([_TAILS, 10.0 ** -np.arange(21, 307, 1.0)])
+_HEAVY = 1e-6
+_RARE = 1e-306  # an atom with less is none: where floats end its loss is anything
+_LOG_DENSITY = 4e-15  # error of a log density, relative to 1 + its size
+_LEAST_RATIO = 1e-15  # of Q's mass to P's, over that at the grid: below, rounding decides, and a smaller loss is safe
+_FULL = 4.0  # down to e^-4 of the peak cells are as fine as they get
+_MARGIN = 0.1  # of how far from a line the losses of a cell are, added at each end: covers turns between the nodes
+_FINER = 3.0  # cells to one step of the grid
+_MOST_CELLS = 2**21
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Losses with their probabilities under P; `lost`: the probability of an infinite loss, on top of these."""
+
+    loss: np.ndarray
+    mass: np.ndarray
+    lost: float
+
+    def log_moment(self, theta: float) -> float:
+        """log of the sum of mass e^(theta loss), over the finite losses."""
+        logs = np.log(self.mass) + theta * self.loss
+        top = logs.max()
+        return float(top + np.log(np.exp(logs - top).sum()))
+
+    def top(self, mass: float) -> float:
+        """A loss beyond which there is no more than that mass, with some room; inf if all of it has more."""
+        order = np.argsort(-self.loss)
+        first = int(np.argmax(np.cumsum(self.mass[order]) > mass))
+        found = self.loss[order][first]
+        return float(found + 0.01 * abs(found)) if first else np.inf
+
+    def without(self, top: float) -> "Atoms":
+        """Losses beyond `top` made infinite: that tells more."""
+        return self._lose(self.loss > top)
+
+    def capped(self, top: float) -> "Atoms":
+        """Losses beyond `top` made `top`: delta only falls."""
+        return Atoms(np.minimum(self.loss, top), self.mass, self.lost)
+
+    def without_rare(self) -> "Atoms":
+        """Those too rare for floats made infinite: that tells more."""
+        return self._lose(self.mass <= _RARE)
+
+    def _lose(self, gone):
+        return Atoms(self.loss[~gone], self.mass[~gone], self.lost + float(self.mass[gone].sum()))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of the outputs: P-mass at every node of each, the losses there, and the losses between which they lie.
+
+    slack: how far rounding may have moved a cell's losses; lost: the probability of an infinite loss; unknown: that of
+    what is too rare to be looked at, or too close to where the loss becomes infinite: all of it may tell everything.
+    """
+
+    mass: np.ndarray
+    loss: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    slack: np.ndarray
+    lost: float
+    unknown: float
+    symmetric: bool
+
+    def at_nodes(self) -> Atoms:
+        """The nodes themselves: near the truth, on neither side of it."""
+        return self._completed(self.loss.ravel(), self.mass.ravel(), 0.0)
+
+    def at_ends(self) -> Atoms:
+        """Every cell spread to its ends: tells more."""
+        width = self.high - self.low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.expm1(self.low[:, None] - self.loss) / np.expm1(-width)[:, None]
+        share = np.where(width[:, None] > 0, np.clip(share, 0, 1), 0.0)
+        mass = np.concatenate([(self.mass * (1 - share)).sum(axis=1), (self.mass * share).sum(axis=1)])
+        loss = np.concatenate([self.low + self.slack, self.high + self.slack])
+        found = self._completed(loss, mass, DENSITY)
+        return Atoms(found.loss, found.mass, found.lost + self.unknown).without_rare()
+
+    def merged(self, offset: float, step: float) -> Atoms:
+        """The cells around every point of the grid as one atom, where P and Q of them have their ratio: tells less."""
+        near = np.rint((0.5 * (self.low + self.high) - offset) / step)
+        with np.errstate(over="ignore", invalid="ignore"):  # a cell so wide that Q's mass in it is beyond floats goes
+            loss = self.loss - self.slack[:, None]
+            excess = (self.mass * -np.expm1(offset + step * near[:, None] - loss)).sum(axis=1)
+        points, total, excess = gathered(near, self.mass.sum(axis=1), excess)
+        loss = offset + step * points - np.log1p(np.maximum(-excess / total, _LEAST_RATIO - 1))
+        kept = np.isfinite(loss)
+        return self._completed(loss[kept], total[kept], -DENSITY)
+
+    @classmethod
+    def joined(cls, parts: list["Cells"], unknown: float) -> "Cells":
+        """All cells of several parts."""
+        names = ("mass", "loss", "low", "high", "slack")
+        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        lost = sum(part.lost for part in parts)
+        return cls(*arrays, lost, unknown + sum(part.unknown for part in parts), parts[0].symmetric)
+
+    def flat(self) -> np.ndarray:
+        """Losses that have a probability of their own, the heaviest first."""
+        flat = self.high - self.low < 1e-12 * np.maximum(np.abs(self.high), 1e-3)
+        points, bins = np.unique(np.round(self.low[flat], 12), return_inverse=True)
+        weight = np.bincount(bins, self.mass[flat].sum(axis=1), len(points))
+        order = np.argsort(-weight)
+        return points[order][weight[order] > _HEAVY]
+
+    def _completed(self, loss, mass, doubt):
+        """With the mirror images, and the rest at a loss of 0: a difference, to which `doubt` is added."""
+        if self.symmetric:
+            loss, mass = loss[loss > 0], mass[loss > 0]
+            mirrored = mass * np.exp(-loss)
+            rest = 1 - self.lost - mass.sum() - mirrored.sum() + doubt
+            loss, mass = np.concatenate([-loss, [0.0], loss]), np.concatenate([mirrored, [max(rest, 0.0)], mass])
+        kept = mass > (_RARE if doubt <= 0 else 0)
+        return Atoms(loss[kept], mass[kept], self.lost)
+
+
+def gathered(index: np.ndarray, mass: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(the whole numbers among `index`, total mass of each, totals of the others), where there is mass."""
+    first = index.min()
+    if index.max() - first < 8 * len(index):
+        bins = (index - first).astype(np.int64)
+        points = first + np.arange(bins.max() + 1)
+    else:
+        points, bins = np.unique(index, return_inverse=True)
+    totals = [np.bincount(bins, values, len(points)) for values in (mass, *others)]
+    kept = totals[0] > 0
+    return points[kept], *(total[kept] for total in totals)
+
+
+def cells(pair: DominatingPair, theta: float, step: float | None) -> Cells:
+    """The outputs of a pair, cut so that losses are within step / 3 of each other where e^(theta L) has its mass.
+
+    step = None: as coarsely as the tails are known.
+    """
+    parts = [_Part(np.log(weight), p, q, pair.symmetric) for weight, p, q in pair.parts]
+    if step is not None:
+        top = max(part.heights(theta).max() for part in parts)
+        parts = [part.refined(theta, step, top) for part in parts]
+    return Cells.joined([part.cells() for part in parts], pair.rest)
+
+
+class _Part:
+    """One pair of mixtures, known with a probability, and the edges at which the outputs are cut."""
+
+    def __init__(self, log_weight, p, q, symmetric, edges=None):
+        self.log_weight, self.p, self.q, self.symmetric = log_weight, p, q, symmetric
+        if edges is None:
+            edges = landmarks(p.noise, np.unique(p.shifts + q.shifts), _TAILS, (1.01,))
+        self.edges = np.unique(np.concatenate([edges, _zeros(self.loss, edges)])) if symmetric else edges
+
+    def loss(self, x):
+        with np.errstate(all="ignore"):
+            return self.p.logpdf(x) - self.q.logpdf(x)
+
+    def heights(self, theta):
+        """log of the P-density, tilted, at the edges."""
+        log_p, loss = self.p.logpdf(self.edges), self.loss(self.edges)
+        with np.errstate(all="ignore"):
+            return self.log_weight + np.where(np.isfinite(log_p + loss), log_p + np.maximum(theta * loss, 0.0), -np.inf)
+
+    def refined(self, theta, step, top):
+        """With edges in between, so that losses are step / 3 apart; further where there is little mass."""
+        height = self.heights(theta)
+        with np.errstate(all="ignore"):
+            below = (top - np.maximum(height[1:], height[:-1]) - _FULL) / 3
+            count = np.ceil(np.abs(np.diff(self.loss(self.edges))) * _FINER / step * np.exp(-below.clip(0, 200)))
+        count = np.where(np.isfinite(count), count, 1).clip(1, _MOST_CELLS // len(height)).astype(int)
+        start = np.repeat(np.cumsum(count) - count, count)
+        part = (np.arange(count.sum()) - start) / np.repeat(count, count)
+        edges = np.repeat(self.edges[:-1], count) + part * np.repeat(np.diff(self.edges), count)
+        return _Part(self.log_weight, self.p, self.q, self.symmetric, np.append(edges, self.edges[-1]))
+
+    def cells(self) -> Cells:
+        weight = np.exp(self.log_weight)
+        x, width = (part.reshape(-1, NODES) for part in gauss_panels(self.edges, NODES))
+        log_p, log_q = self.p.logpdf(x), self.q.logpdf(x)
+        with np.errstate(invalid="ignore"):
+            mass, loss = weight * width * np.exp(log_p), log_p - log_q
+        lost, known = (loss == np.inf).all(axis=1), np.isfinite(loss).all(axis=1)
+        least, most = (weight * end for end in self._told(lost))
+        unknown = most - least + float(mass[~(lost | known)].sum()) + weight * self._outside()
+        if self.symmetric:  # by rounding, a cell at a zero of the loss may have nodes below it
+            known &= (loss > 0).any(axis=1)
+            loss = np.maximum(loss, 0.0)
+        ends = self.loss(self.edges)
+        low, high = (_end(ends, loss, f)[known] for f in (np.fmin, np.fmax))
+        margin = _MARGIN * np.fmin(_bend(ends, loss)[known], high - low) + 4e-16 * np.abs(high) * (high > low)
+        low = np.maximum(low - margin, 0.0) if self.symmetric else low - margin
+        slack = _LOG_DENSITY * (1 + np.abs(log_p[known]) + np.abs(log_q[known])).max(axis=1)
+        return Cells(mass[known], loss[known], low, high + margin, slack, least, unknown, self.symmetric)
+
+    def _told(self, lost) -> tuple[float, float]:
+        """The P-mass of cells that Q cannot produce: without, and with, what rounding may do to their ends.
+
+        From tails, not from the quadrature, and so to the last digits also where they are 1e-300.
+        """
+        jumps = np.diff(np.concatenate([[0], lost.astype(int), [0]]))
+        left, right = self.edges[jumps == 1], self.edges[jumps == -1]
+        least = most = 0.0
+        for shift, weight in zip(self.p.shifts, self.p.weights) if lost.any() else ():
+            a, b = left - shift, right - shift
+            near_a, near_b = (np.spacing(np.maximum(np.abs(x), np.abs(x - shift))) for x in (left, right))
+            least += weight * _mass(self.p.noise, a + near_a, b - near_b)
+            most += weight * _mass(self.p.noise, a - near_a, b + near_b)
+        return least, most
+
+    def _outside(self) -> float:
+        """What P has beyond the edges; where its support has no end, no less than what floats may hide."""
+        floor = 0.0 if np.isfinite(self.p.noise.isf(0.0)) else TINY
+        return max(float(self.p.cdf(self.edges[0]) + self.p.sf(self.edges[-1])), floor)
+
+
+def _mass(noise, left, right) -> float:
+    return float(np.exp(log_mass(noise, left[:, None], right[:, None])[0]))
+
+
+def _end(ends, loss, f):
+    """The least or greatest loss of every cell, from its nodes and those ends that are finite."""
+    finite = np.where(np.isfinite(ends), ends, np.nan)
+    beside, inner = f(finite[:-1], finite[1:]), f.reduce(loss, axis=1)
+    with np.errstate(invalid="ignore"):  # where the density jumps, the loss at the end is that of the next cell
+        jump = np.abs(beside - inner) > 4 * (loss.max(axis=1) - loss.min(axis=1)) + 1e-12
+    return np.where(jump, inner, f(beside, inner))
+
+
+def _bend(ends, loss):
+    """How far the losses at a cell's nodes are from the line between its ends."""
+    with np.errstate(invalid="ignore"):
+        rise = np.diff(ends)[:, None]
+        return np.abs(loss - ends[:-1, None] - rise * _PLACES).max(axis=1)
+
+
+def _zeros(losses, x):
+    value = losses(x)
+    at = np.flatnonzero(np.sign(value[1:]) * np.sign(value[:-1]) < 0)
+    low, high, sign = x[at], x[at + 1], np.sign(value[at])
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        same = np.sign(losses(middle)) == sign
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return low

@@ -1,0 +1,182 @@
+"""Sums of many privacy losses: atoms on a grid, tilted, and one Fourier transform.
+
+Everything is taken of the law tilted by e^(theta loss): what rounding and the ends of a window spoil is relative to it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import brentq
+
+from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
+from tcdp_sim.exact.losses.level_sets import TINY
+
+WRAPPED = 1e-13  # tilted probability outside of a window, on each side
+_FFT = 1e-15  # of a transform in the mean square, relative, for every doubling of its length
+_RISES = np.concatenate([[0.5], np.geomspace(0.3, 1e-6, 16)])  # in steps
+_ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # the roots' distance from the truth, and then some
+
+
+@dataclass(frozen=True)
+class LossSum:
+    """The tilted law of a sum of losses on a grid: probability `mass` e^(scale - theta loss) each, give or take errors.
+
+    told: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
+    """
+
+    loss: np.ndarray
+    mass: np.ndarray
+    theta: float
+    scale: float
+    told: float
+    shift: float
+    rounding: float
+    outside: float
+    relative: float
+
+    def delta(self, epsilon: float) -> tuple[float, float]:
+        """(lower, upper) for delta(epsilon)."""
+        low, high = self._of_finite(epsilon)
+        return self.told * (1 - DENSITY) + low, min(self.told * (1 + DENSITY) + high, 1.0)
+
+    def _of_finite(self, epsilon: float) -> tuple[float, float]:
+        """(lower, upper) for what sums that are finite add to delta(epsilon)."""
+        first = np.searchsorted(self.loss, epsilon + self.shift, side="right")
+        y = self.loss[first:] - (epsilon + self.shift)
+        weight = np.exp(-self.theta * y) * -np.expm1(-y)
+        body, error = (weight * self.mass[first:]).sum(), self.rounding * weight.sum() + self.outside
+        with np.errstate(over="ignore"):
+            unit = np.exp(self.scale - self.theta * (epsilon + self.shift))
+            low, high = (unit * (body + sign * error) for sign in (-1, 1))
+        return max(low * (1 - self.relative), 0.0), high * (1 + self.relative) + TINY
+
+    def epsilon(self, delta: float, end: int) -> float:
+        """An epsilon >= 0 at which that end of delta(epsilon) is delta: no more than the truth (0), no less (1)."""
+        room = delta - self.told * (1 + DENSITY if end else 1 - DENSITY)  # so that a small one keeps its digits
+        if room <= 0:
+            return np.inf
+
+        def excess(epsilon):
+            return self._of_finite(epsilon)[end] - room
+
+        grid = self._grid()
+        over = np.flatnonzero([excess(epsilon) > 0 for epsilon in grid])
+        if len(over) == 0:
+            return 0.0
+        if over[-1] == len(grid) - 1:
+            return np.inf if end else grid[-1]
+        root = brentq(excess, grid[over[-1]], grid[over[-1] + 1], xtol=1e-12, rtol=1e-14)
+        margin = _ROOT + _RELATIVE_ROOT * root
+        if end:
+            return root + margin  # the upper end only falls
+        return root - margin if root > margin and excess(root - margin) >= 0 else grid[over[-1]]
+
+    def _grid(self) -> np.ndarray:
+        """Where to look for the root: also near the mean of the tilted law, as far from it the lower end is useless."""
+        last, total = max(self.loss[-1], 1e-12), self.mass.sum()
+        mean = dot(self.mass, self.loss) / total
+        near = mean + np.arange(-8, 9) * np.sqrt(dot(self.mass, (self.loss - mean) ** 2) / total)
+        return np.unique(np.concatenate([np.linspace(0.0, last, 17), near.clip(0.0, last)]))
+
+
+def more(atoms: Atoms, offset, step) -> Atoms:
+    """Every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
+    index = np.floor((atoms.loss - offset) / step)
+    upper = atoms.mass * np.clip(np.expm1(offset + step * index - atoms.loss) / np.expm1(-step), 0, 1)
+    mass = np.concatenate([atoms.mass - upper, upper])
+    return _gathered(np.concatenate([index, index + 1]), mass, offset, step, atoms)
+
+
+def less(atoms: Atoms, offset, step, theta, releases) -> tuple[Atoms, float]:
+    """Every atom moved to the nearest point of the grid; and how far up that may move the sum of the losses.
+
+    It moves single losses both ways, so that the sum hardly moves: under the tilted law by no more than what is
+    returned, but for a probability of 1e-13 (Bernstein's inequality). A few atoms that would rise far, in the tails
+    and at edges, go to the point below instead, where that makes the bound smaller.
+    """
+    nearest = np.rint((atoms.loss - offset) / step)
+    rise = offset + step * nearest - atoms.loss
+    share = atoms.mass * np.exp(theta * (atoms.loss - atoms.loss.max()))
+    share /= share.sum()
+    mean = dot(share, rise)  # moving atoms down lowers the sum, and by as much what has to be allowed
+    tries = []
+    for most in step * _RISES:
+        moved = rise - np.where(rise > most, step, 0.0)
+        tries.append((_deviation(moved, share, releases) + releases * mean, most))
+    most = min(tries)[1]
+    index = np.where(rise > most, nearest - 1, nearest)
+    moved = offset + step * index - atoms.loss
+    logs = np.log(atoms.mass) + theta * (atoms.loss + moved)  # the law that is tilted is that on the grid
+    share = np.exp(logs - logs.max())
+    share /= share.sum()
+    missing = releases * dot(share, moved) + _deviation(moved, share, releases)
+    return _gathered(index, atoms.mass, offset, step, atoms), float(missing)
+
+
+def _deviation(values, share, releases) -> float:
+    """What the sum of so many draws exceeds its mean by with probability at most 1e-13."""
+    mean = dot(share, values)
+    most, variance = values.max() - mean, releases * dot(share, (values - mean) ** 2)
+    slope, log_odds = most * -np.log(WRAPPED) / 3, -np.log(WRAPPED)
+    return min(slope + np.sqrt(slope * slope + 2 * variance * log_odds), releases * most)
+
+
+def _gathered(index, mass, offset, step, atoms) -> Atoms:
+    points, total = gathered(index, mass)
+    return Atoms(offset + step * points, total, atoms.lost)
+
+
+def window(atoms: Atoms, releases: int, theta: float) -> tuple[float, float]:
+    """Losses between which the tilted sum lies but for a probability of 2e-13, by Chernoff's bound."""
+    logs = np.log(atoms.mass) + theta * atoms.loss
+    heavy = logs > logs.max() - 80
+    weight = np.exp(logs[heavy] - logs.max())
+    share, loss = weight / weight.sum(), atoms.loss[heavy]
+    mean = dot(share, loss)
+    spread = np.sqrt(releases * dot(share, (loss - mean) ** 2))
+    scales = 2.0 ** np.arange(-6, 5) * 8 / max(spread, 1e-300)
+    ends = []
+    for sign in (-1, 1):
+        with np.errstate(over="ignore"):
+            moments = [np.log(dot(share, np.exp(sign * t * (loss - mean)))) for t in scales]
+        ends.append(releases * mean + sign * min((releases * np.array(moments) - np.log(WRAPPED)) / scales))
+    return max(ends[0], releases * loss[0]), min(ends[1], releases * loss[-1])
+
+
+def summed(atoms: Atoms, offset, step, theta, releases, span, missing) -> LossSum:
+    """The law of the sum of so many losses, which are on the grid offset + step Z, over the window `span`."""
+    scale = atoms.log_moment(theta)
+    index = np.rint((atoms.loss - offset) / step).astype(np.int64)
+    first = int(np.floor((span[0] - releases * offset) / step)) - 1
+    size = next_fast_len(int(np.ceil((span[1] - span[0]) / step)) + 4, real=True)
+    law = np.bincount(index % size, atoms.mass * np.exp(theta * atoms.loss - scale), size)
+    transform = rfft(law)
+    power = transform**releases
+    found = np.roll(irfft(power, size), -(first % size))
+    height = np.abs(transform)
+    before = np.sqrt(2 * np.sum(height ** (2 * releases - 2)) / size)
+    rounding = _FFT * np.log2(size) * (releases * np.sqrt(dot(law, law)) * before + np.sqrt(dot(found, found)))
+    rounding += 4e-16 * releases * 2 * np.sum(height**releases) / size
+    return LossSum(
+        loss=releases * offset + step * (first + np.arange(size)),
+        mass=np.maximum(found, 0.0),
+        theta=theta,
+        scale=releases * scale,
+        told=ever(atoms.lost, releases),
+        shift=missing,
+        rounding=float(rounding),
+        outside=4 * WRAPPED,
+        relative=releases * DENSITY,
+    )
+
+
+def ever(chance: float, releases: int) -> float:
+    """The probability that what has this chance in one release happens in any of so many."""
+    with np.errstate(divide="ignore"):
+        return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
+
+
+def dot(x, y) -> float:
+    """The sum of products."""
+    return float((x * y).sum())  # BLAS would start its threads for so little, and depend on their number

@@ -1,0 +1,1 @@
+"""Private selection, exactly: whom it finds, what it gives out, what it gives away."""

@@ -1,0 +1,113 @@
+"""The whole output distribution of a selection from a dense score vector, and divergences between two of them.
+
+Scores are in units of the sensitivity: neighbours may change each of them by up to one.
+"""
+
+import numpy as np
+
+from tcdp_sim.errors import real
+from tcdp_sim.exact.resolution import resolved
+from tcdp_sim.exact.selection.success import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
+from tcdp_sim.numerics import Bounds, gauss_panels, integrate
+
+DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
+
+
+def selection_distribution(algorithm: str, noise, scores, *, delta: float | None = None) -> Bounds:
+    """P[j is selected] for every candidate j, as Bounds of arrays of shape (k,); stability: (k + 1,), no answer last.
+
+    algorithm, noise, delta: as in selection_probability, without sparse_vector; scores: shape (k,), k >= 2, finite, in
+    any order; of tied scores the first counts as the higher. The cost of noisy_max grows with k^2.
+    """
+    scores = real("score", np.asarray(scores), -np.inf)
+    if np.ndim(scores) != 1 or len(scores) < 2:
+        raise ValueError(f"scores have shape {np.shape(scores)}, which is not valid; valid: (k,) with k >= 2")
+    if algorithm not in DISTRIBUTIONS:
+        raise ValueError(f"algorithm = {algorithm!r} is not known; valid: {', '.join(DISTRIBUTIONS)}")
+    if algorithm == "noisy_max":
+        return _stacked([_wins(noise, scores[j] - np.delete(scores, j)) for j in range(len(scores))])
+    if algorithm == "exponential_mechanism":
+        weights = np.exp(real("epsilon", noise, 0) / 2 * (scores - scores.max()))
+        return _around(weights / weights.sum(), 1e-13)
+    if algorithm == "permute_and_flip":
+        return _around(_permute_and_flip(real("epsilon", noise, 0), scores), 1e-12)
+    return _from_the_gap(algorithm, noise, scores, delta)
+
+
+def divergence_of_outputs(p: Bounds, q: Bounds, order: float, times=1.0) -> Bounds:
+    """D_order(P || Q) in nats of two distributions on the same outcomes; order > 1 or inf.
+
+    p, q: Bounds of arrays of probabilities, outcomes along the last axis, which is summed over; times: how many
+    outcomes share each probability (broadcasts). The result's bounds follow from those of the probabilities, so they
+    are about their relative error times order / (order - 1) apart. Infinite if Q misses an outcome of P.
+    """
+    order = real("order", order, 1, finite=False)
+    ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
+        return Bounds(*(np.maximum(value, 0.0) for value in found))
+
+
+def delta_of_outputs(p: Bounds, q: Bounds, epsilon: float, times=1.0) -> Bounds:
+    """The sum of (P - e^epsilon Q)_+ over all outcomes: the hockey-stick divergence; arguments as above, in nats."""
+    epsilon = real("epsilon", epsilon, -np.inf)
+    ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = (np.sum(np.maximum(a - np.exp(epsilon) * b, 0.0) * times, axis=-1) for a, b in ends)
+        return Bounds(*(np.minimum(term, 1.0) for term in terms))
+
+
+def _renyi(log_p, log_q, order, log_times):
+    ratio = np.where(log_p > -np.inf, log_p - log_q, -np.inf)  # outcomes without probability weigh nothing
+    if np.isinf(order):
+        return np.max(np.where(log_times > -np.inf, ratio, -np.inf), axis=-1)
+    terms = np.where(log_p > -np.inf, log_times + log_p + (order - 1) * ratio, -np.inf)
+    return np.logaddexp.reduce(terms, axis=-1) / (order - 1)
+
+
+def _from_the_gap(algorithm, noise, scores, delta):
+    """Algorithms 21 and 22 and stability: the best candidate by its gap, all others alike."""
+    best, k = int(np.argmax(scores)), len(scores)
+    gap = scores[best] - np.delete(scores, best).max()
+    right, wrong = (law(algorithm, noise, gap, k, delta=delta) for law in (selection_probability, selection_failure))
+    silent = algorithm == "stability"
+    parts = []
+    for one, rest in zip(right, wrong):
+        out = np.zeros(k + 1) if silent else np.full(k, rest / (k - 1))
+        out[-1] = rest if silent else out[-1]
+        out[best] = one
+        parts.append(out)
+    return Bounds(*parts)
+
+
+def _wins(noise, leads):
+    """P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
+
+    def integrand(z):
+        return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
+
+    levels = noise.isf(TAILS)
+    edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
+    shifted = (edges - leads[:, None]).ravel()
+    shifted = shifted[np.abs(shifted) < levels[0]]
+    with np.errstate(invalid="ignore", under="ignore"):
+        low, middle, high = integrate(integrand, np.concatenate([edges, shifted]), relative=1e-9)
+    return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + 2 * max(TAILS[0], float(noise.sf(edges.max()))))
+
+
+def _permute_and_flip(epsilon, scores):
+    """As the largest of score + exponential noise: integrals of polynomials, for which Gauss-Legendre is exact."""
+    weights = np.exp(epsilon / 2 * (scores - scores.max()))
+    out = np.empty(len(scores))
+    for j in range(len(scores)):
+        u, du = gauss_panels(np.array([0.0, weights[j]]), len(scores) // 2 + 1)
+        out[j] = np.prod(1 - np.multiply.outer(np.delete(weights, j) / weights[j], u), axis=0) @ du
+    return out
+
+
+def _stacked(found) -> Bounds:
+    return Bounds(*(np.array(part) for part in zip(*found)))
+
+
+def _around(values, relative) -> Bounds:
+    return Bounds(values * (1 - relative), values, values * (1 + relative))

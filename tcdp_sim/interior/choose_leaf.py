@@ -1,0 +1,70 @@
+"""The last step: one of the few public candidates that a node leaves, chosen by how deep they lie in the data.
+
+The depth of a leaf j is min(F(j), total - F(j - 1)), F the weight up to and including j: positive iff j is an interior
+point. The candidates of a node [j1, j2] are j1, the last leaf m of its left child, and j2.
+"""
+
+import numpy as np
+
+from tcdp_sim.interior.level_profile import LevelProfile, Segments
+
+
+def occupied_depths(profile: LevelProfile, segments: Segments, index, levels) -> np.ndarray:
+    """The depths of (j1, m, j2) of occupied nodes, shape (trials, 3); index: of the node, one a trial."""
+    points, before, weight, total = profile.points, profile.before, profile.weight, profile.total
+    first, last = segments.first[index], segments.last[index]
+    left, right = before[first], before[last + 1]
+    at_end = points.to_end[last] <= levels  # the last node of its level, which k - 1 may cut short
+    ends_at_last = points.to_end[last] == 0
+    at_j1 = np.where(points.zeros[first] >= levels, weight[first], 0)
+    at_j2 = np.where(np.where(at_end, ends_at_last, points.ones[last] >= levels), weight[last], 0)
+    split = _split(profile, segments, index, levels, first, last)
+    inner = np.maximum(split - 1, first)  # the last point of the left child, if it has one
+    below = np.maximum(levels - 1, 0)
+    cut_short = at_end & ~points.bit(np.full(len(levels), len(weight)), below)  # k - 1 lies in the left child
+    is_m = np.where(cut_short, ends_at_last, points.ones[inner] >= below) & (split > first)
+    at_m = np.where(is_m, weight[inner], 0)
+    depths = np.empty((len(levels), 3), dtype=weight.dtype)
+    depths[:, 0] = np.minimum(left + at_j1, total - left)
+    depths[:, 1] = np.minimum(before[split], total - before[split] + at_m)
+    depths[:, 2] = np.minimum(right, total - right + at_j2)
+    leaf = levels == 0  # there all three are one
+    depths[leaf, 1] = depths[leaf, 0]
+    return depths
+
+
+def _split(profile, segments, index, levels, first, last):
+    """The first point in the right child of each node; last + 1 where there is none."""
+    split = np.where(levels == segments.parting, segments.split[index], -1)
+    together = np.flatnonzero((split < 0) & (levels > 0))
+    goes_right = profile.points.bit(first[together], levels[together] - 1)
+    split[together] = np.where(goes_right, first[together], last[together] + 1)
+    return np.where(split < 0, last + 1, split)
+
+
+def empty_nodes(profile: LevelProfile, segments: Segments, levels, rng):
+    """(position of an empty node chosen uniformly, the weight to its left), one a level of `levels`.
+
+    The position is the node's index at level max(level, points.cut). Below the cut, where an index has no room in 64
+    bits, the leading 62 bits decide, so that probabilities are off by at most n / 2^61.
+    """
+    points, trials = profile.points, len(levels)
+    position, left = np.empty(trials, dtype=np.int64), np.empty(trials, dtype=profile.weight.dtype)
+    shifts = np.clip(levels - points.cut, 0, None)
+    for shift in np.unique(shifts):
+        here = np.flatnonzero(shifts == shift)
+        heads = points.head[segments.first] >> shift
+        whole = levels[here[0]] >= points.cut
+        taken = np.arange(len(heads)) if whole else 0
+        draw = rng.integers(0, (points.head[-1] >> shift) + 1 - (len(heads) if whole else 0), len(here))
+        passed = np.searchsorted(heads - taken, draw, side="right")
+        position[here] = draw + (passed if whole else 0)
+        left[here] = profile.before[np.append(segments.first, len(profile.weight))[passed]]
+    return position, left
+
+
+def choose(depths: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """The column that the exponential mechanism chooses in each row of depths (sensitivity that of the data)."""
+    weight = np.exp(0.5 * epsilon * (depths - depths.max(axis=1, keepdims=True)))
+    edges = np.cumsum(weight, axis=1)
+    return (edges < edges[:, -1:] * rng.random((len(depths), 1))).sum(axis=1)

@@ -1,0 +1,117 @@
+"""The choice of a node of a level: who wins when every node's weight is blurred, empty ones included.
+
+Each rule gives, for trials at levels of one run, the index of the winner among the occupied nodes, -1 for an empty one
+or NOBODY. Only the occupied nodes are drawn one by one (those of equal weight together); all others are one maximum.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tcdp_sim.interior.level_profile import Segments
+from tcdp_sim.noise import Noise
+from tcdp_sim.samplers import sample_max
+from tcdp_sim.samplers.log_extremes import isf_log, sample_max_log
+
+TILE = 2**16  # numbers drawn at a time
+
+NOBODY = -2  # no node at all
+
+Select = Callable[[Segments, np.ndarray, float, Noise, np.random.Generator], np.ndarray]
+
+
+def histogram(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """The largest noisy weight among all nodes (report noisy max of a histogram)."""
+    return _tiled(segments, segments.counts, log_empty, noise, rng)[0]
+
+
+def algorithm_21(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """Algorithm 21: noise on max(weight - the second largest weight, 0), whose noise has twice the sensitivity."""
+    return _top_or_any(segments, log_empty, _gap(segments, log_empty), noise, rng)
+
+
+def surrogate(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """The largest noisy excess max(weight - floor, 0) among all nodes."""
+    excess = np.maximum(segments.counts - floor, 0.0)
+    if segments.multiplicity[excess > 0].sum() > 1:
+        return _tiled(segments, excess, log_empty, noise, rng)[0]
+    return _top_or_any(segments, log_empty, np.full(len(log_empty), excess[-1]), noise, rng)
+
+
+def stability(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """The largest noisy weight among the occupied nodes if it exceeds `floor`, else NOBODY (stability histogram)."""
+    winner, blurred = _tiled(segments, segments.counts, np.full(len(log_empty), -np.inf), noise, rng)
+    return np.where(blurred > floor, winner, NOBODY)
+
+
+def algorithm_22(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+    """Algorithm 22: the heaviest node if max(gap / 2 - 1, 0) + noise exceeds its 1/N tail, else any other node."""
+    log_nodes = _log_others(segments, log_empty, 0)
+    blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(rng, len(log_empty))
+    some = np.maximum(log_nodes, np.log(2))
+    wins = (blurred > isf_log(noise, -some)) | (log_nodes == 0)
+    return np.where(wins, segments.order[-1], _any_other(segments, log_empty, rng))
+
+
+SELECTIONS: dict[str, Select] = {
+    "histogram": histogram,
+    "algorithm_21": algorithm_21,
+    "algorithm_22": algorithm_22,
+    "surrogate": surrogate,
+    "stability": stability,
+}
+
+
+def _tiled(segments, weights, log_empty, noise, rng):
+    """(winner, its noisy weight) of every trial, not too many numbers at a time."""
+    rows = max(1, TILE // (len(weights) + 1))
+    tiles = (log_empty[start : start + rows] for start in range(0, len(log_empty), rows))
+    return tuple(map(np.concatenate, zip(*(_histogram(segments, weights, tile, noise, rng) for tile in tiles))))
+
+
+def _histogram(segments, weights, log_empty, noise, rng):
+    trials, many = len(log_empty), segments.multiplicity
+    blurred = np.empty((trials, len(many)))
+    alone = many == 1
+    blurred[:, alone] = noise.sample(rng, (trials, int(alone.sum())))
+    if not alone.all():
+        blurred[:, ~alone] = sample_max(noise, rng, many[~alone], (trials, int((~alone).sum())))
+    blurred += weights
+    group = blurred.argmax(axis=1)
+    member = segments.order[segments.start[group] + rng.integers(0, many[group])]
+    most = blurred[np.arange(trials), group]
+    if np.isneginf(log_empty).all():
+        return member, most
+    empty = sample_max_log(noise, rng, log_empty, trials)
+    return np.where(empty > most, -1, member), np.maximum(empty, most)
+
+
+def _gap(segments, log_empty):
+    """The heaviest node's lead over the runner-up, which may be an empty node."""
+    heaviest = segments.counts[-1]
+    if segments.multiplicity[-1] > 1:
+        return np.zeros(len(log_empty))
+    second = segments.counts[-2] if len(segments.counts) > 1 else 0
+    return np.full(len(log_empty), float(heaviest - second))
+
+
+def _log_others(segments, log_empty, left_out):
+    with np.errstate(divide="ignore"):
+        return np.logaddexp(log_empty, np.log(float(len(segments.order) - left_out)))
+
+
+def _top_or_any(segments, log_empty, lead, noise, rng):
+    """The heaviest node with its lead against all others at zero: one draw and one maximum."""
+    trials = len(log_empty)
+    top = lead + noise.sample(rng, trials)
+    others = sample_max_log(noise, rng, _log_others(segments, log_empty, 1), trials)
+    return np.where(top > others, segments.order[-1], _any_other(segments, log_empty, rng))
+
+
+def _any_other(segments, log_empty, rng):
+    """A node other than the heaviest, uniformly; -1 for an empty one."""
+    occupied = len(segments.order) - 1
+    if not occupied:
+        return np.full(len(log_empty), -1)
+    is_empty = rng.random(len(log_empty)) < np.exp(log_empty - _log_others(segments, log_empty, 1))
+    return np.where(is_empty, -1, segments.order[rng.integers(0, occupied, len(log_empty))])

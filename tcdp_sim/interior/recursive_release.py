@@ -1,0 +1,231 @@
+"""The recursion of Bun-Dwork-Rothblum-Steinke 2018, Section 5.3, to any depth: levels found by the release itself.
+
+The heaviest weight of a level, clipped to what lies between two thresholds, is a nondecreasing function of the level:
+an instance of the same problem (Problem 24) on depth + 1 elements. Inner trees are weighed in units of the sensitivity
+of their nodes, twice that of the function they hold: substituting a record may move F(j2) and F(j1 - 1) by one each.
+For counts at the top the unit is one record, since F - F' is plus or minus one on an interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log, log2
+
+import numpy as np
+
+from tcdp_sim.calibration import calibrate
+from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.interior.domain_points import from_values
+from tcdp_sim.interior.exponential_mechanism import sample_elements
+from tcdp_sim.interior.ledger import Step, exponential_epsilon, exponential_step, noise_step
+from tcdp_sim.interior.level_profile import LevelProfile
+from tcdp_sim.interior.records_needed import BETA, Parts, needs, smallest
+from tcdp_sim.interior.release import Draws, Recipe, finish, outputs
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy import TCDP
+from tcdp_sim.samplers.log_extremes import isf_log
+
+NODE_PER_STEP = 2.0  # sensitivity of a node in units of that of the function whose increments it holds
+MOST_DEPTH = 6
+# Inner trees may change in many nodes at once, each by one unit at most; only those above floor - 1 count for the
+# surrogate. "default": the floor is half of the weight H; at most one node is above it, and what changes is at most one
+# unit together (as in `budget.CHARGES`): one shift. "paper", whose thresholds are H/5 and 2H/5: with the floor
+# H/10 + 1 every node that counts has more than H/10, so there are at most 9: nine shifts.
+PAPER_SHARE = 10
+INNER_SHIFTS = {"default": 1, "paper": PAPER_SHARE - 1}
+
+
+def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Draws:
+    """Independent trials of the release whose level is found by releases inside: recipes, the outermost first.
+
+    The innermost tree's level comes from the exponential mechanism over its levels with `epsilon_level`; the other
+    recipes' is not used. len(recipes) >= 1.
+    """
+    first = recipes[0]
+    levels = _elements(inner_profile(profile, first, len(recipes) == 1), recipes, rng, trials)
+    quality = np.minimum(profile.fhat(levels) - first.lower, first.upper - profile.fhat(levels - 1))
+    return finish(profile, first, levels, quality, rng)
+
+
+def _elements(inner, recipes, rng, trials):
+    if len(recipes) == 1:
+        return sample_elements(inner, recipes[0].epsilon_level, rng, trials)
+    draws = sample_recursive(inner, recipes[1:], rng, trials)
+    return np.array(outputs(inner, draws, rng), dtype=np.int64)
+
+
+def inner_profile(profile: LevelProfile, recipe: Recipe, innermost: bool) -> LevelProfile:
+    """The levels of a tree as the points of an inner one: G(l) = clip(heaviest(l) - lower, 0, upper - lower).
+
+    In the outer unit if it is the innermost, where only the exponential mechanism looks at it; else in its nodes' unit.
+    """
+    held = np.clip(profile.heaviest - recipe.lower, 0, recipe.upper - recipe.lower)
+    steps = np.diff(held, prepend=0.0) / (1 if innermost else NODE_PER_STEP)
+    kept = steps > 0
+    if not kept.any():
+        raise UserError(f"the thresholds {recipe.lower:g} and {recipe.upper:g} leave nothing to find; valid: lower < n")
+    return LevelProfile(from_values(profile.starts[kept].tolist(), profile.depth + 1), steps[kept])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One tree: what it was given to spend, and the log2 of the size of its domain."""
+
+    log2_k: float
+    parts: Parts
+    node_rho: float
+
+
+@dataclass(frozen=True)
+class RecursivePlan:
+    """The public parameters of a recursive release, outermost tree first, and what it takes."""
+
+    stages: tuple[Stage, ...]
+    rho: float
+    omega: float
+    accounting: str
+    beta: float = BETA
+    variant: str = "default"
+
+    @property
+    def each(self) -> float:
+        """The failure probability of each of the 2 depth + 1 steps."""
+        return self.beta / (2 * len(self.stages) + 1)
+
+    def size(self, i: int, n: float) -> tuple[float, float, float]:
+        """(gap, node, ends): what tree i needs between, below and above its thresholds, in its own unit."""
+        stage = self.stages[i]
+        node, ends = _margins(stage, self.each, n, outermost=i == 0)
+        if i + 1 < len(self.stages):
+            return NODE_PER_STEP * self.least(i + 1, n), node, ends
+        levels = ceil(stage.log2_k) + 1 if stage.log2_k < 1e15 else stage.log2_k
+        return 4 / stage.parts.epsilon_level * log(levels / self.each), node, ends
+
+    def least(self, i: int, n: float) -> float:
+        """The total weight H that tree i needs; inner trees look for a node with more than half of it.
+
+        "paper": the gap is H/5; so much is left to the noise of the outermost nodes, H/10 - 1 to that of inner ones; of
+        two candidates one has depth H/10, and half of `ends` is needed.
+        """
+        gap, node, ends = self.size(i, n)
+        if self.variant == "paper":
+            return max(5 * gap, 5 * node if i == 0 else PAPER_SHARE * (node + 1), 5 * ends)
+        return (gap + node + ends) * (1 if i == 0 else 2)
+
+    def required_n(self) -> int:
+        """The least n at which success with probability 1 - beta is proved, on every data set."""
+        return smallest(lambda n: self.least(0, n))
+
+    def recipes(self, n: float) -> tuple[Recipe, ...]:
+        """The trees' recipes for n records: thresholds in proportion to the proof's."""
+        found, total = [], float(n)
+        for i, stage in enumerate(self.stages):
+            bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
+            lower, upper = self._thresholds(i, n, total)
+            paper = self.variant == "paper"
+            floor = total / PAPER_SHARE + 1 if paper and i else None
+            numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
+            found.append(Recipe(*numbers, how, 2 if paper else 3, floor))
+            total = (upper - lower) / NODE_PER_STEP
+        return tuple(found)
+
+    def _thresholds(self, i, n, total):
+        if self.variant == "paper":
+            return total / 5, 2 * total / 5
+        _, node, ends = self.size(i, n)
+        scale = total / self.least(i, n)
+        return (node * scale if i == 0 else total / 2 + node * scale), total - ends * scale
+
+    def ledger(self) -> tuple[Step, ...]:
+        """The lines of the release."""
+        steps = []
+        for i, stage in enumerate(self.stages):
+            name, bought = f"tree {i}", stage.parts
+            shifts = _shifts(i, self.variant)
+            spent = stage.node_rho, self.omega, "calibration"
+            steps.append(noise_step(f"{name} node", bought.noise, 1.0, shifts, *spent))
+            end = bought.epsilon_end / (1 if i == 0 else NODE_PER_STEP)
+            steps.append(exponential_step(f"{name} end", end, self.accounting))
+        return (exponential_step("level", self.stages[-1].parts.epsilon_level, self.accounting), *steps)
+
+
+def plan_recursion(
+    rho: float,
+    omega: float,
+    log2_k: float,
+    depth: int,
+    *,
+    family: str = "sinh_normal",
+    accounting: str = "tight",
+    calibration: str | None = None,
+    beta: float = BETA,
+    variant: str = "default",
+) -> RecursivePlan:
+    """A recursion of that depth (1: one tree over the exponential mechanism) on a domain of 2^log2_k elements.
+
+    The budget is split so that the sum of the margins is least if each goes with 1 / sqrt(its share): a share in
+    proportion to the margin at equal shares, to the power 2/3. variant: "paper" for its thresholds of a fifth and two
+    fifths in every tree, and two candidates. UserError unless 1 <= depth <= 6.
+    """
+    choice("variant", variant, INNER_SHIFTS)
+    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_DEPTH:
+        raise UserError(f"depth = {depth!r} is not valid; valid: 1 to {MOST_DEPTH} trees")
+    count = 2 * depth + 1
+    how = calibration or ("paper" if family == "laplace" else accounting)
+
+    def bought(shares):
+        return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)
+
+    shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
+    return bought([share / sum(shares) for share in shares])
+
+
+def _margin_weights(plan):
+    """By how many records of n each step's margin counts: level, then node and ends of each tree."""
+    weights, factor = [0.0], 1.0
+    for i in range(len(plan.stages)):
+        gap, node, ends = plan.size(i, 100)
+        factor *= 1 if i == 0 else 2 * NODE_PER_STEP
+        weights += [factor * node, factor * ends]
+    return [factor * gap, *weights[1:]]
+
+
+def _shifts(i, variant):
+    """How many numbers of tree i move by one unit when a record is substituted; in the outermost two counts do."""
+    return 2 if i == 0 else INNER_SHIFTS[variant]
+
+
+def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant):
+    rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
+    stages, size = [], real("log2_k", log2_k, 0)
+    each = beta / (2 * depth + 1)
+    for i in range(depth):
+        node, end = (share * rho for share in shares[1 + 2 * i : 3 + 2 * i])
+        objective = _DeepQuantile(each / 2, float(size))
+        noise = calibrate(family, TCDP(node, omega), 1.0, how, coordinates=_shifts(i, variant), objective=objective)
+        unit = 1 if i == 0 else NODE_PER_STEP
+        bought = Parts(
+            exponential_epsilon(shares[0] * rho, accounting), noise, unit * exponential_epsilon(end, accounting)
+        )
+        stages.append(Stage(size, bought, node))
+        size = log2((ceil(size) if size < 1e15 else size) + 1)
+    return RecursivePlan(tuple(stages), rho, omega, accounting, beta, variant)
+
+
+@dataclass(frozen=True)
+class _DeepQuantile:
+    """An objective of calibration: the bad luck of the heaviest node and the good luck of all others together."""
+
+    beta: float
+    log2_k: float
+
+    def __call__(self, noise: Noise) -> float:
+        return float(isf_log(noise, log(self.beta)) + isf_log(noise, log(self.beta) - self.log2_k * log(2)))
+
+
+def _margins(stage, each, n, outermost):
+    if outermost:
+        found = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
+        return found.node, found.ends
+    noise = stage.parts.noise
+    node = float(isf_log(noise, log(each / 2)) + isf_log(noise, log(each / 2) - stage.log2_k * log(2)))
+    return node, 4 / stage.parts.epsilon_end * log(2 / each)

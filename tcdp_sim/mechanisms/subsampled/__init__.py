@@ -1,0 +1,63 @@
+"""A mechanism run on a random subsample of the records: the real thing, judged by what is true of all of them."""
+
+from types import MappingProxyType
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms.base import Mechanism
+from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
+from tcdp_sim.mechanisms.subsampled.selection import SubsampledSelection
+from tcdp_sim.mechanisms.subsampled.thresholds import SubsampledThresholds
+from tcdp_sim.samplers.subsamples import Sampling
+
+BASES: dict[str, type[Mechanism]] = {
+    "histogram": SubsampledHistogram,
+    "gap_max_data": SubsampledSelection,
+    "thresholds": SubsampledThresholds,
+}
+
+
+class Subsampled(Mechanism):
+    """Draw a subsample, run the base mechanism on it, rescale: a choice of BASES by the axis `base`.
+
+    A base has a class of its own, which says what a subsample of its data is, how its answer is rescaled and what its
+    errors are against the truth of all records. Mechanisms without records (noise, privacy_loss, gap_max) or whose
+    records are made for every number of them (interior_point) have no subsample.
+    """
+
+    name = "subsampled"
+    version = 1
+    axes = tuple(dict.fromkeys(("base", *(axis for base in BASES.values() for axis in base.axes))))
+    required = ("data", "k", "scheme", "sampling_fraction")
+    options = ("path", "records", "beta", "most_windows")
+    observables = MappingProxyType({name: told for base in BASES.values() for name, told in base.observables.items()})
+    events = MappingProxyType({name: told for base in BASES.values() for name, told in base.events.items()})
+    neighbours = SubsampledHistogram.neighbours
+
+    @classmethod
+    def check_options(cls, options):
+        if options["path"] not in tuple(Sampling.PATHS):
+            raise UserError(f"mechanism.path = {options['path']!r} is not known; valid: {', '.join(Sampling.PATHS)}")
+
+    @classmethod
+    def uses(cls, point):
+        return _base(point).uses(point)
+
+    @classmethod
+    def law(cls, point, options, counts):
+        return _base(point).law(point, options, counts)
+
+    @classmethod
+    def build(cls, law, counts):
+        return BASES[law.get("base", "histogram")].build(law, counts)
+
+
+def _base(point) -> type[Mechanism]:
+    """The base of a sweep point; UserError for one that has no subsamples, or whose axes are not all understood."""
+    name = point.get("base") or "histogram"
+    if name not in tuple(BASES):
+        raise UserError(f"sweep.base = {name} has no records to sample; valid: {', '.join(BASES)}")
+    for axis in ("epsilon", "threshold"):
+        if point.get(axis) is not None and axis not in BASES[name].axes:
+            fit = ", ".join(other for other, base in BASES.items() if axis in base.axes)
+            raise UserError(f"sweep.{axis} does not go with base = {name}; valid with: {fit}")
+    return BASES[name]

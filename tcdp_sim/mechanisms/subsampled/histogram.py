@@ -1,0 +1,220 @@
+"""A private histogram of a random subsample, rescaled: its errors, and the privacy loss that is left of one record."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from tcdp_sim.calibration import DEPENDS_ON, calibrate, equal_privacy
+from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
+from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
+from tcdp_sim.samplers import Importance, importance, sample_extremes
+from tcdp_sim.samplers.losses import noise_nodes
+from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
+
+TILE = 2**15
+CALIBRATED = ("poisson", "without_replacement")
+
+
+@dataclass(frozen=True, eq=False)
+class SubsampledHistogram(Mechanism):
+    """A histogram of a subsample, with iid noise in each of `bins` bins, over the sampling fraction.
+
+    counts: of the occupied bins; scheme: one of SCHEMES; fraction: the chance s of each record ("poisson"), else s n
+    draws, rounded to a whole number, of n records. Its errors are those of counting every record: sampling and noise.
+    A trial also draws the loss L of one bin's ((1-s) Q + s P, Q): y from the mixture, the loss of the mixture. With
+    `threshold` (nats) it is instead two numbers with means P[L > threshold] and E[(1 - e^(threshold - L))_+], by
+    importance sampling.
+    """
+
+    noise: Noise
+    promise: Guarantee
+    counts: np.ndarray
+    bins: float
+    scheme: str
+    fraction: float
+    threshold: float | None = None
+    path: str = "counts"
+
+    name = "subsampled"
+    version = 2
+    axes = (
+        *("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "epsilon", "delta"),
+        *("scheme", "sampling_fraction", "threshold"),
+    )
+    required = ("noise", "data", "k", "scheme", "sampling_fraction")
+    options = ("path",)
+    neighbours = "of the scheme: add-remove for poisson and hybrid, else substitute"
+    observables = MappingProxyType(
+        {
+            "linf_error": Observable("counts", "largest absolute error over all bins"),
+            "square_error": Observable("counts^2", "mean square error over the occupied bins"),
+            "square_sampling_error": Observable("counts^2", "the mean square of what sampling alone makes of it"),
+            "square_noise_error": Observable("counts^2", "the mean square of what noise alone makes of it"),
+            "records_drawn": Observable("records", "size of the subsample"),
+            "privacy_loss": Observable("nats", "privacy loss of one record"),
+            "loss_tail": Observable("1", "its mean is P[privacy loss > threshold]"),
+            "hockey_stick": Observable("1", "its mean is delta(threshold)"),
+        }
+    )
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point):
+        if point.get("noise") is None:
+            raise UserError("sweep.noise is missing; base = histogram needs one, such as gaussian")
+        target = ("epsilon", "delta") if point.get("epsilon") is not None else _target(point["noise"])
+        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
+        asked = ("threshold",) if point.get("threshold") is not None else ()
+        others = tuple(name for name in target if name != "omega")
+        return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *others, *omega, *asked)
+
+    @classmethod
+    def law(cls, point, options, counts):
+        noise, scheme = point["noise"], point["scheme"]
+        choice("scheme", scheme, SCHEMES)
+        s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
+        s = realised_fraction(s, scheme, int(counts.counts.sum()))
+        final = point.get("epsilon") is not None
+        wanted = ("epsilon", "delta") if final else _target(noise)
+        for name in wanted:
+            if point.get(name) is None:
+                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
+        target = {name: point[name] for name in wanted}
+        law = {
+            "mechanism": cls.name,
+            "version": cls.version,
+            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
+            "parameters": asdict(_calibrated(noise, target, scheme, s)),
+            "target": target,
+            "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
+            "counts": counts.digest,
+            "scheme": scheme,
+            "sampling_fraction": s,
+            "path": options["path"],
+        }
+        if point.get("threshold") is not None:
+            law["threshold"] = real("threshold", point["threshold"], -np.inf)
+        return law
+
+    @classmethod
+    def build(cls, law, counts):
+        family, target = law["noise"]["family"], law["target"]
+        promise = ApproxDP(**target) if "epsilon" in target else equal_privacy(family, **target)
+        how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
+        noise = FAMILIES[family](**law["parameters"])
+        return cls(noise, promise, np.asarray(counts, dtype=np.int64), law["bins"], *how)
+
+    def __post_init__(self):
+        _ = self.sampling  # data that cannot be sampled are refused now
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """How subsamples are drawn."""
+        return Sampling(self.counts, self.scheme, self.fraction, self.path)
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def work(self):
+        if self.threshold is not None:
+            return 30.0
+        return 12.0 + 3 * len(self.counts) + self.sampling.work
+
+    def simulate(self, rng, trials):
+        if self.threshold is not None:
+            return {name: draws.sample(rng, trials) for name, draws in self._rare.items()}
+        out = {name: np.empty(trials) for name in ("linf_error", *_PARTS, "records_drawn")}
+        rows = max(1, TILE // len(self.counts))
+        for start in range(0, trials, rows):
+            part = slice(start, min(start + rows, trials))
+            for name, values in self._errors(rng, part.stop - start).items():
+                out[name][part] = values
+        y = self.noise.sample(rng, trials) + (rng.random(trials) < self.fraction)
+        return out | {"privacy_loss": self._loss(y)}
+
+    def _errors(self, rng, size):
+        drawn = self.sampling.draw(rng, size)
+        sampling, noise = drawn / self.fraction - self.counts, np.empty(drawn.shape)
+        self.noise.fill(rng, noise)
+        noise /= self.fraction
+        total = sampling + noise
+        linf = np.abs(total).max(axis=1)
+        if self.bins > len(self.counts):
+            low, high = sample_extremes(self.noise, rng, self.bins - len(self.counts), size)
+            linf = np.maximum(linf, np.maximum(-low, high) / self.fraction)
+        found = {name: np.mean(part * part, axis=1) for name, part in zip(_PARTS, (total, sampling, noise))}
+        return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **found}
+
+    def _loss(self, y):
+        """log((1-s) q + s p) - log q at y, p the noise moved by one."""
+        s = self.fraction
+        with np.errstate(over="ignore", invalid="ignore"):  # NaN where neither has density
+            rise = -self.noise.privacy_loss(y, 1.0)
+            return np.logaddexp(np.log1p(-s) if s < 1 else -np.inf, np.log(s) + rise)
+
+    @cached_property
+    def _rare(self) -> Mapping[str, Importance]:
+        def log_density(y):
+            kept = np.log1p(-self.fraction) if self.fraction < 1 else -np.inf
+            return np.logaddexp(kept + self.noise.logpdf(y), np.log(self.fraction) + self.noise.logpdf(y - 1))
+
+        def tail(y):
+            return np.where(self._loss(y) > self.threshold, log_density(y), -np.inf)
+
+        def profile(y):
+            gap = self._loss(y) - self.threshold
+            return np.where(gap > 0, log_density(y) + np.log(-np.expm1(-gap)), -np.inf)
+
+        nodes = noise_nodes(self.noise, 1.0)
+        nodes = np.concatenate([nodes, _jumps(lambda y: self._loss(y) > self.threshold, nodes)])
+        return {"loss_tail": importance(tail, nodes), "hockey_stick": importance(profile, nodes)}
+
+
+def _jumps(holds, nodes) -> np.ndarray:
+    """Both sides, a rounding apart, of where a condition changes between two nodes.
+
+    A step of the proposal across a jump would give rare zeros, which a few thousand trials may miss altogether.
+    """
+    x = np.unique(nodes)
+    at = np.flatnonzero(np.diff(holds(x)))
+    low, high, before = x[at], x[at + 1], holds(x[at])
+    for _ in range(64):
+        middle = 0.5 * (low + high)
+        same = holds(middle) == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.concatenate([low, high])
+
+
+_PARTS = ("square_error", "square_sampling_error", "square_noise_error")
+
+
+def _target(noise) -> tuple[str, ...]:
+    """The parameters of the base target that the noise depends on."""
+    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
+
+
+def _calibrated(spec, target, scheme, s) -> Noise:
+    """The noise for the base's target; or with epsilon and delta for these of the subsampled histogram.
+
+    A base profile delta(eps) becomes s delta at log(1 + s (e^eps - 1)) (Balle-Barthe-Gaboardi 2018, Theorems 8, 9),
+    tightly, so that the noise is to meet (log(1 + (e^epsilon - 1) / s), delta / s).
+    """
+    coordinates = 2 if known_scheme(scheme).base == "substitute" else 1
+    if "epsilon" not in target:
+        promise = equal_privacy(spec["family"], **target)
+        return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=coordinates)
+    if scheme not in CALIBRATED:
+        raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
+    epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
+    if delta >= s:
+        raise ValueError(f"delta = {delta:g} is not valid; valid: delta < sampling_fraction = {s:g}; else no noise")
+    base = ApproxDP(log_unmixed(s, epsilon), delta / s)
+    return calibrate(spec["family"], base, 1.0, "tight", coordinates=coordinates)

@@ -1,0 +1,141 @@
+"""Private selection on a random subsample: is the value that is most frequent in all of the data found?"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+
+from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.gap_max_data import GapMaxData
+from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
+from tcdp_sim.privacy.amplification.schemes import log_unmixed
+from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
+from tcdp_sim.selection.algorithms import Selection
+from tcdp_sim.selection.calibration import selection_algorithm, selection_guarantee
+from tcdp_sim.selection.scores import Scores
+
+CALIBRATED = ("poisson", "without_replacement")
+_OF_BASE = ("algorithm", "accounting", "parameters", "target", "noise", "k", "m")  # what selection itself depends on
+
+
+@dataclass(frozen=True, eq=False)
+class SubsampledSelection(Mechanism):
+    """The m fullest of `bins` bins, selected from the counts of a subsample, judged by the counts of all records.
+
+    sampling: how subsamples are drawn from the occupied bins; calibrated: the algorithm; promise: of the base, or with
+    `epsilon` of the subsampled selection. Every count changes by at most one between neighbours, be one record
+    substituted, added or removed, so the algorithms' guarantees hold under either relation. A trial draws a subsample
+    and selects once; equal subsamples are selected from together, each other one costs the algorithm's own set-up.
+    """
+
+    calibrated: Selection
+    promise: Guarantee
+    sampling: Sampling
+    bins: float
+    m: int = 1
+
+    name = "subsampled"
+    version = 1
+    axes = tuple(dict.fromkeys((*GapMaxData.axes, "epsilon", "scheme", "sampling_fraction")))
+    required = ("algorithm", "data", "k", "scheme", "sampling_fraction")
+    options = ("path",)
+    observables = MappingProxyType(
+        {
+            "missed": Observable("records", "how many records fewer the selected bins hold than the fullest ones"),
+            "missed_by_sampling": Observable("records", "the same of the subsample's own fullest bins, without noise"),
+        }
+    )
+    events = MappingProxyType({"top_selected": "the fullest bins are selected"})
+
+    @classmethod
+    def uses(cls, point):
+        if point.get("algorithm") is None:
+            raise UserError("sweep.algorithm is missing; base = gap_max_data needs one, such as permute_and_flip")
+        final = point.get("epsilon") is not None
+        names = (name for name in GapMaxData.uses(point) if not (final and name == "rho"))
+        return ("base", "scheme", "sampling_fraction", *names, *(("epsilon",) if final else ()))
+
+    @classmethod
+    def law(cls, point, options, counts):
+        scheme, n = choice("scheme", point["scheme"], SCHEMES), int(counts.counts.sum())
+        s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
+        s = realised_fraction(s, scheme, n)
+        if point["algorithm"] == "sparse_vector":
+            raise ValueError("algorithm = sparse_vector needs a public threshold, which a subsample has not")
+        final = {}
+        if point.get("epsilon") is not None:
+            final = {"final": {"epsilon": real("epsilon", point["epsilon"], 0)}}
+            point = point | {"rho": _base_rho(point, scheme, s)}
+        if point.get("rho") is None:
+            raise ValueError("base = gap_max_data needs rho or epsilon, which the sweep does not give")
+        whole = GapMaxData.law(point, {"beta": 0.05}, counts)
+        told = {"mechanism": cls.name, "version": cls.version, "base": "gap_max_data", "counts": counts.digest}
+        told |= {"base_version": GapMaxData.version, "scheme": scheme, "sampling_fraction": s, "path": options["path"]}
+        return told | {name: whole[name] for name in _OF_BASE if name in whole} | final
+
+    @classmethod
+    def build(cls, law, counts):
+        family = law["noise"]["family"] if "noise" in law else None
+        promise = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
+        if "final" in law:
+            promise = PureDP(law["final"]["epsilon"])
+        calibrated = selection_algorithm(law["algorithm"], family, law["parameters"])
+        counts = np.asarray(counts, dtype=np.int64)
+        sampling = Sampling(counts, law["scheme"], law["sampling_fraction"], law["path"])
+        return cls(calibrated, promise, sampling, law["k"], law["m"])
+
+    @property
+    def guarantee(self):
+        return self.promise
+
+    @property
+    def noise(self):
+        """Its noise, for people."""
+        return self.calibrated.noise
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Records of the occupied bins."""
+        return self.sampling.counts
+
+    @property
+    def work(self):
+        return 3000.0 + self.sampling.work  # one subsample's set-up, in random numbers
+
+    def simulate(self, rng, trials):
+        drawn = self.sampling.draw(rng, trials)
+        kinds, which = np.unique(drawn, axis=0, return_inverse=True)
+        order, selected = np.argsort(which.ravel(), kind="stable"), np.empty((trials, self.m), dtype=np.int64)
+        ends = np.cumsum(np.bincount(which.ravel(), minlength=len(kinds)))
+        for kind, start, end in zip(kinds, np.concatenate([[0], ends]), ends):
+            scores = Scores(kind.astype(float), others=self.bins - len(kind), sensitivity=1)
+            selected[order[start:end]] = self.calibrated.select(scores, rng, end - start, self.m)
+        missed = self._missed(selected)
+        own = np.argsort(-drawn, axis=1, kind="stable")[:, : self.m]  # ties in favour of the truth: counts fall
+        return {"missed": missed, "missed_by_sampling": self._missed(own), "top_selected": missed == 0}
+
+    def _missed(self, selected):
+        """selected: indices of bins, shape (trials, m); -1 is no answer, indices beyond the occupied bins are empty."""
+        held = np.append(self.counts, 0)[np.minimum(selected, len(self.counts))]
+        return self._most - np.where(selected < 0, 0, held).sum(axis=1).astype(float)
+
+    @cached_property
+    def _most(self) -> float:
+        return float(np.sort(self.counts)[::-1][: self.m].sum())
+
+
+def _base_rho(point, scheme, s) -> float:
+    """rho of the pure-DP base that is epsilon-DP on subsamples: log(1 + (e^epsilon - 1) / s) = sqrt(2 rho).
+
+    Source: Balle-Barthe-Gaboardi 2018, Theorems 8 and 9, at delta = 0.
+    """
+    if scheme not in CALIBRATED:
+        raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
+    family, accounting = (point.get("noise") or {}).get("family"), point.get("accounting") or "tight"
+    target = {"rho": 1.0, "omega": 2.0, "delta": 0.5}
+    if not isinstance(selection_guarantee(point["algorithm"], family, accounting, target), PureDP):
+        said = f"algorithm = {point['algorithm']} is not pure DP here"
+        raise ValueError(f"{said} and cannot be calibrated to epsilon; valid: rho, or permute_and_flip")
+    return log_unmixed(s, real("epsilon", point["epsilon"], 0)) ** 2 / 2

@@ -1,0 +1,7 @@
+"""What a guarantee becomes when the mechanism is run on a random subsample of its records."""
+
+from tcdp_sim.privacy.amplification.amplify import amplify
+from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta
+from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, draws
+
+__all__ = ["SCHEMES", "amplified_profile", "amplify", "chance_drawn", "drawn_again", "draws", "group_delta"]

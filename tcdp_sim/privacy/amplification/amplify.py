@@ -1,0 +1,159 @@
+"""What a guarantee becomes when the mechanism is run on a random subsample of its records."""
+
+from collections.abc import Callable
+from math import floor, inf
+
+from tcdp_sim.errors import choice
+from tcdp_sim.privacy.amplification.approximate import amplified_dp
+from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
+from tcdp_sim.privacy.amplification.profiles import Profile, amplified_profile
+from tcdp_sim.privacy.amplification.renyi import certified, cheat_sheet, lemma_15, wang_2019
+from tcdp_sim.privacy.amplification.schemes import chance_drawn, known_scheme
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, number, require, whole
+from tcdp_sim.privacy.renyi import RenyiBound, renyi_bound
+
+_RENYI = {"certified": certified, "wang2019": wang_2019, "cheat_sheet_rdp": cheat_sheet, "lemma15": lemma_15}
+_TCDP = {"theorem11": theorem_11, "theorem12": theorem_12, "certified": certified_tcdp}
+_FOR = {  # method -> the schemes for which it is proved
+    "balle2018": ("poisson", "without_replacement", "with_replacement", "hybrid", "poisson_substitution"),
+    "certified": ("poisson", "without_replacement"),
+    "theorem11": ("without_replacement",),
+    "theorem12": ("without_replacement",),
+    "wang2019": ("without_replacement",),
+    "cheat_sheet_rdp": ("without_replacement",),
+    "lemma15": ("poisson",),
+}
+METHODS = tuple(_FOR)
+
+
+def amplify(
+    guarantee: Guarantee | RenyiBound | Profile,
+    sampling_fraction: float,
+    scheme: str,
+    method: str | None = None,
+    *,
+    records: int | None = None,
+    relation: str | None = None,
+    order: float | None = None,
+    omega: float | None = None,
+    groups: Callable[[int, float], float] | None = None,
+    substitution: Profile | None = None,
+) -> Guarantee | RenyiBound | Profile:
+    """The guarantee of M(subsample of x), M with `guarantee`, when a fraction 0 < s <= 1 of the records is sampled.
+
+    | scheme | the answer holds under | M's guarantee under |
+    |---|---|---|
+    | poisson: each record with chance s | add-remove | add-remove |
+    | without_replacement: m = s n of n | substitute | substitute |
+    | with_replacement: m = s n draws of n | substitute | substitute, multisets |
+    | hybrid: the same, n of the larger data set | add-remove | substitute, multisets |
+    | poisson_substitution: an unnatural pairing | substitute | add-remove |
+
+    | method | of | gives | schemes |
+    |---|---|---|---|
+    | balle2018 (default) | PureDP, ApproxDP, profile | the same | all |
+    | certified (default) | TCDP, ZCDP | TCDP | poisson, without_replacement |
+    | certified | whatever has a Renyi bound, below its end | RDP, RenyiBound | poisson, without_replacement |
+    | theorem11, theorem12 | TCDP, ZCDP | TCDP | without_replacement |
+    | wang2019 (default of RDP), cheat_sheet_rdp | whatever has one | RDP, RenyiBound | without_replacement |
+    | lemma15 (default of RDP) | whatever has one | RDP, RenyiBound | poisson |
+
+    Theorem 11's printed derivation has a gap (erratum E3); its statement holds, and `certified` proves more: at most
+    2.78 s^2 rho in place of 13 s^2 rho where it applies, and it applies everywhere. (s^2 rho, omega) would be false.
+    records: n, for the schemes that draw again. relation: checked, if given, against the scheme. order: asks methods
+    that give a Renyi bound for RDP at that order, which has to be whole except for `certified`; RDP stays at its own.
+    omega: of the answer, for `certified` of tCDP; by default as in `certified_tcdp`. A profile is a function
+    epsilon -> delta; groups, substitution: what else is known of it, as in `amplified_profile`.
+    Raises ValueError where nothing is proved, naming the precondition, and for what does not go with the guarantee.
+    """
+    how = known_scheme(scheme, relation)
+    s = number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    method = _default(guarantee, scheme) if method is None else method
+    if scheme not in _FOR[choice("method", method, METHODS)]:
+        raise ValueError(_refusal(method, scheme))
+    if how.replaces:
+        chance_drawn(s, scheme, records)  # of valid records
+    elif records is not None:
+        whole("records", records)
+    of_tcdp = method in _TCDP and isinstance(guarantee, TCDP | ZCDP) and order is None
+    if not (of_tcdp and method == "certified"):
+        _unused("omega", omega, "TCDP or ZCDP, method = certified, no order")
+    if method not in _RENYI:
+        _unused("order", order, "a method that gives a Renyi bound")
+    if _is_profile(guarantee):
+        _only("balle2018", method, "a privacy profile")
+        return amplified_profile(guarantee, s, scheme, records=records, groups=groups, substitution=substitution)
+    _unused("groups", groups, "a privacy profile")
+    _unused("substitution", substitution, "a privacy profile")
+    if method == "balle2018":
+        return amplified_dp(known(guarantee), s, scheme, records)
+    if of_tcdp:
+        return _TCDP[method](_as_tcdp(guarantee), s, **({} if omega is None else {"omega": omega}))
+    if method not in _RENYI:
+        raise ValueError(f"{method} is not about guarantee = {guarantee}; valid: TCDP, ZCDP with xi = 0")
+    return _by_renyi(guarantee, s, method, order)
+
+
+def _unused(name, value, goes_with):
+    """ValueError for a detail that nothing would read."""
+    if value is not None:
+        raise ValueError(f"{name} = {value!r} is not valid here; valid with: {goes_with}")
+
+
+def _default(guarantee, scheme) -> str:
+    if isinstance(guarantee, PureDP | ApproxDP) or _is_profile(guarantee):
+        return "balle2018"
+    if isinstance(guarantee, RDP) and scheme in ("poisson", "without_replacement"):
+        return "lemma15" if scheme == "poisson" else "wang2019"
+    return "certified"
+
+
+def _is_profile(guarantee) -> bool:
+    return callable(guarantee) and not isinstance(guarantee, RenyiBound)
+
+
+def _only(valid, method, what):
+    if method != valid:
+        raise ValueError(f"method = {method!r} is not about {what}; valid: {valid}")
+
+
+def _refusal(method, scheme):
+    fit = ", ".join(name for name, schemes in _FOR.items() if scheme in schemes)
+    why = ""
+    if method == "lemma15" and scheme == "without_replacement":
+        why = " (under substitution its pair is not the worst: erratum S3)"
+    return f"method = {method!r} is not proved for scheme = {scheme!r}{why}; valid: {fit}"
+
+
+def _as_tcdp(guarantee) -> TCDP:
+    if isinstance(guarantee, TCDP):
+        return guarantee
+    require(guarantee.xi == 0, "xi", guarantee.xi, "tCDP has no xi; valid: ZCDP with xi = 0")
+    return TCDP(guarantee.rho, inf)
+
+
+def _by_renyi(guarantee, s, method, order):
+    bound = _checked(guarantee) if isinstance(guarantee, RenyiBound) else renyi_bound(known(guarantee))
+    curve = _RENYI[method](bound, s)
+    if isinstance(guarantee, RDP) and order is None and guarantee.order < inf and method != "certified":
+        order = guarantee.order
+    if order is None:
+        return curve
+    order = number("order", order, 1)
+    if method != "certified":
+        require(order >= 2 and order == floor(order), "order", order, f"{method} needs a whole order >= 2")
+    epsilon = curve(int(order) if order == floor(order) else order)
+    require(epsilon < inf, "order", order, f"nothing is known beyond order {bound.highest:g}")
+    return RDP(order, epsilon)
+
+
+def _checked(bound: RenyiBound) -> RenyiBound:
+    """A user's bound, whose values have to be >= 0; inf says nothing."""
+
+    def curve(order):
+        value = bound.curve(order)
+        if isinstance(value, float) and value >= 0:
+            return value
+        return number(f"the Renyi bound at order {order:g}", value, 0, closed=True, finite=False)
+
+    return RenyiBound(curve, bound.highest)

@@ -1,0 +1,83 @@
+"""Pure and approximate DP under subsampling: what Balle-Barthe-Gaboardi 2018, Theorems 8 to 11, make of one number."""
+
+from math import exp, expm1, fsum, inf, log1p
+
+from tcdp_sim.privacy.amplification.schemes import (
+    chance_drawn,
+    drawn_again,
+    drawn_more_often,
+    draws,
+    known_scheme,
+    log_mixed,
+)
+from tcdp_sim.privacy.definitions import ApproxDP, PureDP
+
+_LARGE = 600.0  # of a loss in logs: near where floats, and the chances of many draws, end
+_UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
+
+
+def amplified_dp(guarantee: PureDP | ApproxDP, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
+    """The guarantee under sampling; ValueError for other guarantees."""
+    match guarantee:
+        case PureDP(epsilon=epsilon):
+            return PureDP(_pure(epsilon, s, scheme, records))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return _approx(epsilon, delta, s, scheme, records)
+    raise ValueError(f"balle2018 is not about guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
+
+
+def _pure(epsilon, s, scheme, records):
+    """The largest ratio of the two mixtures' densities, given how far their parts may be from each other.
+
+    With replacement: parts u_k = P_k / R, k = 0, 1, ... draws, are at most e^(k epsilon), and Q_k at least u_k and 1
+    over that; the ratio is largest where every u_k is at an end, as told by where it exceeds the ratio itself.
+    Where floats end: the largest numerator over the least denominator, which is no less.
+    """
+    how = known_scheme(scheme)
+    if scheme == "poisson_substitution":  # P_1 <= e^epsilon R and Q_1 >= e^-epsilon R at once
+        return log_mixed(s, epsilon) - log_mixed(s, -epsilon)
+    if not how.replaces:
+        return log_mixed(s, epsilon)
+    chances = drawn_again(s, records)
+    if len(chances) * epsilon > _LARGE:  # rare draws may decide: E[e^(k epsilon)] / E[e^(-k epsilon)] in closed form
+        n, m = draws(s, records)
+        loss = m * (log_mixed(1 / n, epsilon) - log1p(expm1(-epsilon) / n)) if n > 1 else epsilon
+        return min(loss, m * epsilon)
+    none = 1 - fsum(chances)
+    rises = [k * epsilon for k in range(1, len(chances) + 1)]
+    low, high = 0.0, rises[-1]
+    for _ in range(200):  # the log ratio at which the best gain is none
+        middle = 0.5 * (low + high)
+        gain = -none * expm1(middle)
+        for chance, rise in zip(chances, rises):
+            gain += chance * (exp(rise) - exp(middle) if rise > middle else -expm1(middle - rise))
+        low, high = (middle, high) if gain > 0 else (low, middle)
+    return high
+
+
+def _approx(epsilon, delta, s, scheme, records):
+    source = f"balle2018: Balle-Barthe-Gaboardi 2018, {scheme}"
+    how = known_scheme(scheme)
+    if how.natural and not how.replaces:
+        return ApproxDP(log_mixed(s, epsilon), s * delta, source)
+    if not how.natural:  # at 2 epsilon, where delta under substitution is that of two changes
+        inner = 2 * epsilon
+        outer = log_mixed(s, inner)
+        total = s * delta * (1 + exp(min(outer - inner + epsilon, 700.0)))
+        return ApproxDP(outer, min(total, 1.0), f"{source}: {_UNNATURAL}")
+    chances = drawn_again(s, records)
+    eta = chance_drawn(s, scheme, records)
+    deltas = [min(delta * _geometric(epsilon, k), 1.0) for k in range(1, len(chances) + 1)]
+    parts = [chance * each for chance, each in zip(chances, deltas)]
+    for most in range(1, len(chances) + 1):  # at epsilon * most, being drawn more often tells everything
+        rest = drawn_more_often(s, records, most)
+        if rest <= fsum(parts[:most]):
+            break
+    return ApproxDP(log_mixed(eta, most * epsilon), min(fsum(parts[:most]) + rest, 1.0), source)
+
+
+def _geometric(epsilon, size):
+    """1 + e^epsilon + ... + e^((size - 1) epsilon)."""
+    if epsilon == 0:
+        return size
+    return expm1(size * epsilon) / expm1(epsilon) if size * epsilon < 700 else inf

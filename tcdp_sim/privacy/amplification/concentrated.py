@@ -1,0 +1,83 @@
+"""tCDP under sampling without replacement: the paper's theorems, and a certificate with a smaller constant.
+
+Erratum E3: Theorem 11 does not follow from Theorem 12 as printed, because its omega' meets condition (5) for small s
+only; but its statement is true, as the certificate shows, with at most 2.78 in place of 13.
+"""
+
+from math import ceil, exp, log, log2
+
+from tcdp_sim.privacy.amplification.renyi import certified_excess
+from tcdp_sim.privacy.definitions import TCDP, number, require
+from tcdp_sim.privacy.renyi import renyi_bound
+
+_FIRST, _RATIO = 1e-3, 0.06  # order - 1 of the first order looked at, and the log of the ratio of the next ones to it
+_ROOM = 1e-9  # of quadrature and rounding
+
+
+def theorem_11(base: TCDP, s: float) -> TCDP:
+    """(13 s^2 rho, log(1/s) / (4 rho))-tCDP; needs rho, s <= 0.1 and omega >= log(1/s) / (2 rho).
+
+    Source: Bun-Dwork-Rothblum-Steinke 2018, Theorem 11. Raises ValueError outside its preconditions.
+    """
+    rho = base.rho
+    require(rho <= 0.1, "rho", rho, "Theorem 11 needs rho <= 0.1")
+    require(s <= 0.1, "sampling_fraction", s, "Theorem 11 needs sampling_fraction <= 0.1")
+    least = -log(s) / (2 * rho)
+    require(base.omega >= least, "omega", base.omega, f"Theorem 11 needs omega >= log(1/s)/(2 rho) = {least:.6g}")
+    return TCDP(13 * s * s * rho, least / 2)
+
+
+def theorem_12(base: TCDP, s: float) -> TCDP:
+    """(13 s^2 rho, omega'/2)-tCDP at the largest omega' <= omega that meets condition (5); needs rho <= 0.1, omega > 2.
+
+    Its right half is omega' <= 2 + W(rho e^(-2 rho) / s) / rho (Lambert's W). Source: Bun-Dwork-Rothblum-Steinke
+    2018, Theorem 12. Raises ValueError outside its preconditions.
+    """
+    rho = base.rho
+    require(rho <= 0.1, "rho", rho, "Theorem 12 needs rho <= 0.1")
+    require(base.omega > 2, "omega", base.omega, "Theorem 12 needs omega > 2")
+    inner = min(base.omega, largest_omega(rho, s))
+    least = 2 + log2(1 / rho) - log2((inner - 2) * s)
+    require(inner >= least, "omega'", inner, f"condition (5) of Theorem 12 needs omega' >= {least:.6g}")
+    return TCDP(13 * s * s * rho, inner / 2)
+
+
+def largest_omega(rho: float, s: float) -> float:
+    """The largest omega' with omega' <= log(1 / ((omega' - 2) s)) / rho, rounded down."""
+    from scipy.special import lambertw
+
+    return 2 + float(lambertw(rho * exp(-2 * rho) / s).real) / rho * (1 - 1e-13)
+
+
+def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
+    """(c s^2 rho, omega)-tCDP with the smallest c that is certified, for all orders below omega, by the profile.
+
+    omega: by default that of Theorem 11, log(1/s) / (4 rho), and between 1 and the base's: no more than halfway there.
+    At orders between those looked at, (a - 1) D_a lies below its chord, by convexity. Never worse than no sampling.
+    Raises ValueError for omega outside (1, base.omega).
+    """
+    if omega is None:
+        omega = max(-log(s) / (4 * base.rho), 1 + -log(s) / (8 * base.rho))
+        omega = min(omega, 0.5 * (1 + base.omega))
+        omega = max(omega, min(1.5, 0.5 * (1 + base.omega)))
+    omega = number("omega", omega, 1)
+    require(omega < base.omega, "omega", omega, f"valid: below the base's, {base.omega:g}")
+    bound = renyi_bound(base)
+    first = min(_FIRST, 0.1 * (omega - 1))
+    count = ceil(log((omega - 1) / first) / _RATIO)
+    ends = [0.0] + [first * ((omega - 1) / first) ** (i / count) for i in range(count + 1)]
+    values = [0.0] + [certified_excess(bound, s, 1 + x) for x in ends[1:]]
+    slopes = [values[1] / ends[1]]  # D_a <= D at the first order, for all below
+    slopes += [_steepest(*pair) for pair in zip(ends[1:], ends[2:], values[1:], values[2:])]
+    rho = max(slopes) * (1 + _ROOM)
+    return TCDP(rho, omega) if rho < base.rho else TCDP(base.rho, omega)
+
+
+def _steepest(left, right, low, high) -> float:
+    """The most that the chord of (a - 1) D_a, over x = a - 1 from left to right, is of x (x + 1)."""
+    slope = (high - low) / (right - left)
+    start = low - slope * left  # <= 0 for convex functions through the origin
+    spots = [left, right]
+    if start < 0 < slope:
+        spots.append((-start + (start * start - start * slope) ** 0.5) / slope)
+    return max((start + slope * x) / (x * (x + 1)) for x in spots if left <= x <= right)

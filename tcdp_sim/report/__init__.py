@@ -1,0 +1,1 @@
+"""What a reader sees: the look of every figure and table."""

@@ -1,0 +1,1 @@
+"""Private selection: algorithms, baselines, and the noise that they need."""

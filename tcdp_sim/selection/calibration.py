@@ -1,0 +1,121 @@
+"""Algorithms of selection by name, and each with the least noise that provably meets a common privacy target.
+
+The target is rho, with omega or delta where a notion needs it. What stands for it is what `calibration.equal_privacy`
+says for a family of noise; pure and (epsilon, delta)-DP methods get epsilon = sqrt(2 rho). Neighbours: every score may
+change by up to one.
+
+accounting says how the guarantees of two of them are derived; the others have one derivation:
+generalized_histogram: "paper" is 2m queries of sensitivity 2, "tight" m of them (proof at `GeneralizedHistogram`).
+exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" epsilon^2/8-zCDP by bounded range.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
+from tcdp_sim.errors import choice, real
+from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise
+from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
+from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
+
+ACCOUNTINGS = ("paper", "tight")
+WITH_NOISE = ("generalized_histogram", "obvious_answer")  # methods that take any noise of the package
+WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
+WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
+WITH_DELTA = ("stability", "noisy_max_gaussian")
+ALGORITHMS = (
+    *("generalized_histogram", "obvious_answer", "exponential_mechanism", "permute_and_flip"),
+    *("noisy_max_laplace", "noisy_max_gaussian", "stability", "sparse_vector"),
+)
+
+
+def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
+    """The parameters of the target that an algorithm depends on, with noise of that family if it takes any."""
+    if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
+        return DEPENDS_ON[choice("noise.family", family, DEPENDS_ON)]
+    return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
+
+
+def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
+    """What a calibrated algorithm promises; target: its parameters by name."""
+    if algorithm in WITH_NOISE:
+        return equal_privacy(family, **target)
+    rho = real("rho", target["rho"], 0)
+    if algorithm == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
+        return ZCDP(rho)
+    if algorithm in WITH_DELTA:
+        return ApproxDP(np.sqrt(2 * rho), real("delta", target["delta"], 0, 1))
+    return PureDP(np.sqrt(2 * rho))
+
+
+def selection_parameters(
+    algorithm: str, noise: Mapping[str, Any] | None, accounting: str, target: Mapping[str, float], k: float, m: int
+) -> dict[str, float]:
+    """The noise parameters, by name, of an algorithm that keeps its guarantee; plain data for `selection_algorithm`.
+
+    noise: a spec of conf/noise (family, calibration, objective), for methods that take any noise; others ignore it.
+    Raises ValueError for unknown names, for m > 1 where one is selected, and where no theorem covers the target.
+    """
+    if m > 1 and algorithm not in WITH_TOP_M:
+        raise ValueError(f"m = {m} is not valid for {algorithm}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
+    promise = selection_guarantee(algorithm, noise["family"] if noise else None, accounting, target)
+    if algorithm in WITH_NOISE:
+        return asdict(_noise(algorithm, noise, accounting, promise, k, m))
+    if algorithm == "exponential_mechanism":
+        return {"epsilon": np.sqrt(8 * promise.rho / m) if isinstance(promise, ZCDP) else promise.epsilon / m}
+    if algorithm == "noisy_max_gaussian":
+        return {"scale": noisy_max_gaussian_scale(promise.epsilon, promise.delta, k)}
+    more = {"delta": promise.delta} if algorithm == "stability" else {}
+    return {"epsilon": promise.epsilon, **more}
+
+
+def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
+    """The algorithm that a name, a family of noise (where it takes any) and its parameters stand for."""
+    match choice("algorithm", algorithm, ALGORITHMS):
+        case "generalized_histogram":
+            return GeneralizedHistogram(FAMILIES[family](**parameters))
+        case "obvious_answer":
+            return ObviousAnswer(FAMILIES[family](**parameters))
+        case "exponential_mechanism":
+            return exponential_mechanism(**parameters)
+        case "permute_and_flip":
+            return permute_and_flip(**parameters)
+        case "noisy_max_laplace":
+            return NoisyMax(Laplace(2 / parameters["epsilon"]))
+        case "noisy_max_gaussian":
+            return NoisyMax(Gaussian(**parameters))
+        case "stability":
+            return Stability(Laplace(1 / parameters["epsilon"]), parameters["delta"])
+        case "sparse_vector":
+            return SparseVector(**parameters)
+
+
+def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
+    """The least scale at which the largest of k scores + Gaussian noise is provably (epsilon, delta)-DP, in counts.
+
+    Given the noise of all others, j is selected if Z_j > c, and between neighbours c moves by at most 2; so
+    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and over all outputs k times that.
+    Gaussian noise calibrated to (epsilon, delta / k) for that query is what is asked for.
+    """
+    each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
+    return calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).scale
+
+
+def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
+    given = {"objective": LargestError(**_with_k(spec["objective"], k))} if "objective" in spec else {}
+    if algorithm == "obvious_answer":
+        return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
+    tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
+    noise = calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=m if tight else 2 * m, **given)
+    if tight and not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
+        raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
+    return noise
+
+
+def _with_k(objective, k):
+    """The objective, its count the number of candidates where the spec says "k"."""
+    return objective | {"count": k} if objective["count"] == "k" else objective

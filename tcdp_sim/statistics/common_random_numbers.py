@@ -1,0 +1,82 @@
+"""Differences between cells that met the same random numbers (`share`), far more precise than those of strangers.
+
+Where noises are moved by the same uniforms their errors rise and fall together, and what they have in common drops out
+of the difference. Its standard error comes from batches of consecutive trials, whose differences are independent.
+"""
+
+import json
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.summaries.summary import batch_sizes
+from tcdp_sim.texts import write_csv
+
+ENDING = "_batch_mean"
+
+
+def differences(flat) -> pd.DataFrame:
+    """Each cell less the first one with which it shares random numbers, for all observables and events.
+
+    flat: what `results.open_cells` gives. Columns: the axes (those that are shared twice, `<axis>_less` for the first
+    cell's), quantity, difference, its mcse and degrees_of_freedom, and times_fewer_trials: how many times as many
+    trials independent cells would need for the same standard error. No rows where nothing is shared.
+    """
+    names = [name.removesuffix(ENDING) for name in flat if name.endswith(ENDING)]
+    share, axes = json.loads(flat.attrs.get("share", "[]")), json.loads(flat.attrs["axes"])
+    columns = {axis: flat[axis].values for axis in axes}
+    shared = [axis for axis in axes if axis in share]
+    rows = []
+    for first, other in _pairs(flat) if names else ():
+        about = {axis: column[other] for axis, column in columns.items()}
+        about |= {f"{axis}_less": columns[axis][first] for axis in shared}
+        for name in names:
+            found = _compared(flat, name, first, other)
+            if found:
+                rows.append(about | {"quantity": name} | found)
+    return pd.DataFrame(rows)
+
+
+def report(flat, path: Path, say) -> None:
+    """Write all differences to a CSV, and say how much sharing was worth; nothing where nothing is shared."""
+    table = differences(flat)
+    if table.empty:
+        path.unlink(missing_ok=True)
+        return
+    write_csv(table, path)
+    gain = table["times_fewer_trials"].median()
+    told = f"{len(table)} differences between cells with the same random numbers: {path}"
+    say(f"{told}; independent cells would need {gain:.3g} times as many trials (median)")
+
+
+def _pairs(flat):
+    """(first cell, other cell) of each random stream that several cells have."""
+    streams = [json.loads(law).get("stream", "") for law in flat["law"].values]
+    order = sorted(range(len(streams)), key=lambda i: (streams[i], i))
+    for stream, rows in groupby(order, key=streams.__getitem__):
+        first, *others = rows
+        for other in others if stream else ():
+            yield first, other
+
+
+def _compared(flat, name, first, other) -> dict[str, float] | None:
+    a, b = (flat[f"{name}{ENDING}"].values[i] for i in (other, first))
+    sizes = batch_sizes(int(flat.attrs["trials_per_chunk"]))
+    chunks = min(int(flat["trials"].values[i]) for i in (first, other)) // sizes.sum()
+    n = chunks * len(sizes)
+    if n < 2 or not np.isfinite([a[:n], b[:n]]).all():
+        return None
+    weights = np.tile(sizes, chunks)
+    difference, mcse = _weighted(a[:n] - b[:n], weights)
+    strangers = np.hypot(_weighted(a[:n], weights)[1], _weighted(b[:n], weights)[1])
+    fewer = (strangers / mcse) ** 2 if mcse else np.nan
+    return {"difference": difference, "mcse": mcse, "degrees_of_freedom": n - 1, "times_fewer_trials": fewer}
+
+
+def _weighted(means, weights) -> tuple[float, float]:
+    """Mean and standard error from independent means of so many trials each: their variances are as 1 / trials."""
+    centre = np.average(means, weights=weights)
+    spread = (weights * (means - centre) ** 2).sum() / (len(means) - 1)
+    return float(centre), float(np.sqrt(spread / weights.sum()))

@@ -1,0 +1,197 @@
+"""Whether two runs give the same numbers within Monte Carlo error: other seeds, machines, versions, trials or chunks.
+
+Cells are matched by their law. Means are compared in standard errors, whatever counts trials (events, exceedances,
+quantiles) by the exact test of Fisher, and what is called a difference keeps the false-discovery rate over all of them.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import ndtri
+
+from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES, beyond_chance
+from tcdp_sim.statistics.two_samples import ROUNDING, same_mean, same_share
+from tcdp_sim.summaries.summary import in_order
+
+NO_LAW = ("version", "stream")  # of a stored law: how it is drawn, not what is drawn
+COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two runs have in common.
+
+    alarms: the numbers that differ beyond chance, worst first: row in the first run's table and in the other's,
+    quantity, here, there, distance (in standard errors), p_value; `attrs["comparisons"]`: how many were made. Of
+    quantiles it is the share of each run's trials below the quantile of both runs together (x_below_quantile_0.95).
+    identical: cells with the same bits, whose numbers are not compared; compared: the other cells with results in both;
+    only_here, only_there: cells that one run alone has results of. resolution: by what share of itself a mean has to
+    differ for an even chance of an alarm, were it the only one: the median over the means compared; NaN without any.
+    """
+
+    alarms: pd.DataFrame
+    identical: int
+    compared: int
+    only_here: int
+    only_there: int
+    resolution: float
+
+
+def compare(here: xr.Dataset, there: xr.Dataset) -> Comparison:
+    """Compare two flat tables, as `results.open_cells` gives them. ValueError if a law in them is no JSON object."""
+    laws, others = _laws(here), _laws(there)
+    common = [(row, others[law]) for law, row in laws.items() if law in others]
+    rows = np.array(common, dtype=int).reshape(-1, 2)
+    same = _identical(here, there, rows)
+    found = list(_numbers(here, there, rows[~same]))
+    compared = pd.concat([part for part, _ in found], ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
+    alarms = beyond_chance(compared, sum(made for _, made in found))
+    alone = len(laws) - len(rows), len(others) - len(rows)
+    resolution = _resolution(here, there, rows[~same], alarms.attrs["comparisons"])
+    return Comparison(alarms, int(same.sum()), int((~same).sum()), *alone, resolution)
+
+
+def _laws(flat) -> dict[str, int]:
+    """Law -> its first row, of the cells that have results."""
+    found: dict[str, int] = {}
+    for row in np.flatnonzero(flat["trials"].values):
+        law = json.loads(flat["law"].values[row])
+        if not isinstance(law, dict):
+            raise ValueError("a law is not keys and values")
+        found.setdefault(json.dumps({k: v for k, v in law.items() if k not in NO_LAW}, sort_keys=True), int(row))
+    return found
+
+
+def _identical(here, there, rows) -> np.ndarray:
+    """Whether all that was counted and added is the same to the last bit; what is derived from it is not looked at."""
+    same = np.ones(len(rows), dtype=bool)
+    for name in _both(here, there):
+        per_cell = here[name].dims == there[name].dims == ("cell",)
+        if per_cell and (name == "trials" or name.endswith(("_count", "_mean", "_min", "_max", "_nonfinite"))):
+            a, b = _pair(here, there, name, rows)
+            same &= (a == b) | (np.isnan(a) & np.isnan(b))
+    for name in _observables(here, there):
+        for i, (a, b) in enumerate(_histograms(here, there, name, rows)):
+            same[i] &= np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1])
+    return same
+
+
+def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
+    """For each quantity the comparisons that might be alarms, and how many were made."""
+    trials = _pair(here, there, "trials", rows)
+    for name in _observables(here, there):
+        lost = _pair(here, there, f"{name}_nonfinite", rows)
+        finite = [n - k for n, k in zip(trials, lost)]
+        means = _pair(here, there, f"{name}_mean", rows)
+        deviations = _pair(here, there, f"{name}_sd", rows)
+        use = np.isfinite(deviations).all(axis=0) & (np.min(finite, axis=0) > 1)
+        tested = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
+        yield _kept(rows[use], f"{name}_mean", *(m[use] for m in means), *tested)
+        use = np.max(lost, axis=0) > 0
+        shares = [k[use] / n[use] for k, n in zip(lost, trials)]
+        yield _kept(rows[use], f"{name}_nonfinite", *shares, *_shares(lost, trials, use))
+        yield from _quantiles(here, there, name, rows)
+    for name in _proportions(here, there):
+        values, hits = _pair(here, there, name, rows), _pair(here, there, f"{name}_count", rows)
+        use = np.isfinite(values).all(axis=0) & _same_threshold(here, there, name, rows)
+        yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, trials, use))
+
+
+def _quantiles(here, there, name, rows) -> Iterator[tuple[pd.DataFrame, int]]:
+    """Shares below the quantiles of both runs together: given their union, the counts have the law of Fisher's test."""
+    q = here["quantile"].values
+    cuts = [_cuts(a, b, q) for a, b in _histograms(here, there, name, rows)]
+    which = np.repeat(np.arange(len(rows)), [len(cut) for cut in cuts])
+    if len(which):
+        level, below_a, n_a, below_b, n_b = np.concatenate(cuts).T
+        quantity = np.array([f"{name}_below_quantile_{value:g}" for value in q], dtype=object)[level]
+        tested = same_share(below_a, n_a, below_b, n_b)
+        yield _kept(rows[which], quantity, below_a / n_a, below_b / n_b, *tested)
+
+
+def _cuts(a, b, q) -> np.ndarray:
+    """Rows (index of q, trials of a below the cut, of a, of b below, of b); the cut is the edge of a bin nearest to q.
+
+    Quantiles in one atom have one cut, which is listed once; an edge beyond all trials is none.
+    """
+    keys = np.union1d(a[0], b[0])
+    below = [_cumulative(own, counts, keys) for own, counts in (a, b)]
+    total, trials = below[0] + below[1], (a[1].sum(), b[1].sum())
+    cut, level = np.unique(np.searchsorted((total[1:] + total[:-1]) / 2, q * sum(trials)), return_index=True)
+    inner = (total[cut] > 0) & (total[cut] < sum(trials))
+    columns = np.broadcast_arrays(level, below[0][cut], trials[0], below[1][cut], trials[1])
+    return np.stack(columns, axis=1)[inner]
+
+
+def _cumulative(own, counts, keys) -> np.ndarray:
+    """How many trials lie below the first of the bins with these keys, and up to each of them."""
+    up_to = np.concatenate([[0], np.cumsum(counts)])
+    return np.concatenate([[0], up_to[np.searchsorted(own, keys, side="right")]])
+
+
+def _kept(rows, quantity, a, b, distance, p_value) -> tuple[pd.DataFrame, int]:
+    use = p_value <= FALSE_DISCOVERIES
+    names = quantity[use] if isinstance(quantity, np.ndarray) else quantity
+    parts = (rows[use, 0], rows[use, 1], names, a[use], b[use], distance[use], p_value[use])
+    return pd.DataFrame(dict(zip(COLUMNS, parts)), columns=COLUMNS), len(use)
+
+
+def _shares(hits, trials, use):
+    return same_share(hits[0][use], trials[0][use], hits[1][use], trials[1][use])
+
+
+def _same_threshold(here, there, name, rows):
+    """Whether what is exceeded is the same; of what is no exceedance, yes."""
+    threshold = name.replace("_exceeds_", "_")
+    if threshold == name:
+        return np.ones(len(rows), dtype=bool)
+    a, b = _pair(here, there, threshold, rows)
+    return np.abs(a - b) <= ROUNDING * np.abs(a)
+
+
+def _resolution(here, there, rows, made) -> float:
+    parts = [np.zeros(0)]
+    for name in _observables(here, there):
+        mcse = np.hypot(*_pair(here, there, f"{name}_mean_mcse", rows))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts.append(mcse / np.abs(_pair(here, there, f"{name}_mean", rows)[0]))
+    found = np.concatenate(parts)
+    found = found[np.isfinite(found)]
+    return float(-ndtri(FALSE_DISCOVERIES / made / 2) * np.median(found)) if len(found) else np.nan
+
+
+def _both(here, there) -> list[str]:
+    return sorted(str(name) for name in here.data_vars if name in there)
+
+
+def _observables(here, there) -> list[str]:
+    ending = "_histogram_bins"
+    return [name.removesuffix(ending) for name in _both(here, there) if name.endswith(ending)]
+
+
+def _proportions(here, there) -> list[str]:
+    found = [name.removesuffix("_count") for name in _both(here, there) if name.endswith("_count")]
+    return [name for name in found if name in here and name in there]
+
+
+def _pair(here, there, name, rows) -> tuple[np.ndarray, np.ndarray]:
+    return here[name].values[rows[:, 0]], there[name].values[rows[:, 1]]
+
+
+def _histograms(here, there, name, rows):
+    """For each pair of cells its two histograms: (places, counts) of occupied bins, in the order of their values."""
+    return zip(*(_ragged(flat, name, rows[:, side]) for side, flat in enumerate((here, there))))
+
+
+def _ragged(flat, name, rows):
+    ends = np.cumsum(flat[f"{name}_histogram_bins"].values)
+    keys, counts = (flat[f"{name}_histogram_{part}"].values for part in ("key", "count"))
+    for row in rows:
+        mine = slice(ends[row - 1] if row else 0, ends[row])
+        places = in_order(keys[mine])
+        order = np.argsort(places)
+        yield places[order], counts[mine][order]

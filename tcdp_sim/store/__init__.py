@@ -1,0 +1,1 @@
+"""What is kept on disk: the journal, which is the truth, and the snapshot that is published from it."""

@@ -1,0 +1,124 @@
+"""The certificate of a finished run: what it was computed from, and hashes of all it consists of.
+
+A function of config, code and records, so that an interrupted and resumed run has the same bytes; only the digest of
+the elementary functions is of the machine that published. One line a cell: `diff` of two certificates names the cells.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tcdp_sim
+from tcdp_sim.engine.clusters.agreement import stream
+from tcdp_sim.engine.simulate import fingerprint
+from tcdp_sim.store import durable
+from tcdp_sim.store.digests import DIGITS, tree_digest
+
+NAME = "certificate.json"
+LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # of a cell: chunks and digest
+ALLOWED = {  # what may differ between two machines that give the same numbers, or nearly
+    "version": "the version of tcdp_sim",
+    "code": "the code",
+    "elementary_functions": "this machine's elementary functions (another kind of CPU; last bits)",
+}
+
+
+def write(study, run, wanted: Mapping[str, int]) -> Path:
+    """Certify what is published: certificate.json in the run's folder, at once or not at all. Raises OSError.
+
+    wanted: cell id -> how many chunks it is to have; a cell that lacks one is not in the certificate.
+    """
+    path = run.folder / NAME
+    durable.write(path, json.dumps(of(study, run, wanted), indent=1) + "\n")
+    return path
+
+
+def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
+    """The certificate of a run as it is now."""
+    cells = dict(_cells(run, wanted))
+    about = {
+        **study.identity,
+        "trials": study.settings.trials,
+        "config": study.attributes()["config_hash"],
+        "version": tcdp_sim.__version__,
+        "code": code(),
+        "bit_stream": stream(),
+        "elementary_functions": fingerprint(),
+        "snapshot": _snapshot(run.folder / "results.zarr"),
+        "records": _root(cells),
+    }
+    return about | {"cells": cells}
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """The certificate in a run's folder, None if there is none; ValueError if it is damaged."""
+    try:
+        found = json.loads((folder / NAME).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), dict):
+        raise ValueError("it has no cells")
+    for cell, line in found["cells"].items():
+        if not (isinstance(line, str) and LINE.fullmatch(line)):
+            raise ValueError(f"cell {cell[:DIGITS]} has no number of chunks and digest")
+    return found
+
+
+def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """(what is wrong, what is only worth noting) of a certificate that was read, each a line for people."""
+    claimed = certificate["cells"]
+    full = {cell[:DIGITS]: cell for cell, _ in run.done}
+    now = of(study, run, {full[short]: chunks(line) for short, line in claimed.items() if short in full})
+    wrong, notes = [], []
+    if certificate.get("records") != _root(claimed):
+        wrong.append("its digest of all records is not that of its list of cells")
+    different = [short for short, line in claimed.items() if now["cells"].get(short) != line]
+    if different:
+        wrong.append(f"{len(different)} of {len(claimed)} cells have other or missing records, such as {different[0]}")
+    for key in now.keys() - {"cells", "records"}:
+        if certificate.get(key) != now[key]:
+            told = ALLOWED.get(key, key)
+            (notes if key in ALLOWED else wrong).append(f"{told}: {certificate.get(key)} there, {now[key]} here")
+    return sorted(wrong), sorted(notes)
+
+
+@cache
+def code() -> str:
+    """blake2b of the package's own .py and .yaml files, names and bytes."""
+    root = Path(tcdp_sim.__file__).parent
+    digest = hashlib.blake2b(digest_size=DIGITS // 2)
+    for path in sorted((p for p in root.rglob("*") if p.suffix in (".py", ".yaml")), key=lambda p: p.as_posix()):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def _cells(run, wanted) -> Iterator[tuple[str, str]]:
+    """(half its id, number of chunks and digest of their records) of each cell that has them all, by id."""
+    for cell, chunks in sorted(wanted.items()):
+        if all(run.has(cell, chunk) for chunk in range(chunks)):
+            digest = hashlib.blake2b(digest_size=DIGITS // 2)
+            for chunk in range(chunks):
+                record = run.record(cell, chunk)
+                digest.update(len(record).to_bytes(8, "little") + record)
+            yield cell[:DIGITS], f"{chunks} {digest.hexdigest()}"
+
+
+def chunks(line: str) -> int:
+    """How many chunks a cell's line of a certificate speaks of."""
+    return int(line.partition(" ")[0])
+
+
+def _root(cells: Mapping[str, str]) -> str:
+    lines = "".join(f"{cell} {line}\n" for cell, line in sorted(cells.items()))
+    return hashlib.blake2b(lines.encode(), digest_size=DIGITS // 2).hexdigest()
+
+
+def _snapshot(path: Path) -> str | None:
+    return tree_digest(path.resolve())[:DIGITS] if path.is_dir() else None

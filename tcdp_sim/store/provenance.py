@@ -1,0 +1,96 @@
+"""Who computed a run, where, when and with what."""
+
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+import tcdp_sim
+from tcdp_sim.engine.simulate import fingerprint
+from tcdp_sim.store import sealed
+
+NAME = "provenance.json"
+LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
+
+
+def record(
+    folder: Path, config: Mapping[str, Any], config_hash: str = "", data: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """What is known of this process, its config and its data; also written to provenance.json in the run's folder."""
+    about = {
+        "time": _now(),
+        "host": platform.node(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": tcdp_sim.__version__},
+        "numerics_fingerprint": fingerprint(),
+        "git": _git(),
+        "blas": _blas(),
+        "config": config,
+        "config_hash": config_hash,
+        **({"data": dict(data)} if data else {}),
+    }
+    sealed.write(folder / NAME, about)
+    return about
+
+
+def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    """What `record` has told, and when it ended; also written to provenance.json. Raises OSError."""
+    ended = {**about, "ended": _now()}
+    sealed.write(folder / NAME, ended)
+    return ended
+
+
+def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
+    """Write provenance.json again if it has changed or is gone; whether that was so. Raises OSError.
+
+    heads: those of the journal, which say the same: the newest of them is taken. A new run has none, and no file.
+    """
+    path = folder / NAME
+    if path.is_file() and not sealed.broken(path.read_bytes()):
+        return False
+    if heads:
+        sealed.write(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
+    elif path.exists():
+        record(folder, config)
+    return bool(heads) or path.exists()
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _blas() -> list[dict[str, Any]]:
+    """The linear algebra libraries of this process and their threads (no result depends on them: none is used)."""
+    found = threadpool_info()
+    return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in found]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def _git() -> dict[str, Any]:
+    """Commit and dirty flag of the source tree, if the package runs from one."""
+    here = Path(tcdp_sim.__file__).parent
+
+    def ask(*words):
+        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
+
+    try:
+        ask("ls-files", "--error-unmatch", "__init__.py")  # a tree that merely surrounds an installed copy is not ours
+        dirty = bool(ask("status", "--porcelain", "--", ".").strip())
+        return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": dirty}
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "dirty": None}

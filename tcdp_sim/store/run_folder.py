@@ -1,0 +1,333 @@
+"""A run's folder: the journal of what was simulated, and the zarr snapshot published from it.
+
+    <results_dir>/<name>/
+      run.json            what the stored numbers depend on besides the cells; another run is refused
+      lock                held by the driver at work (lock.held where the file system has no locks)
+      journal/*.seg       the truth: checksummed records of chunks (see journal.py)
+      snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
+      results.zarr        -> the newest of them, switched by rename
+      problems.csv        errors and warnings of the chunks of the latest run
+      certificate.json    hashes of what the published results consist of
+      contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
+      differences.csv     between cells that share random numbers; diff.csv: what the latest mode=diff found
+
+A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
+the journal holds and however often the run was interrupted. Times and hosts stay out of it.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+from zarr.codecs import ZstdCodec
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.store import durable, journal, locks
+from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
+from tcdp_sim.summaries import decoding
+from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.summary import Summary, from_bytes, merged
+
+HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
+IDENTITY = "identity"  # a key of a head: what run.json holds
+HALF = re.compile(r"\.(run|lock|provenance|certificate|results|link|writing)-.+")  # about to be put in place
+BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}  # of a run without a record
+
+
+class Run:
+    """A run's folder, open for reading and appending; OSError and UserError say what is wrong with it."""
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]):
+        self.folder = folder
+        self.identity = dict(identity)
+        self.mended: list[str] = []
+        self.warned: list[str] = []
+        if not folder.is_dir():
+            durable.make_folder(folder)
+        self._read()
+        self._claim(folder / "run.json")
+
+    def _read(self) -> None:
+        """All that the journal holds now."""
+        self.damaged: dict[str, int] = {}
+        self.heads: list[Mapping[str, Any]] = []
+        self._identities: list[Mapping[str, Any] | None] = []  # that the heads told
+        self.problems: dict[Problem, None] = {}
+        self._where: dict[tuple[str, int], tuple[Path, int, int]] = {}
+        self._shapes: dict[str, tuple[Any, ...]] = {}  # of each cell's summaries
+        self._segments = journal.segments(self.folder / "journal")
+        for path, offset, payload in journal.read(self.folder / "journal"):
+            if payload is None:
+                self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            elif payload[:1] == HEAD:
+                self._head(path, payload[1:])
+            elif payload[:1] == CHUNK:
+                self._enter(path, offset + 1, payload[1:])
+            elif payload[:1] == PROBLEM:
+                self._note(path, payload[1:])
+
+    def has(self, cell: str, chunk: int) -> bool:
+        """Whether that chunk is done."""
+        return (cell, chunk) in self._where
+
+    def writer(self, head: Mapping[str, Any]) -> "RunWriter":
+        """Append to the journal; `head` says who writes (versions, host, time). A context manager."""
+        return RunWriter(self, head)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep other drivers out as long as the block runs; UserError if one is at work.
+
+        What others have written since the folder was opened is read first, or it would be simulated again.
+        """
+        with locks.held(self.folder) as warning:
+            durable.make_folder(self.folder)
+            if warning:
+                self.warned.append(warning)
+            if journal.segments(self.folder / "journal") != self._segments:
+                self._read()
+            self._sweep()
+            self._claim(self.folder / "run.json")
+            yield
+
+    def locked(self) -> bool:
+        """Whether a driver is at work in the folder; asked without writing, so that others may look as well."""
+        return locks.busy(self.folder)
+
+    def _sweep(self) -> None:
+        """Remove what killed drivers were about to put in place; only under the lock, as others' may be alive."""
+        snapshots = self.folder / SNAPSHOTS
+        for half in [*self.folder.iterdir(), *(snapshots.iterdir() if snapshots.is_dir() else ())]:
+            if HALF.fullmatch(half.name):
+                _remove(half)
+
+    def record(self, cell: str, chunk: int) -> bytes:
+        """The encoded summary of one chunk that is done, as it was written."""
+        return self._payload(cell, chunk)
+
+    @property
+    def done(self) -> list[tuple[str, int]]:
+        """(cell id, chunk) of every chunk that is done."""
+        return list(self._where)
+
+    def summary(self, cell: str, chunks: Iterable[int]) -> Summary:
+        """The merged summary of these chunks of a cell, read from the journal."""
+        return merged(from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+
+    def publish(self, dataset: xr.Dataset) -> Path:
+        """Write a snapshot and make `results.zarr` point to it, at once or not at all, also when the power fails."""
+        snapshots, link = self.folder / SNAPSHOTS, self.folder / "results.zarr"
+        snapshots.mkdir(exist_ok=True)
+        journal.sync(self.folder / "journal")
+        final = _written(dataset, snapshots)
+        before = _target(link)
+        if not link.is_symlink() and link.is_dir():
+            _remove(link)  # a copy that followed the link: what it holds is in the journal
+        durable.link(link, final)
+        if before not in (None, final.name):
+            _prune(snapshots, {before, final.name})
+        return link
+
+    def _claim(self, path) -> None:
+        """UserError unless the folder is ours. An identity that the journal's heads do not know is a damaged one."""
+        known = [identity for identity in self._identities if identity is not None]
+        if not known and not self._where and _begun(path):
+            if path.exists():
+                self.mended.append(f"{path.name} was damaged and nothing was recorded yet: the run begins anew")
+            with suppress(FileNotFoundError):  # who has just got the lock has swept it away, and written its own
+                _write(path, self.identity)
+        try:
+            _claim(path, self.identity)
+        except UserError:
+            if self.identity not in known or _readable(path) in known:
+                raise
+            with suppress(OSError):  # a run that may only be read can be read
+                _write(path, self.identity)
+            self.mended.append(f"{path.name} was damaged or lost; it is restored from the journal")
+        if known and self.identity not in known:
+            raise UserError(f"{path} is damaged: it is not what the journal beside it says; restore it")
+
+    def _head(self, path, text) -> None:
+        try:
+            head = dict(json.loads(text))
+            self._identities.append(head.pop(IDENTITY, None))
+            self.heads.append(head)
+        except (ValueError, TypeError, RecursionError):
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+
+    def _enter(self, path, offset, summary) -> None:
+        try:
+            found = decoding.decoded(summary, self.identity.get("chunk"))
+            self._fit(found)
+            self._where.setdefault((found.cell, *found.chunks), (path, offset, len(summary)))
+        except ValueError:  # whole, but no chunk of this run
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+
+    def _fit(self, summary) -> None:
+        """ValueError unless a summary can be merged with those of its cell that are there."""
+        if self._shapes.setdefault(summary.cell, decoding.shape(summary)) != decoding.shape(summary):
+            raise ValueError("it has other observables or thresholds than the cell's first record")
+
+    def fits(self, cell: str, summary: bytes) -> bool:
+        """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
+        return cell not in self._shapes or decoding.shape(from_bytes(summary)) == self._shapes[cell]
+
+    def _note(self, path, text) -> None:
+        try:
+            self.problems[_problem(json.loads(text))] = None
+        except (ValueError, TypeError, RecursionError):
+            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+
+    def _payload(self, cell, chunk) -> bytes:
+        path, offset, size = self._where[(cell, chunk)]
+        payload = journal.again(path, offset - 1, size + 1)  # the first byte says what it is
+        if payload is None:
+            raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
+        return payload[1:]
+
+
+class RunWriter:
+    """Appends finished chunks to one new segment of a run's journal, which begins with a head."""
+
+    def __init__(self, run: Run, head: Mapping[str, Any]):
+        self._run = run
+        self._writer = journal.Writer(run.folder / "journal")
+        self._written = False
+        try:
+            self._writer.begin(self._encoded(head))
+        except OSError:
+            with suppress(OSError):
+                self._writer.close()
+            raise
+
+    def append(self, cell: str, chunk: int, summary: bytes) -> None:
+        """A chunk that is done. UserError if it does not fit those of its cell that the journal had before."""
+        if not self._run.fits(cell, summary):
+            told = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
+            where = f"{self._run.folder} holds records of something else"
+            raise UserError(f"{told}: {where}; choose another name or results_dir")
+        offset = self._append(CHUNK + summary)
+        self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
+
+    def note(self, problem: Problem) -> None:
+        """An error or warning; before its chunk, so that a chunk that is there has all its warnings."""
+        self._append(PROBLEM + json.dumps(asdict(problem), sort_keys=True).encode())
+        self._run.problems[problem] = None
+
+    def end(self, head: Mapping[str, Any]) -> None:
+        """What is known of the writer at its end, where it has written anything."""
+        if self._written:
+            self._append(self._encoded(head))
+
+    def _encoded(self, head) -> bytes:
+        return HEAD + json.dumps({**head, IDENTITY: self._run.identity}, sort_keys=True).encode()
+
+    def _append(self, payload: bytes) -> int:
+        self._written = True
+        return self._writer.append(payload)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._writer.close()
+
+
+def _problem(found: Mapping[str, Any]) -> Problem:
+    """A problem of the journal; TypeError or ValueError if it is none."""
+    one = Problem(**found)
+    texts = (one.cell, one.kind, one.message, one.where)
+    if not all(isinstance(text, str) for text in texts) or type(one.chunk) is not int:
+        raise TypeError("a problem is told in words")
+    if one.kind not in (ERROR, WARNING):
+        raise ValueError("a problem is an error or a warning")
+    return one
+
+
+def _begun(path: Path) -> bool:
+    """Whether a folder holds no more than a run without a record has, and no identity that can be read."""
+    if _readable(path) is not None:
+        return False
+    others = {other.name for other in path.parent.iterdir() if not HALF.fullmatch(other.name)}
+    segments = (path.parent / "journal").glob("*") if "journal" in others else ()
+    return others <= BEGUN and all(segment.suffix == ".seg" for segment in segments)
+
+
+def _claim(path: Path, identity: Mapping[str, Any]) -> None:
+    """Write the identity if the folder is new; refuse a folder of another run."""
+    wanted = dict(identity)
+    if path.exists():
+        found = _identity(path)
+        differing = [key for key in wanted if found.get(key) != wanted[key]]
+        if differing:
+            told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)
+            raise UserError(f"{path.parent} belongs to another run ({told}); choose another name or results_dir")
+        return
+    raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
+
+
+def _write(path: Path, identity: Mapping[str, Any]) -> None:
+    durable.write(path, json.dumps(identity, indent=1, sort_keys=True) + "\n")
+
+
+def _readable(path: Path) -> Mapping[str, Any] | None:
+    try:
+        return _identity(path)
+    except (UserError, FileNotFoundError):
+        return None
+
+
+def _identity(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError):
+        raise UserError(f"{path} is not JSON; restore it, or choose another name or results_dir") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{path} holds no keys and values; restore it, or choose another name or results_dir")
+    return found
+
+
+def _written(dataset: xr.Dataset, snapshots: Path) -> Path:
+    """A tree with the digest of its bytes as name, all of it on the disk."""
+    fresh = durable.unfinished(snapshots / "writing")
+    try:
+        codec = (ZstdCodec(level=3, checksum=True),)
+        encoding = {name: {"compressors": codec} for name in dataset.variables}
+        dataset.to_zarr(fresh, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
+        final = snapshots / tree_digest(fresh)[:DIGITS]
+        if not intact(final, {final.name}):
+            durable.sync_tree(fresh)
+            _remove(final)
+            fresh.rename(final)
+        else:
+            durable.sync_tree(final)  # who wrote it may have been killed before
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    durable.sync_folder(snapshots)
+    return final
+
+
+def _target(link: Path) -> str | None:
+    """The name of the tree that a link leads to, whether or not it is there."""
+    return Path(os.readlink(link)).name if link.is_symlink() else None
+
+
+def _prune(snapshots: Path, kept: set[str]) -> None:
+    """Remove all but these: what is published now, and what was before, which a reader may still have open."""
+    for path in snapshots.iterdir():
+        if path.name not in kept:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)

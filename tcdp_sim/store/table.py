@@ -1,0 +1,197 @@
+"""Summaries -> a labelled Dataset: one row a cell."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.study.cells import Cell
+from tcdp_sim.summaries.summary import (
+    CONFIDENCE,
+    INTERVAL,
+    RESOLUTION,
+    Distribution,
+    Summary,
+    mean,
+    proportion,
+    quantiles,
+)
+
+BLOCK = 4096  # cells whose summaries are in memory at a time
+QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
+_NAN4 = (np.nan,) * 4
+
+
+def tabulate(
+    cells: Sequence[Cell],
+    summaries: Iterable[Summary | None],
+    counts: Mapping[str, np.ndarray],
+    attributes: Mapping[str, Any],
+    problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
+) -> xr.Dataset:
+    """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None).
+
+    counts: digest -> counts of the occupied bins, for every digest that a cell names; problems: (cell id, kind) -> how
+    many of its chunks had an error or a warning. Cells are taken a block at a time, so that memory holds few summaries.
+    """
+    coming = iter(summaries)
+    blocks = [cells[start : start + BLOCK] for start in range(0, len(cells), BLOCK)]
+    parts = [_block(block, list(islice(coming, len(block))), counts, problems) for block in blocks]
+    data = _joined(parts, list(map(len, blocks))) | _data_counts(cells, counts)
+    return xr.Dataset(data, _coordinates(cells), dict(attributes))
+
+
+def _block(cells, summaries, counts, problems):
+    """Variables of some cells: name -> (dimensions, values, attributes)."""
+    mechanism = mechanism_class(cells[0].law["mechanism"])
+    thresholds = [mechanism.build(cell.law, counts[cell.counts]).thresholds for cell in cells]
+    data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
+    warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
+    data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
+    failed = [int((cell.id, "error") in problems) for cell in cells]
+    data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
+    for name, about in mechanism.observables.items():
+        found = [s.observables.get(name) if s else None for s in summaries]
+        data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
+        data |= _exceedances(name, about, found, [t.get(name, {}) for t in thresholds])
+    for name, meaning in mechanism.events.items():
+        hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
+        data |= _proportions(name, "cell", f"P[{meaning}]", hits)
+    return data | _batches(summaries)
+
+
+def _joined(parts, sizes):
+    """The variables of all blocks, one after the other; where a block lacks one, NaN or zero."""
+    found = {name: variable for part in reversed(parts) for name, variable in part.items()}
+    order = dict.fromkeys(name for part in parts for name in part)
+    # popped, so that memory holds the table once, not twice
+    return {name: _stacked([part.pop(name, None) for part in parts], sizes, found.pop(name)) for name in order}
+
+
+def _stacked(variables, sizes, model):
+    dims, like, attributes = model
+    blank = np.nan if like.dtype.kind == "f" else 0
+    sizes = sizes if "cell" in (dims, dims[0]) else [0] * len(sizes)  # else entries of cells: none
+    blanks = (np.full((size, *like.shape[1:]), blank, like.dtype) for size in sizes)
+    arrays = [variable[1] if variable else empty for variable, empty in zip(variables, blanks)]
+    if like.ndim > 1:  # batches: of the largest cell in the block
+        width = max(array.shape[1] for array in arrays)
+        arrays = [np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=np.nan) for a in arrays]
+    return dims, np.concatenate(arrays), attributes
+
+
+def _batches(summaries):
+    """Where random numbers are shared: means over batches of trials, in the order of the trials (see paired.py)."""
+    names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
+    out = {}
+    for name in names:
+        found = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
+        table = np.full((len(found), max(map(len, found))), np.nan)
+        for row, means in zip(table, found):
+            row[: len(means)] = means
+        out[f"{name}_batch_mean"] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
+    return out
+
+
+def _data_counts(cells, counts):
+    """The occupied counts of every data set once, and where those of each cell lie among them."""
+    used = dict.fromkeys(cell.counts for cell in cells)
+    sizes = {digest: len(counts[digest]) for digest in used}
+    starts = dict(zip(used, np.cumsum([0, *sizes.values()])))
+    return {
+        "data_counts": _row(np.concatenate([counts[d] for d in used]), "counts", "occupied bins", "data_entry"),
+        "data_start": _row([starts[cell.counts] for cell in cells], "1", "first entry of the cell's data_counts"),
+        "data_size": _row([sizes[cell.counts] for cell in cells], "1", "how many entries it has"),
+    }
+
+
+def _coordinates(cells):
+    axes = {axis: None for cell in cells for axis in cell.coords} | {"omega": None}
+    columns: dict[str, Any] = {axis: [cell.coords.get(axis) for cell in cells] for axis in axes}
+    out = {}
+    for axis, column in columns.items():
+        numeric = all(value is None or isinstance(value, float) for value in column)
+        blank = np.nan if numeric else ""
+        values = [blank if value is None else value for value in column]
+        out[axis] = ("cell", np.array(values, dtype=float if numeric else object))
+    texts = {
+        "id": [cell.id for cell in cells],
+        "guarantee": [cell.guarantee for cell in cells],
+        "noise_law": [cell.noise for cell in cells],
+        "law": [json.dumps(cell.law, sort_keys=True) for cell in cells],
+    }
+    out |= {name: ("cell", np.array(column, dtype=object)) for name, column in texts.items()}
+    out["quantile"] = ("quantile", QUANTILES)
+    return out
+
+
+def _row(values, unit, meaning, dims="cell"):
+    return (dims, np.asarray(values), {"units": unit, "long_name": meaning})
+
+
+def _moments(name, about, found):
+    rows = np.array([_moment_row(d) for d in found], dtype=float).T
+    names = ("mean", "mean_mcse", "sd", "min", "max")
+    said = ("mean", "Monte Carlo standard error of the mean", "standard deviation", "smallest", "largest")
+    out = {f"{name}_{n}": _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, said)}
+    lost = [d.nonfinite if d else 0 for d in found]
+    out |= {f"{name}_nonfinite": _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+    if any(d and any(d.infinite) for d in found):  # the others of those that are not finite are NaN
+        for side, sign in enumerate(("minus", "plus")):
+            infinite = [d.infinite[side] if d else 0 for d in found]
+            out[f"{name}_{sign}_infinity"] = _row(infinite, "1", f"{about.meaning}: trials that are {sign} infinity")
+    return out
+
+
+def _moment_row(d: Distribution | None):
+    if d is None:
+        return (np.nan,) * 5
+    return (*mean(d), d.moments[:, 3].min(), d.moments[:, 4].max())
+
+
+def _quantiles(name, about, found):
+    none = np.full((4, len(QUANTILES)), np.nan)
+    table = np.stack([quantiles(d, QUANTILES) if d else none for d in found], axis=1)
+    said = (
+        f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
+        "Monte Carlo standard error of the quantile",
+        f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
+        f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
+    )
+    return {
+        f"{name}_quantile{end}": _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
+        for end, part, text in zip(INTERVAL, table, said)
+    }
+
+
+def _histogram(name, about, found):
+    keys = [d.keys if d else np.zeros(0, np.int32) for d in found]
+    counts = [d.counts if d else np.zeros(0, np.int64) for d in found]
+    entry = f"{name}_entry"
+    return {
+        f"{name}_histogram_key": _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summary.bin_edges", entry),
+        f"{name}_histogram_count": _row(np.concatenate(counts), "1", f"{about.meaning}: trials in the bin", entry),
+        f"{name}_histogram_bins": _row([len(k) for k in keys], "1", f"bins of the cell along {entry}"),
+    }
+
+
+def _exceedances(name, about, found, thresholds):
+    out = {}
+    for label in dict.fromkeys(label for row in thresholds for label in row):
+        values = [row.get(label, np.nan) for row in thresholds]
+        hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in found]
+        out[f"{name}_{label}"] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
+        out |= _proportions(f"{name}_exceeds_{label}", "cell", f"P[{about.meaning} > its {label} threshold]", hits)
+    return out
+
+
+def _proportions(name, dims, meaning, hits):
+    table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
+    said = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
+    out = {f"{name}{end}": _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, said)}
+    return out | {f"{name}_count": _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}

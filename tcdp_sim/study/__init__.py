@@ -1,0 +1,1 @@
+"""What is asked: the yaml files and the command's words become checked settings, blocks, points and cells."""

@@ -1,0 +1,197 @@
+"""Points -> cells: each with an identity that holds exactly what its law depends on, each checked before it runs.
+
+Cells that are to meet the same random numbers (`share`) bear the name of their common stream in their law: a function
+of the mechanism and of the coordinates on all other axes. So it is part of their identity, and no other run of the
+same cells can be mistaken for it.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.study.points import derived
+
+NO_COUNTS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One point of the sweep.
+
+    id: sha256 of the canonical law; law: the plain description from which a worker builds the mechanism;
+    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data, "" without;
+    guarantee: the promise of its noise; work: rough random numbers a trial.
+    """
+
+    id: str
+    law: Mapping[str, Any]
+    coords: Mapping[str, Any]
+    counts: str
+    guarantee: str
+    noise: str
+    work: float
+
+    @property
+    def where(self) -> str:
+        """Its coordinates, for people."""
+        return " ".join(f"{axis}={_show(value)}" for axis, value in self.coords.items() if value is not None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
+
+    data: the data sets of which there is something to tell, by name: users' own, and those not read in full.
+
+    Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
+    """
+
+    cells: tuple[Cell, ...]
+    counts: Mapping[str, Any]
+    skipped: tuple[str, ...]
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def laws(self) -> tuple[Cell, ...]:
+        """What is simulated: of the cells with one law the first."""
+        first: dict[str, Cell] = {}
+        for cell in self.cells:
+            first.setdefault(cell.id, cell)
+        return tuple(first.values())
+
+
+def plan(
+    blocks: Mapping[str, list[dict[str, Any]]],
+    mechanism: type[Mechanism],
+    options: Mapping[str, Any],
+    load: Callable[[str, Any], Any],
+    noises: Mapping[str, Any],
+    invalid: str = "refuse",
+    share: Sequence[str] = (),
+) -> Plan:
+    """Points -> cells, each validated; equal cells once, in order of first appearance.
+
+    blocks: block name -> points; options: the mechanism's own settings; load(data name, k) -> Counts; noises:
+    noise name -> its spec (family, calibration). invalid: "refuse" raises UserError at the first point outside a
+    precondition, "skip" leaves such points out and lists them; share: axes along which cells have one random stream.
+    """
+    cells: dict[Any, Cell] = {}
+    counts: dict[str, Any] = {}
+    told: dict[str, Any] = {}
+    skipped: list[str] = []
+    seen = set()
+    once = _Once()
+    for where, point in ((where, point) for where, found in blocks.items() for point in found):
+        _check_complete(point, mechanism, where)
+        full = derived(point, where)
+        if full.get("noise") is not None:
+            full["noise"] = noises[_known_noise(full["noise"], noises, where)]
+        label = _label(point, mechanism.uses(full))
+        if label in seen:
+            continue
+        seen.add(label)
+        data = _loaded(load, point, where) if "data" in mechanism.axes else None
+        try:
+            cell = _cell(mechanism, full, options, data, dict(label), share, once)
+        except ValueError as reason:
+            message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
+            if invalid != "skip":
+                raise UserError(f"{_place(where)}cell {message}; invalid=skip leaves such cells out") from None
+            skipped.append(message)
+            continue
+        cells.setdefault((cell.id, *cell.coords.items()), cell)
+        counts[cell.counts] = data.counts if data else NO_COUNTS
+        if data and (data.own or data.left_out):
+            told.setdefault(data.name, data)
+    if not cells:
+        raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
+    return Plan(tuple(cells.values()), counts, tuple(skipped), told)
+
+
+def _place(where: str) -> str:
+    """The start of a message about a further block; the sweep itself needs no mention."""
+    return f"{where}: " if where.startswith("also.") else ""
+
+
+def _loaded(load, point, where):
+    try:
+        return load(point["data"], point["k"])
+    except UserError as mistake:
+        raise UserError(f"{_place(where)}{mistake}") from None
+
+
+def _known_noise(name, noises, where) -> str:
+    if name not in noises:
+        raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}")
+    return name
+
+
+def _label(point, used) -> tuple[tuple[str, Any], ...]:
+    return tuple((axis, value if axis in used else None) for axis, value in point.items())
+
+
+def _cell(mechanism, point, options, data, label, share, once) -> Cell:
+    size = {"k": data.bins} if data else {}
+    law = mechanism.law(point | size, options, data)
+    built = mechanism.build(law, data.counts if data else NO_COUNTS)
+    if share:
+        law["stream"] = _stream(mechanism, label | size, share)
+    named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
+    coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
+    digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
+    told = (once(digest), once(str(built.guarantee)), once(noise))
+    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)
+
+
+class _Once:
+    """Equal texts and flat mappings become the same object: a sweep of 1e6 cells repeats a handful of them."""
+
+    def __init__(self):
+        self._known: dict[Any, Any] = {}
+
+    def __call__(self, value):
+        if isinstance(value, str):
+            return self._known.setdefault(value, value)
+        if isinstance(value, dict):
+            try:
+                return self._known.setdefault(tuple((key, type(part), part) for key, part in value.items()), value)
+            except TypeError:  # something in it cannot be hashed
+                return value
+        return value
+
+
+def _stream(mechanism, label, share) -> str:
+    """The name of the random stream that cells have in common which differ on the shared axes only."""
+    fixed = {axis: value for axis, value in label.items() if axis not in share and value is not None}
+    return cell_id({"share": sorted(share), "mechanism": mechanism.name, "version": mechanism.version, "point": fixed})
+
+
+def cell_id(law: Mapping[str, Any]) -> str:
+    """sha256 of the canonical JSON: sorted keys, whole floats as integers, floats to 12 significant digits."""
+    return hashlib.sha256(json.dumps(_canonical(law), sort_keys=True).encode()).hexdigest()
+
+
+def _canonical(value):
+    if isinstance(value, Mapping):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return f"{value:.12g}"
+
+
+def _check_complete(point, mechanism, where):
+    if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
+        raise UserError(f"{_place(where)}give omega or omega_sqrt_rho, not both; set the other to null")
+    for axis in mechanism.required:
+        if point.get(axis) is None:
+            raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
+
+
+def _show(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

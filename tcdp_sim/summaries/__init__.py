@@ -1,0 +1,1 @@
+"""What is kept of a chunk's trials: a small, frozen, mergeable summary, and its statistics."""

@@ -1,0 +1,97 @@
+"""T2: a whole CDF from medians of medians: the data are cut at a private median, and each part again."""
+
+from dataclasses import dataclass
+from math import ceil, log2
+
+import numpy as np
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.ledger import Step
+from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.thresholds.finder import Finder
+from tcdp_sim.thresholds.records import SMALL, Records
+from tcdp_sim.thresholds.step_cdf import StepCdf, window
+
+
+@dataclass(frozen=True)
+class Medians:
+    """2^levels - 1 cuts by `levels` rounds of halving. bits: random low bits appended to every record against ties.
+
+    The finder works on the domain of k 2^bits elements. A node holds the records in (low, high], public numbers; its
+    window is the middle m of their ranks. Adding or removing a record changes it by at most one substitution, and a
+    substitution touches at most two nodes of a level, one at the root.
+    """
+
+    n: int
+    levels: int
+    bits: int
+    finder: Finder
+
+    @property
+    def ledger(self) -> tuple[Step, ...]:
+        """2 levels - 1 changed windows; nodes of a level hold disjoint data. The random bits cost nothing."""
+        cost = self.finder.guarantee
+        lines = [Step("level 0", cost, "one changed window")]
+        for level in range(1, self.levels):
+            lines += [Step(f"level {level}, {end}", cost, "one changed window") for end in ("old place", "new place")]
+        return tuple(lines)
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error over all j, in records, if every window's point is interior."""
+        half = self.finder.m // 2 + 1
+        return (2 * self.levels + 1) / 3 * half + self.n / 2 ** (self.levels + 1) + 1
+
+    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+        """One release."""
+        low_bits = rng.integers(0, 2**self.bits, self.n)
+        kind = np.int64 if self.finder.k <= SMALL else object
+        blurred = np.sort((data.sorted.astype(kind) << self.bits) + low_bits)
+        cuts: list[int] = []
+        self._cut(blurred, -1, self.finder.k - 1, self.levels, cuts, rng)
+        parts = 2**self.levels
+        estimates = tuple((i + 0.5) * self.n / parts for i in range(parts))
+        return StepCdf(tuple(sorted(cut >> self.bits for cut in cuts)), estimates, self.n)
+
+    def _cut(self, local, low, high, levels, cuts, rng):
+        """Cut the records in (low, high] and, to the remaining levels, what lies on either side."""
+        if levels == 0:
+            return
+        m = self.finder.m
+        cut = high
+        if low < high:
+            start = len(local) // 2 - m // 2
+            found = self.finder.find(window(local, start, m, low + 1, high), rng)
+            cut = min(max(found, low + 1), high)
+        cuts.append(cut)
+        inside = int(np.searchsorted(local, cut, side="right"))
+        self._cut(local[:inside], low, cut, levels - 1, cuts, rng)
+        self._cut(local[inside:], cut, high, levels - 1, cuts, rng)
+
+
+def plan_medians(
+    levels: int,
+    n: int,
+    k: int,
+    rho: float,
+    omega: float,
+    beta: float = BETA,
+    size: int | None = None,
+    family: str = "sinh_normal",
+    calibration: str = "tight",
+) -> Medians:
+    """Halving of n records in {0, ..., k - 1} to `levels` rounds at (rho, omega)-tCDP together; UserError unless 1..12.
+
+    size: of the windows; default what is proved to suffice for all of them with probability 1 - beta, at most n.
+    """
+    if isinstance(levels, bool) or not isinstance(levels, int) or not 1 <= levels <= 12:
+        raise UserError(f"levels = {levels!r} is not valid; valid: a whole number from 1 to 12")
+    if n < 1:
+        raise UserError(f"n = {n} is not valid; valid: at least 1 record")
+    bits = min(2 * ceil(log2(n)) + 20 if n > 1 else 20, 62)
+    spare = 62 - (k - 1).bit_length()
+    bits = spare if 2 * log2(n) < spare < bits else bits  # machine integers, if they leave ties rare enough
+    told = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
+    wide = Finder(*told, None, family, calibration)
+    size = min(wide.needed, n) if size is None else size
+    return Medians(n, levels, bits, Finder(*told, size, family, calibration))

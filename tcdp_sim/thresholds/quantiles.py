@@ -1,0 +1,72 @@
+"""T3: single quantiles. Each is an interior point of a window of ranks around its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+
+import numpy as np
+
+from tcdp_sim.errors import UserError, real
+from tcdp_sim.interior.ledger import Step
+from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.thresholds.finder import Finder
+from tcdp_sim.thresholds.records import Records
+from tcdp_sim.thresholds.step_cdf import StepCdf, window
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """The p-quantiles of n records, at rho shared evenly between them; neighbours substitute a record.
+
+    With probability 1 - beta each is within m / 2 ranks of rank ceil(p n), m the finder's window.
+    """
+
+    levels: tuple[float, ...]
+    n: int
+    finder: Finder
+
+    @property
+    def ledger(self) -> tuple[Step, ...]:
+        """One line a quantile: the window changes by one substitution, since its ranks are fixed."""
+        cost = self.finder.guarantee
+        return tuple(Step(f"quantile {p:g}", cost, "window of fixed ranks, one interior point") for p in self.levels)
+
+    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+        """One release."""
+        m, found = self.finder.m, []
+        for p in self.levels:
+            start = self.rank(p) - (m + 1) // 2
+            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+        ranks = [0, *(self.rank(p) for p in self.levels), self.n]
+        middle = [(a + b) / 2 for a, b in pairwise(ranks)]
+        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), tuple(middle), self.n)
+
+    def rank(self, p: float) -> int:
+        """The rank that stands for the p-quantile."""
+        return min(max(ceil(p * self.n), 1), self.n)
+
+
+def plan_quantiles(
+    levels: Sequence[float],
+    n: int,
+    k: int,
+    rho: float,
+    omega: float,
+    beta: float = BETA,
+    size: int | None = None,
+    family: str = "sinh_normal",
+    calibration: str = "tight",
+) -> Quantiles:
+    """Quantiles of n records in {0, ..., k - 1} at (rho, omega)-tCDP together.
+
+    size: of each window; default what is proved to suffice, but at most n. UserError unless 0 < p < 1, ascending.
+    """
+    told = tuple(real("quantile", p, 0, 1) for p in levels)
+    if not told or list(told) != sorted(set(told)):
+        raise UserError(f"quantiles = {list(levels)} is not valid; valid: ascending numbers between 0 and 1")
+    if n < 1:
+        raise UserError(f"n = {n} is not valid; valid: at least 1 record")
+    told_finder = (k, rho / len(told), omega, beta / len(told))
+    wide = Finder(*told_finder, None, family, calibration)
+    return Quantiles(told, n, Finder(*told_finder, min(wide.needed, n) if size is None else size, family, calibration))

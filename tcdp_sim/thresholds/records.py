@@ -1,0 +1,80 @@
+"""Ordered records as the threshold queries see them: sorted, with the true ranks beside."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.domain_points import domain_size, short, whole_numbers
+from tcdp_sim.thresholds.step_cdf import StepCdf
+
+SMALL = 2**62  # up to here elements are kept as int64
+
+
+class Records:
+    """n records in {0, ..., k - 1}, given as distinct values (ascending) and how often each occurs.
+
+    UserError for no records, values that are not whole, outside the domain or out of order, and counts that are not
+    positive whole numbers.
+    """
+
+    def __init__(self, values: Sequence[int], counts: Sequence[int], k: int):
+        self.k = domain_size(k)
+        self.kind = np.int64 if self.k <= SMALL else object
+        if not len(values) or len(values) != len(counts):
+            raise UserError("the data set is empty; valid: at least 1 record, and a count for each value")
+        values, counts = whole_numbers(values), whole_numbers(counts, "a count")
+        if values[0] < 0 or values[-1] >= self.k:
+            outside = values[0] if values[0] < 0 else values[-1]
+            raise UserError(
+                f"a value of {short(outside)} lies outside the domain; valid: 0 to {short(self.k - 1)}"
+            )
+        self.values, self.counts = np.array(values, dtype=self.kind), np.asarray(counts, dtype=np.int64)
+        if (self.values[1:] <= self.values[:-1]).any() or (self.counts < 1).any():
+            raise UserError("values and counts are not valid; valid: ascending distinct values, positive counts")
+
+    @classmethod
+    def of(cls, values: Sequence[int], k: int) -> "Records":
+        """From records in any order, repeats allowed."""
+        distinct, counts = np.unique(np.array(whole_numbers(values), dtype=object), return_counts=True)
+        return cls(distinct.tolist(), counts.tolist(), k)
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """F at the distinct values, with F(-1) = 0 in front."""
+        return np.concatenate([[0], np.cumsum(self.counts)])
+
+    @property
+    def n(self) -> int:
+        """How many records there are."""
+        return int(self.below[-1])
+
+    @cached_property
+    def sorted(self) -> np.ndarray:
+        """Every record, ascending."""
+        return np.repeat(self.values, self.counts)
+
+    def ranks(self, places) -> np.ndarray:
+        """F at these elements."""
+        return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]
+
+    def quantile(self, p: float) -> int:
+        """The order statistic of rank ceil(p n)."""
+        return int(self.values[np.searchsorted(self.below, np.ceil(p * self.n), side="left") - 1])
+
+    def rank_error(self, places, rank: int) -> np.ndarray:
+        """By how many records each place j misses the order statistic of that rank: 0 iff F(j - 1) < rank <= F(j)."""
+        upto = self.ranks(places)
+        under = self.ranks([int(j) - 1 for j in places])
+        return np.maximum(np.maximum(rank - upto, under - rank + 1), 0).astype(np.float64)
+
+    def sup_error(self, found: StepCdf) -> float:
+        """max_j |estimate - F(j)| over ALL j of the domain, in records.
+
+        Both are step functions, so the data, the breakpoints and their predecessors are all that need be looked at.
+        """
+        cuts = np.array(found.breakpoints, dtype=self.kind)
+        places = np.concatenate([self.values, self.values - 1, cuts, cuts - 1])
+        estimates = np.array(found.estimates)[np.searchsorted(cuts, places, side="right")]
+        return float(np.abs(estimates - self.ranks(places))[places >= 0].max())

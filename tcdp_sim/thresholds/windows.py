@@ -1,0 +1,131 @@
+"""T1: a whole CDF from interior points of windows that begin at noisy ranks, after Bun-Nissim-Stemmer-Vadhan 2015."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.interior.ledger import Step
+from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.thresholds.finder import Finder
+from tcdp_sim.thresholds.records import Records
+from tcdp_sim.thresholds.step_cdf import StepCdf, window
+
+GAP_SHARE = 0.1  # of rho, for where the windows begin
+GAP_SCALES = 6.0  # standard deviations of a gap's noise in the least gap, if that is enough
+SPARE = 1e-4  # of rho, for failed moves: the gaps are made long enough
+ROUNDING = 1e-14  # of the exponents below, which nearly cancel; on the safe side
+MOST_WINDOWS = 31
+
+
+@dataclass(frozen=True)
+class Windows:
+    """`count` windows of m records each, separated by gaps of `gap` + round(scale N(0, 1)) records, not below 0.
+
+    Substituting a record moves the ranks between its old and its new place by one. A coupling that follows the past
+    keeps all windows equal but two: the gap after the first changed window is moved by one, and moved back after the
+    second. Where a gap is clamped at 0 the move fails and is tried again, at the cost of one more changed window.
+    """
+
+    n: int
+    count: int
+    gap: int
+    scale: float
+    finder: Finder
+
+    @property
+    def ledger(self) -> tuple[Step, ...]:
+        """Two changed windows, two moved gaps, and what failed moves may cost."""
+        point = self.finder.guarantee
+        move = 1 / (2 * self.scale**2)
+        return (
+            *(Step(f"changed window {i}", point, "one substitution in it") for i in (1, 2)),
+            *(Step(f"moved gap {i}", ZCDP(move), "Gaussian moved by one, rounded") for i in (1, 2)),
+            Step("failed moves", TCDP(max(self._failed, 1e-300), self.finder.omega), "gaps clamped at zero"),
+        )
+
+    @property
+    def _failed(self) -> float:
+        return failed_moves(self.finder.guarantee.rho, self.finder.omega, self.gap, self.scale)
+
+    @property
+    def starts(self) -> list[float]:
+        """The ranks before which the windows are meant to begin."""
+        return [i * self.gap + (i - 1) * self.finder.m for i in range(1, self.count + 1)]
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error over all j, in records, with probability at least 1 - BETA - the beta of the plan."""
+        drift = self.scale * sqrt(2 * self.count * log(2 * self.count / BETA)) + 0.5 * self.count
+        return (2 * self.finder.m + self.gap) / 2 + drift
+
+    def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
+        """One release."""
+        m, reached, found = self.finder.m, 0, []
+        for step in np.rint(self.scale * rng.standard_normal(self.count)).astype(np.int64).tolist():
+            start = reached + max(0, self.gap + step)
+            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            reached = start + m
+        starts = self.starts
+        between = [(a + b + m) / 2 for a, b in pairwise(starts)]
+        estimates = ((starts[0] + m) / 2, *between, (starts[-1] + self.n) / 2)
+        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), estimates, self.n)
+
+
+def failed_moves(rho: float, omega: float, gap: int, scale: float) -> float:
+    """The rho of failed moves where a point costs rho: 2 log((1 - q) / (1 - q e^y)) / a at omega, where it is largest.
+
+    a = order (order - 1), y = a (rho + that of a move); q: probability that a gap, tilted by the order, is clamped.
+    Infinite where a gap is too short for any bound.
+    """
+    each = rho + 1 / (2 * scale**2)
+    top = omega * (omega - 1) * each
+    log_risk = float(log_ndtr(-(gap - 0.5 - (omega - 1)) / scale)) + top * (1 + ROUNDING)  # of q e^y
+    if log_risk > -1e-3:
+        return inf
+    return 2 * each / top * exp(log_risk) * -expm1(-top) / -expm1(log_risk)
+
+
+def _least_gap(rho: float, omega: float, scale: float, spare: float) -> int:
+    """A gap at which failed moves cost at most `spare`, the least but for a standard deviation of room."""
+    each = rho + 1 / (2 * scale**2)
+    top = omega * (omega - 1) * each
+    odds = spare * top / (2 * each * -expm1(-top))  # of q e^y against 1 - q e^y
+    log_risk = min(log(odds) - log1p(odds), -0.01)
+    reach = float(-ndtri_exp(log_risk - top * (1 + 2 * ROUNDING)))
+    return max(ceil(GAP_SCALES * scale + omega), ceil(scale * reach + omega))
+
+
+def plan_windows(
+    n: int,
+    k: int,
+    rho: float,
+    omega: float,
+    beta: float = BETA,
+    family: str = "sinh_normal",
+    calibration: str = "tight",
+    most: int = MOST_WINDOWS,
+) -> Windows:
+    """As many windows as n records hold, at most `most`, at (rho, omega)-tCDP together.
+
+    Each window is as large as is proved to suffice for all to have interior points with probability 1 - beta.
+    UserError if n does not hold one window.
+    """
+    move = GAP_SHARE * rho / 2
+    scale = 1 / sqrt(2 * move)
+    if not (1 < omega < inf):
+        raise UserError(f"omega = {omega:g} is not valid; valid: 1 < omega < inf, beyond it failed moves cost too much")
+    point = (rho * (1 - SPARE) - 2 * move) / 2
+    least = _least_gap(point, omega, scale, SPARE * rho)
+    count = most
+    while count:
+        finder = Finder(k, point, omega, beta / count, None, family, calibration)
+        held = floor(n / (finder.needed + least))
+        if held >= count:
+            return Windows(n, count, max(least, floor(n / count) - finder.needed), scale, finder)
+        count = min(max(held, 1), count - 1)
+    raise UserError(f"n = {n} records hold no window; valid: n >= {finder.needed + least} at this budget and domain")

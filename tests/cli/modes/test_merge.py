@@ -1,0 +1,151 @@
+"""mode=merge: three stores give one, whatever is merged first, to the byte; and what is refused leaves no trace."""
+
+import json
+import shutil
+from dataclasses import replace
+from io import StringIO
+from itertools import permutations
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tcdp_sim.store import certificate, run_folder
+from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
+from tcdp_sim.summaries.summary import from_bytes, to_bytes
+
+CELLS = ("sweep.k=10", "sweep.omega_sqrt_rho=1")
+PARTS = {  # each two share some chunks, and none has all of the others'
+    "a": ("sweep.noise=[gaussian,laplace]", "trials=1000"),
+    "b": ("sweep.noise=[laplace,truncated_laplace]", "trials=1500", "sweep.delta=1e-6"),
+    "c": ("sweep.noise=[truncated_laplace,gaussian]", "trials=1500", "sweep.delta=1e-6"),
+}
+WHOLE = ("sweep.noise=[gaussian,laplace,truncated_laplace]", "trials=1500", "sweep.delta=1e-6")
+
+
+@pytest.fixture
+def undrawn(tiny, monkeypatch):
+    """The command without its figures: undrawn(*words) -> (exit code, stdout, stderr)."""
+    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    return lambda *words: tiny(*CELLS, *words)
+
+
+@pytest.fixture
+def parts(undrawn, tmp_path):
+    for name, words in PARTS.items():
+        assert undrawn(f"name={name}", *words)[0] == 0
+    return tmp_path / "results"
+
+
+def opened(folder):
+    return run_folder.Run(folder, json.loads((folder / "run.json").read_text("utf-8")))
+
+
+def records(folder):
+    run = opened(folder)
+    return {key: run.record(*key) for key in run.done}
+
+
+def contents(folder):
+    return tree_digest((folder / "results.zarr").resolve()), (folder / certificate.NAME).read_bytes()
+
+
+@pytest.fixture
+def merged(undrawn, parts, monkeypatch):
+    """merged(name, x, y): a new folder with what two of the others have, nothing simulated and nothing published."""
+    from tcdp_sim.cli.modes import merge, run
+
+    configs = []
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "main", lambda raw, console: configs.append(raw))
+        assert undrawn(*WHOLE, "name=start", "mode=merge", f"other={parts / 'a'}")[0] == 0
+
+    def merge_two(name, x, y):
+        if not (parts / name).exists():
+            shutil.copytree(parts / x, parts / name, symlinks=True)
+            with monkeypatch.context() as patch:
+                patch.setattr(run, "main", lambda raw, console: None)
+                merge.main({**configs[0], "name": name, "other": str(parts / y)}, Console(file=StringIO()))
+
+    return merge_two
+
+
+def test_associative_and_commutative(undrawn, parts, merged):
+    """(x + y) + z and x + (y + z) in every order: the records are those of one run, and so is what is published."""
+    assert undrawn("name=whole", *WHOLE)[0] == 0
+    expected, published = records(parts / "whole"), contents(parts / "whole")
+    assert len(expected) == 3 * 3
+    for x, y, z in permutations(PARTS):
+        merged(x + y, x, y)
+        merged(y + z, y, z)
+        merged(f"{x}{y}-{z}", x + y, z)
+        merged(f"{x}-{y}{z}", x, y + z)
+        for name in (f"{x}{y}-{z}", f"{x}-{y}{z}"):
+            assert records(parts / name) == expected
+            code, out, _ = undrawn(f"name={name}", *WHOLE)
+            assert code == 0
+            assert "nothing to simulate" in out
+            assert contents(parts / name) == published
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("seed=7",), "belongs to another run (seed = '2018' there, '7' here)"),
+        (("chunk=250",), "belongs to another run (chunk = 500 there, 250 here)"),
+        (("experiment=privacy_loss", "sweep.k=null", "sweep.noise=laplace"), "belongs to another run (experiment = "),
+    ],
+)
+def test_foreign_runs_are_refused(undrawn, folder, words, said):
+    assert undrawn("sweep.noise=laplace", "name=other")[0] == 0
+    code, _, err = undrawn("sweep.noise=laplace", "mode=merge", f"other={folder.parent / 'other'}", "name=new", *words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
+    assert not (folder.parent / "new").exists()
+
+
+def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch):
+    """One chunk of many differs: nothing of that run is added, also not what nobody contradicts."""
+    run = opened(parts / "b")
+    (cell, chunk), *others = [key for key in run.done if key in records(parts / "a")]
+    summary = from_bytes(run.record(cell, chunk))
+    name, found = next(iter(summary.observables.items()))
+    moments = found.moments.copy()
+    moments[0, 1] = np.nextafter(moments[0, 1], np.inf)  # the sum of its trials
+    changed = replace(summary, observables={**summary.observables, name: replace(found, moments=moments)})
+    everything = [(*key, run.record(*key)) for key in others] + [(cell, chunk, to_bytes(changed))]
+    shutil.rmtree(parts / "b" / "journal")
+    with opened(parts / "b").writer({}) as writer:
+        for record in everything:
+            writer.append(*record)
+    before = records(parts / "a"), contents(parts / "a")
+    code, _, err = undrawn("name=a", "mode=merge", f"other={parts / 'b'}", *WHOLE)
+    assert code == 2
+    assert f"differ in 1 chunks that both have, such as chunk {chunk} of cell {cell[:16]}" in err
+    assert before == (records(parts / "a"), contents(parts / "a"))
+
+
+def test_errors_of_the_other_stay_with_it(undrawn, parts):
+    """Errors of chunks that the other run could not finish are not ours; its warnings come with their chunks."""
+    problems = [Problem("a" * 64, 0, ERROR, "of another cell", ""), Problem("b" * 64, 1, WARNING, "of none", "")]
+    theirs = opened(parts / "b")
+    key = next(key for key in theirs.done if not opened(parts / "a").has(*key))
+    problems += [Problem(key[0], 999, ERROR, "of a chunk that is not there", ""), Problem(*key, WARNING, "careful", "")]
+    with theirs.writer({}) as writer:
+        for problem in problems:
+            writer.note(problem)
+    assert undrawn("name=a", "mode=merge", f"other={parts / 'b'}", *WHOLE)[0] == 0
+    assert list(opened(parts / "a").problems) == [problems[-1]]
+
+
+def test_damaged_records_of_the_other_are_passed_over(undrawn, parts):
+    """What they held is simulated: the result is the same."""
+    assert undrawn("name=whole", *WHOLE)[0] == 0
+    segment = next((parts / "b" / "journal").glob("*.seg"))
+    segment.write_bytes(segment.read_bytes()[:-9])
+    for other in "bc":
+        code, out, _ = undrawn("name=a", "mode=merge", f"other={parts / other}", *WHOLE)
+        assert code == 0
+        assert (f"journal/{segment.name}: 1 damaged stretches, which are passed over" in out) == (other == "b")
+    assert contents(parts / "a") == contents(parts / "whole")

@@ -1,0 +1,290 @@
+"""status, verify, replay, merge, and target_mcse: what can be done with a run, and what is refused."""
+
+import fcntl
+import shutil
+from math import ceil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tcdp_sim import results
+from tcdp_sim.engine import stopping
+from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.summaries.summary import summarise
+
+SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
+
+
+def snapshot(folder):
+    return tree_digest((folder / "results.zarr").resolve())
+
+
+def first_id(folder):
+    return str(results.open_cells(folder)["id"].values[0])
+
+
+@pytest.fixture
+def one_line(tiny):
+    """A command that is a mistake: one_line(*words) -> what it says."""
+
+    def run(*words):
+        code, _, err = tiny(*SMALL, *words)
+        assert code == 2
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+# Status
+
+
+def test_status_of_a_finished_run(tiny, folder):
+    assert tiny(*SMALL)[0] == 0
+    code, out, _ = tiny(*SMALL, "mode=status")
+    assert code == 0
+    assert "4 of 4 chunks, 2 of 2 cells done" in out
+    flat = results.open_cells(folder).load()
+    names = [name.removesuffix("_mcse") for name in flat if name.endswith("_mean_mcse")]
+    relative = {(n, i): x for n in names for i, x in enumerate((flat[f"{n}_mcse"] / np.abs(flat[n])).values)}
+    (name, i), worst = max(relative.items(), key=lambda one: one[1])
+    where = f"{name.removesuffix('_mean')} of noise={flat['noise'].values[i]} data=one_bin k=10 rho=0.1"
+    assert f"worst relative standard error of a mean: {100 * worst:.2f}%, {where}" in out
+    assert "nobody is at work" in out
+    _, out, _ = tiny(*SMALL, "mode=status", "trials=2000")
+    assert "4 of 8 chunks, 0 of 2 cells done" in out
+
+
+def test_status_of_nothing(one_line):
+    assert "holds no run; run the same command without mode first" in one_line("mode=status")
+
+
+# Verify and replay
+
+
+def test_an_untouched_run_is_verified(tiny):
+    assert tiny(*SMALL)[0] == 0
+    code, out, _ = tiny(*SMALL, "mode=verify", "sample=3")
+    assert code == 0
+    assert "3 of 3 chunks are the stored bits (4 are stored)" in out
+
+
+def test_a_forged_record_is_found(tiny, folder, monkeypatch):
+    """Written by a program that draws other numbers: the checksums are right, the bits are not."""
+    from tcdp_sim.engine import simulate
+
+    real = simulate.generator
+    with monkeypatch.context() as patch:
+        patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
+        assert tiny(*SMALL)[0] == 0
+    code, out, _ = tiny(*SMALL, "mode=verify")
+    assert code == 1
+    assert "0 of 4 chunks are the stored bits" in out
+    assert out.count("NOT the stored bits: cell=") == 4
+    assert "NOT the stored bits" in tiny(*SMALL, "mode=replay", f"cell={first_id(folder)}")[1]
+
+
+def test_replay_says_what_the_chunk_holds(tiny, folder):
+    assert tiny(*SMALL)[0] == 0
+    cells = results.open_cells(folder)
+    code, out, _ = tiny(*SMALL, "mode=replay", f"cell={first_id(folder)[:12]}", "index=1")
+    assert code == 0
+    assert "the same bits as stored" in out
+    assert str(cells["noise_law"].values[0]) in out
+    assert "linf_error: mean" in out
+    assert "this chunk is not stored yet" in tiny(*SMALL, "mode=replay", f"cell={first_id(folder)}", "index=7")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mode=replay",), "cell is not given"),
+        (("mode=replay", "cell=xyz"), "cell = xyz begins the ids of 0 cells"),
+        (("mode=replay", "cell=''"), "begins the ids of 2 cells"),
+        (("mode=replay", "cell=a", "index=-1"), "index = -1 is not valid"),
+        (("mode=verify",), "holds no run"),
+        (("mode=merge",), "other is not given"),
+        (("mode=merge", "other=nowhere"), "other = nowhere holds no run"),
+        (("mode=verify", "sample=0"), "sample = 0 is not valid"),
+        (("mode=fly",), "mode = 'fly' is not known; valid: run, plan, draw, status, verify, replay, merge, diff"),
+    ],
+)
+def test_mistakes_are_one_line(one_line, folder, words, said):
+    if words[:2] == ("mode=replay", "cell=a"):
+        words = ("mode=replay", "cell=''", "index=-1")
+        said = "begins the ids of 2 cells"
+    assert said in one_line(*words)
+
+
+# Merge
+
+
+def halves(tiny, folder):
+    """The same study in two folders, each with one of the noises; and the whole."""
+    for name, noise in (("a", "gaussian"), ("b", "laplace"), ("whole", "[gaussian,laplace]")):
+        assert tiny("sweep.k=10", f"sweep.noise={noise}", f"name={name}")[0] == 0
+    return folder.parent
+
+
+def test_merged_halves_are_the_whole_byte_for_byte_in_either_order(tiny, folder):
+    root = halves(tiny, folder)
+    both = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "mode=merge")
+    code, out, _ = tiny(*both, "name=a", f"other={root / 'b'}")
+    assert code == 0
+    assert "2 chunks added" in out
+    assert "nothing to simulate" in out
+    assert snapshot(root / "a") == snapshot(root / "whole")
+    assert "0 chunks added" in tiny(*both, "name=a", f"other={root / 'b'}")[1]
+    assert tiny(*both, "name=b", f"other={root / 'whole'}")[0] == 0
+    assert snapshot(root / "b") == snapshot(root / "whole")
+
+
+def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, monkeypatch):
+    from tcdp_sim.engine import simulate
+
+    root = folder.parent
+    assert tiny(*SMALL)[0] == 0
+    assert tiny(*SMALL, "name=seed", "seed=7")[0] == 0
+    assert "belongs to another run (seed" in one_line("mode=merge", f"other={root / 'seed'}")
+    assert "is this run itself" in one_line("mode=merge", f"other={folder}")
+    real = simulate.generator
+    with monkeypatch.context() as patch:
+        patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
+        assert tiny(*SMALL, "name=forged")[0] == 0
+    before = snapshot(folder)
+    assert "differ in 4 chunks that both have" in one_line("mode=merge", f"other={root / 'forged'}")
+    assert snapshot(folder) == before
+
+
+# Two drivers
+
+
+def test_a_second_driver_is_refused_and_nothing_is_lost(tiny, folder, one_line):
+    assert tiny(*SMALL)[0] == 0
+    before = snapshot(folder)
+    with (folder / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "is being written by another process" in one_line()
+        assert "a driver is at work" in tiny(*SMALL, "mode=status")[1]
+    assert tiny(*SMALL)[0] == 0
+    assert snapshot(folder) == before
+
+
+# As many trials as the standard error asks for
+
+
+TARGET = ("target_mcse={linf_error: {relative: 0.004}, top_stays: {absolute: 0.1}}", "max_trials=200000")
+
+
+def test_cells_grow_until_the_target_is_met_and_no_further(tiny, folder):
+    code, out, _ = tiny(*SMALL, *TARGET)
+    assert code == 0
+    assert "cells need more trials" in out
+    found = results.open_cells(folder).load()
+    relative = (found["linf_error_mean_mcse"] / found["linf_error_mean"]).values
+    trials = found["trials"].values
+    assert (relative <= 0.004).all()
+    assert (trials > 1000).all()
+    # one chunk less than two growth steps of 5% margin would not have been enough: sd/sqrt(n) says what is needed
+    needed = (found["linf_error_sd"] / found["linf_error_mean"]).values ** 2 / 0.004**2
+    assert (trials <= 1.3 * needed + 1000).all()
+
+
+def test_adaptive_trials_do_not_depend_on_the_way_there(tiny, folder):
+    """At once; after a smaller run; and after a larger one: the same bytes."""
+    assert tiny(*SMALL, *TARGET)[0] == 0
+    for name, before in (("small", "trials=500"), ("large", "trials=20000")):
+        assert tiny(*SMALL, f"name={name}", before)[0] == 0
+        assert tiny(*SMALL, *TARGET, f"name={name}")[0] == 0
+        assert snapshot(folder) == snapshot(folder.parent / name)
+    shutil.rmtree(folder)
+    assert tiny(*SMALL, *TARGET, "cluster=local", "cluster.workers=2")[0] == 0
+    assert snapshot(folder) == snapshot(folder.parent / "small")
+
+
+def test_the_most_trials_are_not_exceeded(tiny, folder):
+    assert tiny(*SMALL, "target_mcse={linf_error: {absolute: 1e-9}}", "max_trials=3000")[0] == 0
+    np.testing.assert_array_equal(results.open_cells(folder)["trials"], 3000)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("5", "target_mcse = 5 is not valid"),
+        ("{linf_error: {absolute: 1}} max_trials=10", "max_trials = 10 is not valid with target_mcse; valid: at least"),
+        ("{speed: {absolute: 1}}", "target_mcse.speed is not an observable or event of histogram; valid: linf_error"),
+        ("{linf_error: 1}", "target_mcse.linf_error = 1 is not valid; valid: {absolute: 0.1} or {relative: 0.001}"),
+        ("{linf_error: {absolute: 1, relative: 1}}", "is not valid; valid: {absolute"),
+        ("{linf_error: {relative: 0}}", "target_mcse.linf_error.relative = 0 is not valid"),
+        ("{linf_error: {relative: x}}", "target_mcse.linf_error.relative = 'x' is not a number"),
+    ],
+)
+def test_bad_targets_are_one_line(one_line, target, said):
+    target, *more = target.split(" max_trials")
+    assert said in one_line(f"target_mcse={target}", *(f"max_trials{word}" for word in more))
+
+
+def test_an_event_that_never_happened_so_far_needs_more_trials(tiny, folder):
+    """No hit is no proof: the target is met where at least one was seen, or max_trials ends it."""
+    rare = (*SMALL, "trials=1000", "max_trials=16000")
+    assert tiny(*rare, "target_mcse={spurious_wins: {relative: 0.5}}")[0] == 0
+    found = results.open_cells(folder).load()
+    never = (found["spurious_wins"] == 0).values
+    assert never.any()
+    assert (found["trials"].values[never] == 16000).all()
+
+
+def test_equal_trials_are_no_proof_of_a_mean():
+    """A target met by a standard error of zero: as if one trial had been off by the common value; zeros never are."""
+    settings = SimpleNamespace(chunk=100, chunks=1, max_trials=10**6, target_mcse=None)
+
+    def needed(values, **target):
+        summary = summarise("0" * 64, 0, len(values), {"x": np.asarray(values, dtype=float)}, {})
+        settings.target_mcse = {"x": target}
+        return stopping.predicted(summary, settings), stopping._needed(summary, 1, settings)
+
+    assert needed([0.1] * 100, relative=0.02) == (1, 1)  # 1 / 100 of it
+    assert needed([0.1] * 100, relative=0.005) == (ceil(4 * 1.05), 4)  # twice the target: four times the trials
+    assert needed([0.1] * 100, absolute=0.0005) == (ceil(4 * 1.05), 4)
+    assert needed([0.0] * 100, absolute=1e9) == (10**4, 4)
+    assert needed([0.0] * 100, relative=0.5) == (10**4, 4)
+    assert needed([3.0], relative=0.5) == (10**4, 4)
+    assert needed([np.inf] * 100, relative=0.5) == (1, 1)
+    assert needed([1.0, 3.0] * 50, absolute=0.1) == (2, 2)  # sd 1.005 over 10 is 0.5% too much
+
+
+def test_status_follows_the_target(tiny, folder):
+    assert tiny(*SMALL, *TARGET)[0] == 0
+    _, out, _ = tiny(*SMALL, *TARGET, "mode=status")
+    trials = results.open_cells(folder).load()["trials"].values
+    assert f"the largest {trials.max():,} as far as is known" in out
+    assert "2 of 2 cells done" in out
+
+
+def test_status_writes_nothing(tiny, folder):
+    """So that a run that may only be read can be looked at."""
+    assert tiny(*SMALL)[0] == 0
+    before = (folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns
+    assert tiny(*SMALL, "mode=status")[0] == 0
+    assert before == ((folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns)
+    (folder / "lock").unlink()
+    assert "nobody is at work" in tiny(*SMALL, "mode=status")[1]
+    assert not (folder / "lock").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tiny, folder, one_line, monkeypatch):
+    from tcdp_sim.store.run_folder import RunWriter
+
+    root = halves(tiny, folder)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(RunWriter, "__init__", full)
+    said = one_line("mode=merge", "name=a", f"other={root / 'b'}")
+    assert "No space left on device" in said
+
+
+def test_an_id_that_reads_as_a_number_is_told(one_line):
+    assert "cell = 100.0 was read as a number" in one_line("mode=replay", "cell=1e2")

@@ -1,0 +1,288 @@
+"""cluster=slurm on a real Slurm: munged, slurmctld and slurmd of one machine, started here, on loopback only."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tcdp_sim.engine import clusters, schedule
+from tcdp_sim.engine.clusters import batch, jobs, queues, tuning
+from tcdp_sim.errors import UserError
+from tcdp_sim.store.run_folder import tree_digest
+
+NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
+START, RUN = 60, 400  # seconds, generous: others may use the machine
+
+pytest.importorskip("dask_jobqueue", reason="needs the extra: pip install 'tcdp_sim[slurm]'")
+
+CONFIG = """\
+ClusterName=tcdp_test
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/munge.socket
+CredType=cred/munge
+SlurmctldPort={controller}
+SlurmdPort={daemon}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+SchedulerParameters=sched_interval=2,bf_interval=2
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+MpiDefault=none
+ReturnToService=2
+SwitchType=switch/none
+KillWait=5
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory=4096 State=UNKNOWN
+PartitionName=debug Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def tool(name):
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def started(folder, host):
+    """Start the three daemons; the environment that finds them."""
+    for name in ("munge", "state", "spool"):
+        (folder / name).mkdir()
+    key = folder / "munge" / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o600)
+    config = folder / "slurm.conf"
+    ports = {"controller": free_port(), "daemon": free_port()}
+    config.write_text(CONFIG.format(folder=folder, host=host, cores=os.cpu_count(), **ports))
+    files = {
+        "key-file": "munge.key",
+        "socket": "munge.socket",
+        "pid-file": "pid",
+        "log-file": "log",
+        "seed-file": "seed",
+    }
+    munge = [f"--{option}={folder}/munge/{name}" for option, name in files.items()]
+    daemons = (["munged", "--force", *munge], ["slurmctld", "-i", "-f", config], ["slurmd", "-f", config])
+    for name, *words in daemons:
+        subprocess.run([tool(name), *words], check=True, capture_output=True, timeout=START)
+    return os.environ | {"SLURM_CONF": str(config)}
+
+
+def stopped(folder):
+    for name in ("slurmd.pid", "slurmctld.pid", "munge/pid"):
+        if (folder / name).exists():
+            os.kill(int((folder / name).read_text()), signal.SIGKILL if name == "slurmd.pid" else signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """The environment in which sbatch finds a cluster of one node; ended after the tests."""
+    if missing := [name for name in NEEDED if not tool(name)]:
+        pytest.skip(f"no {', '.join(missing)} here (Debian: apt-get install slurm-wlm munge)")
+    if os.geteuid() != 0:
+        pytest.skip("Slurm's daemons need to be started by root")
+    folder = Path(tempfile.mkdtemp(prefix="slurm", dir="/tmp"))  # short: a socket's path has at most 108 letters
+    folder.chmod(0o755)
+    try:
+        environment = started(folder, socket.gethostname().split(".")[0])
+        deadline = time.monotonic() + START
+        while "idle" not in ask(environment, "sinfo", "-h", "-o", "%T"):
+            assert time.monotonic() < deadline, (folder / "slurmd.log").read_text()
+            time.sleep(0.2)
+        yield environment
+        ask(environment, "scancel", "-u", "root")
+    finally:
+        stopped(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ask(environment, *words):
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=START).stdout
+
+
+STUDY = ("also=null", "chunk=500", "trials=20000", "mechanism.sampling=dense", "data.n=100", "sweep.k=[2000]")
+STUDY += ("sweep.rho=[0.1]", "sweep.noise=[gaussian,laplace,truncated_laplace]")
+SLURM = ("cluster=slurm", "cluster.interface=lo", "cluster.memory=512MB")
+
+
+def start(folder, *words, **how):
+    folder.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "tcdp_sim", *STUDY, *words]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
+
+
+def finished(process):
+    try:
+        output, _ = process.communicate(timeout=RUN)
+    except BaseException:
+        process.kill()
+        raise
+    assert process.returncode == 0, output
+    return output
+
+
+def records(folder):
+    return sum(path.stat().st_size for path in (folder / "results" / "histogram" / "journal").glob("*.seg"))
+
+
+def published(folder):
+    return tree_digest((folder / "results" / "histogram" / "results.zarr").resolve())
+
+
+def numbers(environment, *words):
+    return ask(environment, "squeue", "-h", "-o", "%A", *words).split()
+
+
+def none_is_left(environment):
+    deadline = time.monotonic() + START
+    while left := numbers(environment):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """The published bytes of the same study, run in one process."""
+    folder = tmp_path_factory.mktemp("serial")
+    finished(start(folder, "cluster=serial"))
+    return published(folder)
+
+
+def until(condition, process):
+    deadline = time.monotonic() + RUN
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_worker_cancelled_mid_run_changes_no_bit(slurm, local, tmp_path):
+    process = start(tmp_path, *SLURM, "cluster.workers=2", env=slurm)
+    until(lambda: records(tmp_path) > 0, process)
+    until(lambda: len(numbers(slurm, "-t", "running")) == 2, process)
+    process.send_signal(signal.SIGSTOP)  # the run shall not end in between
+    here = [psutil.Process(process.pid), *workers(process)]
+    listening = {c.laddr.ip for p in here for c in p.net_connections("inet") if c.status == "LISTEN"}
+    cancelled = numbers(slurm)[0]
+    ask(slurm, "scancel", cancelled)
+    process.send_signal(signal.SIGCONT)
+    output = finished(process)
+    assert published(tmp_path) == local
+    assert "jobs submitted: 2; waiting for the first worker" in output
+    assert listening == {"127.0.0.1"}
+    assert cancelled in numbers(slurm, "-t", "cancelled")
+    none_is_left(slurm)
+
+
+def workers(driver):
+    """The workers' processes, of the jobs whose command names one of the driver's ports."""
+    own = psutil.Process(driver.pid)
+    ports = {str(c.laddr.port) for c in own.net_connections("inet") if c.status == "LISTEN"}
+    found = []
+    for one in psutil.process_iter(["cmdline"]):
+        words = " ".join(one.info["cmdline"] or ())
+        if "distributed.cli.dask_worker" in words and any(f":{port} " in words for port in ports):
+            found += [one, *one.children(recursive=True)]
+    assert found
+    return found
+
+
+@pytest.fixture
+def spec(slurm, tmp_path, monkeypatch):
+    """A spec for one worker, in this process; what leaves the queue is seen within a second."""
+    monkeypatch.setenv("SLURM_CONF", slurm["SLURM_CONF"])
+    monkeypatch.setattr(jobs, "PERIOD", 0.5)
+    own = {"workers": 1, "memory": "512MB", "interface": "lo", "folder": str(tmp_path / "jobs")}
+    return dict(clusters.config.named("cluster", "slurm")) | own
+
+
+@pytest.fixture
+def napping(monkeypatch):
+    """Tasks are seconds to sleep; what comes back: (the job they slept in, what the allocator keeps)."""
+
+    def nap(seconds):  # defined in here, it travels by value
+        time.sleep(seconds)
+        return os.environ["SLURM_JOB_ID"], os.environ["MALLOC_TRIM_THRESHOLD_"]
+
+    monkeypatch.setattr(schedule, "run", nap)
+    for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):  # left there by nannies of other tests
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_only_job_cancelled_is_submitted_again(slurm, spec, napping):
+    told = []
+    with clusters.connect(spec, "strict", told.append) as executor:
+        results = executor.results(iter([0.2] * 25))
+        first, kept = next(results)
+        ask(slurm, "scancel", first)
+        later = [job for job, _ in results]
+    assert len(later) == 24
+    assert int(later[-1]) > int(first)
+    assert kept == str(tuning.KEEP_BYTES)
+    assert told == [f"jobs submitted: 1; waiting for the first worker (logs in {spec['folder']})"]
+    none_is_left(slurm)
+
+
+def test_workers_retire_before_the_walltime_and_the_run_goes_on(slurm, spec, napping, monkeypatch):
+    monkeypatch.setattr(queues, "lifetime", lambda walltime: (6, 1))
+    with clusters.connect(spec | {"walltime": "1min"}) as executor:
+        used = list(dict.fromkeys(job for job, _ in executor.results(iter([0.2] * 45))))
+    assert len(used) >= 2
+    assert set(used[:-1]) <= set(numbers(slurm, "-t", "completed"))  # by themselves: neither cancelled nor timed out
+
+
+def test_a_job_that_slurm_refuses_is_one_line(spec):
+    with (
+        pytest.raises(UserError, match=r"^2 jobs ended before their worker came: .*invalid partition") as refused,
+        clusters.connect(spec | {"queue": "nowhere"}),
+    ):
+        pass
+    assert "\n" not in str(refused.value)
+
+
+def test_jobs_that_end_at_once_are_one_line_with_what_their_log_says(spec, monkeypatch):
+    monkeypatch.setattr(batch, "options", lambda spec, real=batch.options: real(spec) | {"python": "/no/such/python"})
+    with (
+        pytest.raises(UserError, match=r"^2 jobs ended before .*tcdp-sim-\d+\.err is: .*/no/such/python: No such file"),
+        clusters.connect(spec),
+    ):
+        pass
+
+
+def test_jobs_that_cannot_come_back_end_the_run_with_one_line(slurm, spec, napping, monkeypatch):
+    """The first job works; then Slurm refuses new ones."""
+
+    def run():
+        with clusters.connect(spec) as executor:
+            results = executor.results(iter([0.2] * 50))
+            first, _ = next(results)
+            monkeypatch.setenv("SBATCH_PARTITION", "nowhere")
+            ask(slurm, "scancel", first)
+            return list(results)
+
+    with pytest.raises(UserError, match=r"^2 jobs ended before their worker came: .*invalid partition"):
+        run()

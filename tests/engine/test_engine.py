@@ -1,0 +1,226 @@
+"""The same bits whatever the executor, the workers, the batches, the order, the interruptions."""
+
+import functools
+import os
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tcdp_sim.engine import clusters, schedule, simulate
+from tcdp_sim.errors import UserError
+from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.study import study
+from tcdp_sim.study.settings import named
+
+WORDS = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1,0.2]", "also=null")
+SETTLE = 60
+
+
+def composed(*words):
+    from hydra import compose, initialize_config_module
+    from hydra.core.global_hydra import GlobalHydra
+    from omegaconf import OmegaConf
+
+    GlobalHydra.instance().clear()
+    with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+        return OmegaConf.to_container(compose("config", [*WORDS, *words]), resolve=True)
+
+
+def plan(*words):
+    prepared = study.prepare(composed(*words))
+    return prepared, schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: False)
+
+
+def every(prepared):
+    return {cell.id: prepared.settings.chunks for cell in prepared.plan.laws}
+
+
+def records(executor, prepared, todo):
+    found = {}
+
+    def receive(done):
+        assert not any(record.problems for record in done.records)
+        found.update({(record.cell, record.chunk): record.summary for record in done.records})
+
+    s = prepared.settings
+    schedule.simulate(executor, todo, len(todo), prepared.plan.counts, s.seed, s.chunk, receive)
+    return found
+
+
+@functools.cache
+def reference():
+    prepared, todo = plan()
+    return records(schedule.SerialExecutor(), prepared, todo)
+
+
+def test_serial_does_every_pending_chunk_once():
+    prepared, todo = plan()
+    assert set(reference()) == {(cell.id, chunk) for cell, chunk in todo}
+    assert len(todo) == len(prepared.plan.cells) * 3
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-3, 1e9])
+def test_batch_size_changes_nothing(monkeypatch, seconds):
+    monkeypatch.setattr(schedule, "TASK_SECONDS", seconds)
+    prepared, todo = plan()
+    assert records(schedule.SerialExecutor(), prepared, todo) == reference()
+
+
+def test_order_changes_nothing():
+    prepared, todo = plan()
+    random.Random(5).shuffle(todo)
+    assert records(schedule.SerialExecutor(), prepared, todo) == reference()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_worker_processes_change_nothing(workers):
+    prepared, todo = plan()
+    with clusters.connect({"name": "local", "workers": workers}) as executor:
+        assert executor.workers == workers
+        assert list(executor._client.nthreads().values()) == [1] * workers
+        assert records(executor, prepared, todo) == reference()
+
+
+def test_more_cells_and_trials_change_no_older_number():
+    prepared, todo = plan("trials=2500", "sweep.k=[10,1000,1e9]")
+    more = records(schedule.SerialExecutor(), prepared, todo)
+    assert len(more) > len(reference())
+    assert all(more[key] == data for key, data in reference().items())
+
+
+def test_pending_leaves_out_what_is_done():
+    prepared, todo = plan()
+    done = {(cell.id, chunk) for cell, chunk in todo[:7]}
+    assert schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: (cell, chunk) in done) == todo[7:]
+
+
+def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
+    """Tasks are pulled lazily: at no time more than two a worker are ahead of the results."""
+    prepared, todo = plan()
+    monkeypatch.setattr(schedule, "TASK_SECONDS", 1e-9)
+    pulled, seen = [], []
+    tasks = schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 1, schedule._Speed())
+
+    def counted():
+        for task in tasks:
+            pulled.append(task)
+            yield task
+
+    with clusters.connect({"name": "local", "workers": 1}) as executor:
+        for _ in executor.results(counted()):
+            assert len(pulled) - len(seen) <= 2
+            seen.append(1)
+    assert len(seen) == len(todo)
+
+
+def test_an_error_on_a_worker_reaches_the_driver_as_data():
+    todo = plan()[1]
+    broken = simulate.Batch(todo[0][0].id, {"mechanism": "none"}, None, (0,))
+    with clusters.connect({"name": "local", "workers": 1}) as executor:
+        (done,) = executor.results(iter([simulate.Task(1, 10, (broken,))]))
+    (problem,) = done.records[0].problems
+    assert done.records[0].summary is None
+    assert problem.message.startswith("ValueError: mechanism.name = 'none'")
+    assert "in mechanism_class" in problem.where
+
+
+def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
+    """Chunks of 10 ms by a work estimate that is off by 1000: one chunk a task, then a second, then less."""
+    prepared, _ = plan()
+    todo = [(prepared.plan.laws[0], i) for i in range(1000)]
+    speed, sizes = schedule._Speed(), []
+    for task in schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 2, speed):
+        chunks = sum(len(batch.chunks) for batch in task.batches)
+        sizes.append(chunks)
+        record = simulate.Record("", 0, None, (), 0.0)
+        speed.learn(simulate.Done((record,) * chunks, "", 0.01 * chunks, task.work))
+    assert sum(sizes) == 1000
+    assert sizes[0] == 1
+    left = [1000 - sum(sizes[:i]) for i in range(len(sizes))]
+    assert all(size <= n / (2 * 2) + 1 for size, n in zip(sizes, left))  # half of what is left for each of two workers
+    assert max(sizes) in (100, 101)
+    assert sizes[-1] <= 2
+
+
+def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):
+    monkeypatch.setattr(schedule, "run", os._exit)  # what the kernel does when memory is out
+    with (
+        clusters.connect({"name": "local", "workers": 1}) as executor,
+        pytest.raises(UserError, match=r"a task ended 4 workers .*; what was finished is kept"),
+    ):
+        list(executor.results(iter([1])))
+
+
+def test_workers_that_do_not_start_are_one_line(monkeypatch):
+    def refuse(**_):
+        raise RuntimeError("Nanny failed\n to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", refuse)
+    with (
+        pytest.raises(UserError, match=r"the 3 worker processes did not start \(Nanny failed to start\.\)"),
+        clusters.connect({"name": "local", "workers": 3}),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "two", 10**6])
+def test_a_bad_number_of_workers_is_refused(workers):
+    with pytest.raises(UserError, match=r"cluster\.workers"):
+        clusters.worker_count(named("cluster", "local") | {"workers": workers})
+
+
+def test_everything_listens_on_the_loopback_interface_only():
+    import psutil
+
+    with clusters.connect({"name": "local", "workers": 1}):
+        processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        listening = [c.laddr.ip for p in processes for c in p.net_connections("inet") if c.status == "LISTEN"]
+    assert listening
+    assert set(listening) <= {"127.0.0.1", "::1"}
+
+
+LONG = ("experiment=histogram", "chunk=2000", "trials=200000", "also=null")
+LONG += ("sweep.k=[10,1e9]", "sweep.rho=[0.1]", "sweep.noise=[gaussian,sinh_normal]", "data=zipf", "data.n=300")
+
+
+def start(folder, *words):
+    command = [sys.executable, "-m", "tcdp_sim", *LONG, *words]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def published(folder):
+    return tree_digest((folder / "results" / "histogram" / "results.zarr").resolve())
+
+
+def test_killed_and_resumed_is_byte_for_byte_the_undisturbed_run(tmp_path):
+    """SIGKILL of the driver at random moments; then the same command ends with the same published bytes."""
+    clean, killed = tmp_path / "clean", tmp_path / "killed"
+    clean.mkdir()
+    killed.mkdir()
+    done = start(clean, "cluster=serial")
+    output, _ = done.communicate(timeout=300)
+    assert done.returncode == 0, output
+    rng = random.Random(11)
+    journal = killed / "results" / "histogram" / "journal"
+    hit = 0
+    for _ in range(4):
+        process = start(killed, "cluster=local", "cluster.workers=2")
+        before = sum(p.stat().st_size for p in journal.glob("*.seg")) if journal.exists() else 0
+        deadline = time.monotonic() + SETTLE
+        while time.monotonic() < deadline and process.poll() is None:
+            now = sum(p.stat().st_size for p in journal.glob("*.seg")) if journal.exists() else 0
+            if now > before:
+                break
+            time.sleep(0.02)
+        time.sleep(0.3 * rng.random())
+        hit += process.poll() is None
+        process.kill()
+        process.communicate()
+    assert hit >= 2
+    process = start(killed, "cluster=local", "cluster.workers=2")
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    assert published(killed) == published(clean)

@@ -1,0 +1,158 @@
+"""The journal: what was acknowledged is read back, and nothing else."""
+
+import os
+import random
+
+import pytest
+
+from tcdp_sim.store import journal
+
+
+def write(folder, payloads):
+    with journal.Writer(folder) as writer:
+        for payload in payloads:
+            writer.append(payload)
+    return writer.path
+
+
+def read(folder):
+    return [payload for _, _, payload in journal.read(folder)]
+
+
+PAYLOADS = [b"", b"x", bytes(range(256)) * 40, journal.MAGIC, b"end"]
+
+
+def test_reads_back_what_was_written_across_segments(tmp_path):
+    write(tmp_path, PAYLOADS[:3])
+    write(tmp_path, PAYLOADS[3:])
+    assert sorted(read(tmp_path)) == sorted(PAYLOADS)
+
+
+def test_offsets_point_at_the_payloads(tmp_path):
+    with journal.Writer(tmp_path) as writer:
+        offsets = [writer.append(payload) for payload in PAYLOADS]
+    data = writer.path.read_bytes()
+    assert [data[o : o + len(p)] for o, p in zip(offsets, PAYLOADS)] == PAYLOADS
+    assert [offset for _, offset, _ in journal.read(tmp_path)] == offsets
+
+
+def test_an_empty_segment_leaves_no_file(tmp_path):
+    write(tmp_path, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_an_empty_journal(tmp_path):
+    assert read(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_a_torn_tail_loses_the_last_record_only(tmp_path, cut):
+    path = write(tmp_path, [b"a" * 50, b"b" * 50])
+    os.truncate(path, path.stat().st_size - cut)
+    found = read(tmp_path)
+    assert found[0] == b"a" * 50
+    assert all(payload is None for payload in found[1:])
+
+
+def test_a_flipped_bit_anywhere_loses_one_record_and_invents_none(tmp_path):
+    payloads = [bytes([i]) * (20 + i) for i in range(20)]
+    path = write(tmp_path, payloads)
+    clean = path.read_bytes()
+    rng = random.Random(1)
+    for _ in range(300):
+        damaged = bytearray(clean)
+        damaged[rng.randrange(len(clean))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        found = read(tmp_path)
+        kept = [payload for payload in found if payload is not None]
+        assert None in found
+        assert len(kept) == len(payloads) - 1
+        assert set(kept) < set(payloads)
+
+
+def test_a_failed_write_leaves_no_half_record(tmp_path, monkeypatch):
+    writer = journal.Writer(tmp_path)
+    writer.append(b"kept")
+    real, calls = os.write, []
+
+    def disk_full(file, data):
+        calls.append(1)
+        if len(calls) > 1:
+            raise OSError(28, "No space left on device")
+        return real(file, data[:5])
+
+    monkeypatch.setattr(os, "write", disk_full)
+    with pytest.raises(OSError, match="No space"):
+        writer.append(b"lost")
+    monkeypatch.undo()
+    writer.append(b"after")
+    writer.close()
+    assert read(tmp_path) == [b"kept", b"after"]
+
+
+def test_a_short_write_is_continued(tmp_path, monkeypatch):
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
+    write(tmp_path, [b"a long enough payload" * 3])
+    assert read(tmp_path) == [b"a long enough payload" * 3]
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """What fsync was called for, as [(name, bytes then)], at a time that only `disk.now` moves."""
+
+    class Disk(list):
+        now = 100.0
+
+    disk, real = Disk(), os.fsync
+
+    def fsync(file):
+        path = os.readlink(f"/proc/self/fd/{file}")
+        disk.append((os.path.basename(path), os.path.getsize(path) if os.path.isfile(path) else None))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr("time.monotonic", lambda: disk.now)
+    return disk
+
+
+def test_records_are_synced_every_half_second_while_the_writer_writes(tmp_path, disk):
+    """At 0, 0.2, 0.4, ... seconds: what was appended 0.6 seconds after the last sync takes all before it along."""
+    writer, wanted = journal.Writer(tmp_path / "j"), []
+    disk.clear()
+    for i in range(1, 13):
+        disk.now = 100 + 0.2 * i
+        writer.append(b"record")
+        if i % 3 == 0:
+            wanted.append(writer.path.stat().st_size)
+        assert [size for name, size in disk if name == writer.path.name] == wanted
+    writer.append(b"last")
+    writer.close()
+    assert disk[-1] == (writer.path.name, writer.path.stat().st_size)
+    assert [name for name, size in disk if size is None] == ["j"]  # the folder, once the segment is in it
+
+
+def test_the_first_record_is_synced_at_once_with_the_names_that_lead_to_it(tmp_path, disk):
+    writer = journal.Writer(tmp_path / "run" / "j")
+    assert [name for name, _ in disk] == ["run", tmp_path.name]
+    disk.clear()
+    writer.begin(b"head")
+    assert disk == [(writer.path.name, writer.path.stat().st_size), ("j", None)]
+    writer.close()
+    assert not writer.path.exists()  # it was alone
+
+
+def test_a_folder_that_was_there_is_synced_all_the_same(tmp_path, disk):
+    (tmp_path / "j").mkdir()  # by a driver that was killed at once
+    journal.Writer(tmp_path / "j").close()
+    assert (tmp_path.name, None) in disk
+
+
+def test_segments_tell_what_has_changed(tmp_path):
+    assert journal.segments(tmp_path / "none") == {}
+    path = write(tmp_path, [b"a"])
+    before = journal.segments(tmp_path)
+    assert before == {path.name: path.stat().st_size}
+    with path.open("ab") as file:
+        file.write(b"x")
+    assert journal.segments(tmp_path) != before
