@@ -1,11 +1,10 @@
-"""(mechanism, chunk) -> Summary: pure, and the only place where a random generator is made.
+"""(mechanism, chunk) -> Summary: pure.
 
 The stream of a chunk is a function of (root seed, cell id, chunk index) alone, so results are the same bits for
 any number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that
 share random numbers have the name of their common stream in their law (see sweep.py); it takes the place of the id.
 """
 
-import hashlib
 import time
 import traceback
 import warnings
@@ -17,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.streams import fingerprint, generator
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import relative_mcse, summarise, to_bytes
-
-NOISE_STREAM = 0  # last word of the key: room for other roles (data, bootstrap) that must not shift this one
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,6 @@ class Done:
     work: float
 
 
-def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
-    """The random generator of one chunk. seed: 0 <= seed < 2^128; stream: a cell's id, 64 hex digits; chunk >= 0."""
-    words = (int(stream[i : i + 8], 16) for i in range(0, 32, 8))
-    key = np.array([*words, chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM], np.uint32)  # numbers one by one take longer
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(key,))))
-
-
 def run(task: Task) -> Done:
     """Simulate a task. Errors and warnings of the simulation are data: they come back with their chunk."""
     started = time.perf_counter()
@@ -116,16 +107,3 @@ def _record(cell, chunk, simulated) -> Record:
 
 def _named(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {problem}"
-
-
-@cache
-def fingerprint() -> str:
-    """A digest of this machine's elementary functions and of numpy's bit stream.
-
-    Two machines that differ here (say AVX-512 and AVX2) give results that differ in the last place.
-    """
-    x = np.linspace(-6, 6, 4096)
-    p = (np.arange(4096) + 0.5) / 4096
-    values = [np.arcsinh(x), np.exp(x), np.log(p), np.log1p(-p), np.expm1(x), np.sqrt(p)]
-    values.append(generator(0, "0" * 64, 0).standard_normal(256))
-    return hashlib.blake2b(b"".join(v.tobytes() for v in values), digest_size=8).hexdigest()

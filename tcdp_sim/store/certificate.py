@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import tcdp_sim
-from tcdp_sim.engine.clusters.agreement import stream
-from tcdp_sim.engine.simulate import fingerprint
 from tcdp_sim.store import durable
 from tcdp_sim.store.digests import DIGITS, tree_digest
+from tcdp_sim.streams import bit_stream, fingerprint
 
 NAME = "certificate.json"
 LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # of a cell: chunks and digest
@@ -46,7 +45,7 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
         "config": study.attributes()["config_hash"],
         "version": tcdp_sim.__version__,
         "code": code(),
-        "bit_stream": stream(),
+        "bit_stream": bit_stream(),
         "elementary_functions": fingerprint(),
         "snapshot": _snapshot(run.folder / "results.zarr"),
         "records": _root(cells),

@@ -12,8 +12,8 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import tcdp_sim
-from tcdp_sim.engine.simulate import fingerprint
 from tcdp_sim.store import sealed
+from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 
+from tcdp_sim import streams
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import simulate
 from tcdp_sim.mechanisms import Histogram
@@ -18,7 +19,7 @@ CELL = cell_id(LAW)
 
 
 def first(seed, cell, chunk):
-    return simulate.generator(seed, cell, chunk).integers(2**63)
+    return streams.generator(seed, cell, chunk).integers(2**63)
 
 
 def test_streams_differ_in_every_part_of_the_key():
@@ -34,13 +35,13 @@ def test_the_stream_is_the_documented_one():
     for low, high in ((3, 0), (0, 0), (65_536, 0), (2**32 - 1, 0), (65_539, 5)):
         sequence = np.random.SeedSequence(7, spawn_key=(*words, low, high, 0))
         expected = np.random.Generator(np.random.SFC64(sequence)).standard_normal(5)
-        found = simulate.generator(7, CELL, low + high * 2**32).standard_normal(5)
+        found = streams.generator(7, CELL, low + high * 2**32).standard_normal(5)
         np.testing.assert_array_equal(found, expected)
 
 
 def test_golden_stream():
     """numpy promises nothing about its streams: if this fails, stored results and new ones do not mix."""
-    draws = simulate.generator(2018, "0" * 64, 0).standard_normal(1000)
+    draws = streams.generator(2018, "0" * 64, 0).standard_normal(1000)
     assert hashlib.sha256(draws.tobytes()).hexdigest()[:16] == "081591552e4f3351"
 
 
@@ -67,14 +68,14 @@ def test_the_summary_names_its_cell_chunk_and_trials():
 
 
 def test_fingerprint_is_steady_and_sensitive(monkeypatch):
-    before = simulate.fingerprint()
-    simulate.fingerprint.cache_clear()
-    assert simulate.fingerprint() == before
+    before = streams.fingerprint()
+    streams.fingerprint.cache_clear()
+    assert streams.fingerprint() == before
     monkeypatch.setattr(np, "arcsinh", lambda x: np.nextafter(np.log(x + np.sqrt(x * x + 1)), 9))
-    simulate.fingerprint.cache_clear()
-    assert simulate.fingerprint() != before
+    streams.fingerprint.cache_clear()
+    assert streams.fingerprint() != before
     monkeypatch.undo()
-    simulate.fingerprint.cache_clear()
+    streams.fingerprint.cache_clear()
 
 
 def test_errors_are_data_with_cell_chunk_and_traceback():

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tcdp_sim import results
-from tcdp_sim.engine import simulate
+from tcdp_sim import results, streams
 from tcdp_sim.statistics import common_random_numbers
 from tcdp_sim.summaries.summary import batch_sizes
 
@@ -20,7 +19,7 @@ def trials(flat, row, name, chunks=2):
     """The values of an observable or event, drawn again, one by one."""
     law = json.loads(flat["law"].values[row])
     mechanism = results.cell_mechanism(flat, row)
-    drawn = [mechanism.simulate(simulate.generator(5, law["stream"], i), 1500)[name] for i in range(chunks)]
+    drawn = [mechanism.simulate(streams.generator(5, law["stream"], i), 1500)[name] for i in range(chunks)]
     return np.concatenate(drawn).astype(float)
 
 

@@ -10,9 +10,9 @@ from tcdp_sim import log
 from tcdp_sim.cli.modes import draw
 from tcdp_sim.engine import clusters, schedule, stopping
 from tcdp_sim.engine.progress import ProgressLine, Tally
-from tcdp_sim.engine.simulate import fingerprint
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.store import certificate, provenance, table
+from tcdp_sim.streams import fingerprint
 from tcdp_sim.study.study import Study, prepare, reason, say, say_notes
 from tcdp_sim.summaries import problems
 

@@ -1,9 +1,7 @@
 """Do client, scheduler and workers run the same versions, and give the same bits? Asked before the first cell."""
 
-import hashlib
-
-from tcdp_sim.engine import simulate
 from tcdp_sim.errors import UserError
+from tcdp_sim.streams import bit_stream, fingerprint
 
 RESULTS = ("tcdp_sim", "numpy", "scipy")  # other versions may give other numbers: refused
 TRANSPORT = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")  # usually understand each other
@@ -16,25 +14,18 @@ def check(client, strict: bool, tell) -> None:
     """
     versions = client.get_versions(packages=list(RESULTS))
     _versions(versions, tell)
-    ours = simulate.fingerprint()
-    strangers = [worker for worker, theirs in _asked(client, simulate.fingerprint).items() if theirs != ours]
+    ours = fingerprint()
+    strangers = [worker for worker, theirs in _asked(client, fingerprint).items() if theirs != ours]
     if not strangers:
         return
-    random = stream()
-    other = [worker for worker, theirs in _asked(client, stream, strangers).items() if theirs != random]
+    random = bit_stream()
+    other = [worker for worker, theirs in _asked(client, bit_stream, strangers).items() if theirs != random]
     if other:
         raise UserError(f"{_some(other)}: the random generator gives another stream than here; use the same numpy")
     said = f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
     if strict:
         raise UserError(f"{said}; numerics=warn accepts that")
     tell(f"warning: {said}; the numbers are right, but not bit-identical")
-
-
-def stream() -> str:
-    """A digest of the random generator's first numbers of each kind."""
-    rng = simulate.generator(0, "0" * 64, 0)
-    drawn = (rng.integers(2**63, size=64), rng.random(64), rng.standard_normal(256), rng.standard_exponential(256))
-    return hashlib.blake2b(b"".join(part.tobytes() for part in drawn), digest_size=8).hexdigest()
 
 
 def _versions(found, tell) -> None:

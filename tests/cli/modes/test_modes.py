@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tcdp_sim import results
+from tcdp_sim import results, streams
 from tcdp_sim.engine import stopping
 from tcdp_sim.store.run_folder import tree_digest
 from tcdp_sim.summaries.summary import summarise
@@ -74,7 +74,7 @@ def test_a_forged_record_is_found(tiny, folder, monkeypatch):
     """Written by a program that draws other numbers: the checksums are right, the bits are not."""
     from tcdp_sim.engine import simulate
 
-    real = simulate.generator
+    real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         assert tiny(*SMALL)[0] == 0
@@ -148,7 +148,7 @@ def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, m
     assert tiny(*SMALL, "name=seed", "seed=7")[0] == 0
     assert "belongs to another run (seed" in one_line("mode=merge", f"other={root / 'seed'}")
     assert "is this run itself" in one_line("mode=merge", f"other={folder}")
-    real = simulate.generator
+    real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         assert tiny(*SMALL, "name=forged")[0] == 0

@@ -5,6 +5,7 @@ import json
 import pytest
 import xarray as xr
 
+from tcdp_sim import streams
 from tcdp_sim.engine import simulate
 from tcdp_sim.store import certificate, run_folder
 from tcdp_sim.store import table as tabulation
@@ -121,7 +122,7 @@ def test_a_damaged_snapshot(ran, folder):
 
 
 def test_records_of_another_program_under_a_certificate_of_its_own(undrawn, monkeypatch):
-    real = simulate.generator
+    real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         patch.setattr(certificate, "stream", lambda: "0" * 16)
