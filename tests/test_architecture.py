@@ -7,101 +7,87 @@ import sys
 import textwrap
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
-import tcdp_sim
 from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.study import settings as config
 
-ROOT = Path(tcdp_sim.__file__).parent
-FILES = sorted(ROOT.rglob("*.py"))
-PACKAGE = "__init__"  # tcdp_sim itself: its version
+FOLDERS = {  # import name -> folder, as pyproject.toml maps them
+    "tcdp_sim": Path(str(resources.files("tcdp_sim"))),
+    "tcdp_sim.conf": Path(str(resources.files("tcdp_sim.conf"))),
+    "tcdp_sim.experiments": Path(str(resources.files("tcdp_sim.experiments"))),
+}
+PACKAGE = "__init__"  # tcdp_sim itself: its version and its public names
 
-# Part -> the parts it may import besides errors, which all may. A package is one part; a line names parts of the lines
-# above it.
+# Room -> the rooms it may import; a line names rooms of the lines above it only. Rooms on one floor do not meet.
 MAY_IMPORT = {
-    PACKAGE: (),
+    # 1: the ground
     "conf": (),
     "errors": (),
-    "numerics": (),
+    "numerics": ("errors",),
     "texts": (),
-    "terminal": ("texts",),
-    "durable": (),
-    "journal": ("durable",),
-    "locks": ("durable",),
-    "sealed": ("durable",),
-    "trees": (),
-    "discoveries": (),
-    "two_samples": (),
-    "one_sample": (),
-    "interrupts": (),
-    "runlog": ("texts",),
-    "problems": ("texts",),
-    "progress": ("runlog", "terminal"),
-    "plots": ("texts",),
-    "privacy": (),
-    "noise": (),
-    "summary": (),
-    "decoding": ("summary",),
-    "two_runs": ("discoveries", "summary", "two_samples"),
-    "data": (),
-    "config": (),
-    "axes": (),
-    "samplers": ("noise",),
-    "exact": ("noise", "numerics", "privacy"),
-    "calibration_tight": ("exact", "noise", "numerics", "privacy"),
-    "calibration_profile": ("calibration_tight", "exact", "noise"),
-    "calibration": ("calibration_profile", "calibration_tight", "noise", "numerics", "privacy"),
-    "bounds": ("noise",),
-    "audit": (),
-    "interior": ("calibration", "exact", "noise", "numerics", "privacy", "samplers"),
-    "mechanisms": ("noise", "privacy", "data", "samplers", "calibration", "bounds", "interior"),
-    "paired": ("summary", "texts"),
-    "simulate": ("mechanisms", "problems", "summary"),
-    "sweep": ("axes", "mechanisms"),
-    "engine": ("simulate", "sweep"),
-    "clusters": ("config", "engine", "interrupts", "runlog", "simulate"),
-    "store": ("decoding", "durable", "journal", "locks", "problems", "summary", "trees"),
-    "tabulation": ("mechanisms", "summary", "sweep"),
-    "results": ("mechanisms", "one_sample", "sealed", "summary", "trees"),
-    "provenance": (PACKAGE, "sealed", "simulate"),
-    "certificate": (PACKAGE, "clusters", "durable", "simulate", "trees"),
+    "log": ("texts",),
+    "streams": (),
+    # 2: what is known of itself
+    "noise": ("errors", "numerics"),
+    "privacy": ("errors",),
+    "summaries": ("errors", "texts"),
+    "data": ("errors",),
+    "report": ("errors", "texts"),
+    # 3: drawing | exact laws, each other's oracle
+    "samplers": ("errors", "noise"),
+    "exact": ("errors", "numerics", "noise", "privacy"),
+    "bounds": ("errors", "noise"),
+    "statistics": ("errors", "texts", "summaries"),
+    # 4: the noise that meets a guarantee
+    "calibration": ("errors", "numerics", "noise", "privacy", "exact"),
+    # 5, 6: algorithms of several files
+    "selection": ("errors", "noise", "privacy", "samplers", "calibration"),
+    "interior": ("errors", "numerics", "noise", "privacy", "samplers", "calibration"),
+    "thresholds": ("errors", "noise", "privacy", "interior"),
+    # 7: mechanisms, as the engine sees them
+    "mechanisms": (
+        *("errors", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
+        *("selection", "interior", "thresholds"),
+    ),
+    # 8, 9, 10: what is asked, what is kept, what is done
+    "study": ("errors", "summaries", "data", "mechanisms"),
+    "store": ("errors", "streams", "summaries", "mechanisms", "study"),
+    "engine": ("errors", "log", "streams", "summaries", "report", "mechanisms", "study", "store"),
+    "results": ("errors", "summaries", "statistics", "mechanisms", "store"),
+    # 11: faces
     "experiments": (
-        *("calibration", "privacy", "config", "data", "bounds", "exact", "interior", "mechanisms", "noise", "plots"),
-        *("results", "summary"),
+        *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),
+        *("selection", "interior", "thresholds", "mechanisms", "study", "results"),
     ),
-    "contradictions": ("discoveries", "one_sample", "texts"),
-    "replication": ("summary",),
-    "pilot": ("replication", "simulate", "summary", "sweep"),
-    "study": (PACKAGE, "axes", "clusters", "config", "data", "mechanisms", "replication", "runlog", "store", "sweep"),
-    "modes": (
-        *("certificate", "clusters", "config", "contradictions", "discoveries", "engine", "experiments", "paired"),
-        *("pilot", "plots", "problems", "progress", "provenance", "replication", "results", "runlog", "simulate"),
-        *("store", "study", "summary", "tabulation", "texts", "two_runs"),
+    "cli": (
+        *("errors", "texts", "log", "streams", "privacy", "summaries", "report", "statistics", "study", "store", "engine"),
+        "results",
     ),
-    "compose": ("config",),
-    "sheet": ("privacy",),
-    "cli": (PACKAGE, "interrupts", "config", "compose", "sheet", "modes", "terminal", "texts"),
     "__main__": ("cli",),
 }
+VERSION_READERS = ("study", "store", "cli")  # rooms that write down or print the package's version
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
-    "dask": {"engine", "clusters"},
-    "distributed": {"engine", "clusters"},
+    "dask": {"engine.schedule", "engine.clusters"},
+    "distributed": {"engine.schedule", "engine.clusters"},
     "zarr": {"store"},
-    "matplotlib": {"plots", "experiments"},
-    "hydra": {"compose"},
-    "omegaconf": {"compose", "config"},
-    "rich": {"cli", "sheet", "modes", "terminal", "progress", "experiments"},
+    "matplotlib": {"report", "experiments"},
+    "hydra": {"cli.overrides"},
+    "omegaconf": {"cli.overrides", "study"},
+    "rich": {"cli", "report.terminal", "engine.progress", "experiments"},
     "pyarrow": {"data"},
-    "subprocess": {"provenance", "clusters"},
+    "subprocess": {"store.provenance", "engine.clusters"},
 }
+SIMULATE = ("mechanisms", "samplers", "selection", "thresholds")  # rooms that never name an exact law
+LAWS = ("interior", "thresholds")  # rooms in which exact laws stand, in modules that say so
 FORBIDDEN = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "random", "imp", "runpy"}
 
 
@@ -110,13 +96,16 @@ def tree(path):
     return ast.parse(path.read_text("utf-8"), str(path))
 
 
-def module(path):
-    """The dotted name below tcdp_sim; a package by its own name."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+def modules():
+    """Every file of the three folders: its dotted name below tcdp_sim -> its path; a package by its own name."""
+    for name, folder in FOLDERS.items():
+        for path in sorted(folder.rglob("*.py")):
+            below = path.relative_to(folder).with_suffix("").parts
+            below = below[:-1] if below[-1] == "__init__" else below
+            yield ".".join([*name.split(".")[1:], *below]) or PACKAGE, path
 
 
-MODULES = {module(path): path for path in FILES}
+MODULES = dict(modules())
 
 
 def part(name):
@@ -181,23 +170,22 @@ by_module = pytest.mark.parametrize("name", MODULES)
 # Who imports whom
 
 
-def test_every_part_has_its_line_in_the_table():
-    assert {part(name) for name in MODULES} == set(MAY_IMPORT)
+def test_every_room_has_its_line_in_the_table():
+    assert {part(name) for name in MODULES} == {PACKAGE, *MAY_IMPORT}
 
 
 def test_the_table_itself_goes_one_way():
-    above = {"errors"}
+    above = set()
     for name, allowed in MAY_IMPORT.items():
-        if name != "study":  # which finds experiments by name
-            assert set(allowed) <= above, name
+        assert set(allowed) <= above, name
         above.add(name)
 
 
 @by_module
 def test_imports_go_one_way(name):
     found = {part(other) for other in inside(MODULES[name])} - {part(name)}
-    allowed = set(MAY_IMPORT[part(name)])
-    allowed |= {"errors"} if part(name) != "numerics" else set()
+    allowed = set(MAY_IMPORT.get(part(name), ()))
+    allowed |= {PACKAGE} if part(name) in VERSION_READERS else set()
     assert found <= allowed
 
 
@@ -206,32 +194,37 @@ def test_no_import_cycles():
     assert list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("name", ["errors", "numerics", PACKAGE])
+@pytest.mark.parametrize("name", ["errors", "texts", "streams", PACKAGE])
 def test_the_ground_floor_stands_on_nothing(name):
     assert inside(MODULES[name]) == set()
 
 
+def simulates(name):
+    """Whether a module is one of those that simulate, and so must know no exact law."""
+    return name == "engine.simulate" or (part(name) in SIMULATE and not says_exact(name))
+
+
 def test_importing_the_simulation_brings_in_nothing_exact():
-    found = reachable("simulate")
-    assert {"simulate", "mechanisms.histogram", "samplers.extremes"} <= found
+    found = reachable("engine.simulate")
+    assert {"engine.simulate", "mechanisms.histogram", "samplers.extremes"} <= found
     assert not [name for name in found if part(name) == "exact"]
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if part(name) in ("mechanisms", "samplers", "simulate")])
+@pytest.mark.parametrize("name", [name for name in MODULES if simulates(name)])
 def test_what_simulates_never_names_exact(name):
     assert not [other for other in inside(MODULES[name]) if part(other) == "exact"]
 
 
 def says_exact(name):
     """Whether a module is one of those that hold exact laws, by its name: they alone may."""
-    return any(word.startswith("exact_") for word in name.split(".")[1:])
+    return part(name) in LAWS and any(word.startswith("exact_") for word in name.split(".")[1:])
 
 
 def test_no_simulation_knows_how_often_it_should_succeed():
     """Through all imports, those in functions too: the laws that a run is compared with are out of its reach."""
-    starts = [name for name in MODULES if part(name) in ("simulate", "mechanisms", "samplers")]
+    starts = [name for name in MODULES if simulates(name)]
     found = set().union(*(reachable(name, ast.walk) for name in starts))
-    assert {"interior.binary_search", "interior.domain_em", "interior.stability", "interior.nodes"} <= found
+    assert {"interior.binary_search", "interior.exponential_mechanism", "interior.choose_node", "thresholds.noisy_tree"} <= found
     assert not [name for name in found if says_exact(name)]
 
 
@@ -243,9 +236,9 @@ def functions(name):
 def test_laws_of_success_stand_in_modules_that_say_so():
     """So that the test above knows them: what is called a success, and the laws of outputs, in `interior`."""
     laws = {"success_probability", "search_success", "exponential_success", "output_log_pmf", "search_law"}
-    homes = {name for name in MODULES if part(name) == "interior" and functions(name) & laws}
-    told = {name for name in MODULES if part(name) == "interior" and any("_success" in f for f in functions(name))}
-    assert homes == {"interior.exact_law", "interior.exact_baselines", "interior.exact_rank_search"}
+    homes = {name for name in MODULES if part(name) in LAWS and functions(name) & laws}
+    told = {name for name in MODULES if part(name) in LAWS and any("_success" in f for f in functions(name))}
+    assert homes == {"interior.exact_law", "interior.exact_baselines", "thresholds.exact_rank_search"}
     assert told <= homes
 
 
@@ -253,9 +246,9 @@ def test_laws_of_success_stand_in_modules_that_say_so():
 def test_exact_laws_of_interior_points_share_no_code_with_what_draws(name):
     """Of the package they name the data's profile, the recipe's numbers, deep quantiles and noise."""
     named = {found for found in imports(MODULES[name]) if part(found) == "tcdp_sim"}
-    data = {"profile.LevelProfile", "profile.Segments", "records.Records"}
-    data |= {"release.CANDIDATES", "release.Recipe", "maxima.isf_log"}
-    allowed = {f"tcdp_sim.interior.{each}" for each in data}
+    data = {"interior.level_profile.LevelProfile", "interior.level_profile.Segments", "thresholds.records.Records"}
+    data |= {"interior.release.CANDIDATES", "interior.release.Recipe", "samplers.log_extremes.isf_log"}
+    allowed = {f"tcdp_sim.{each}" for each in data}
     assert named <= allowed | {"tcdp_sim.noise.Noise", "tcdp_sim.numerics.gauss_panels", "tcdp_sim.errors.UserError"}
 
 
@@ -268,9 +261,9 @@ def test_samplers_and_exact_are_each_others_oracle():
 
 @pytest.mark.parametrize("library", ONLY_IN)
 def test_a_library_has_its_place(library):
-    users = {part(name) for name, path in MODULES.items() if library in {part(found) for found in imports(path)}}
+    users = {name for name, path in MODULES.items() if library in {part(found) for found in imports(path)}}
     assert users
-    assert users <= ONLY_IN[library]
+    assert not [name for name in users if not any(f"{name}.".startswith(f"{place}.") for place in ONLY_IN[library])]
 
 
 def test_experiments_import_matplotlib_inside_functions_only():
@@ -300,10 +293,10 @@ def test_nothing_that_runs_stored_code(name):
 
 
 @by_module
-def test_generators_are_made_in_simulate_only(name):
+def test_generators_are_made_in_streams_only(name):
     makers = ("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "Philox", "SFC64", "MT19937")
     made = {function for function, _ in calls(MODULES[name]) if function.split(".")[-1] in makers}
-    assert bool(made) == (name == "simulate")
+    assert bool(made) == (name == "streams")
 
 
 @by_module
