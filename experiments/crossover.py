@@ -25,7 +25,7 @@ from tcdp_sim.report.plots import (
     series_styles,
 )
 from tcdp_sim.results import cell_mechanism, chances_of_quantile
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.summaries.summary import INTERVAL
 
 LEVEL = 0.95
@@ -131,7 +131,7 @@ def _ratios(part, rho):
         for axes in panels:
             _ratio_lines(axes, part[part["noise"] == name], levels, styles.values())
         broken_log10_axis("x", dict(zip(pieces, panels)), "number of bins k")
-        panels[0].set_title(settings.named("noise", name)["label"], loc="left")
+        panels[0].set_title(groups.named("noise", name)["label"], loc="left")
         panels[0].annotate(
             "Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8
         )

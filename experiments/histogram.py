@@ -24,7 +24,7 @@ from tcdp_sim.report.plots import (
     wide_log_axis,
 )
 from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.summaries.summary import INTERVAL
 
 LEVEL = 0.95
@@ -132,7 +132,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _label(row) -> str:
     """The name of a series: what tells its cells from others at the same k and rho."""
-    label, delta = settings.named("noise", row["noise"])["label"] + _omega(row), row.get("delta", np.nan)
+    label, delta = groups.named("noise", row["noise"])["label"] + _omega(row), row.get("delta", np.nan)
     return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 
 
@@ -233,7 +233,7 @@ def _say_who_is_one(axes, part):
 
     knee arsinh(z scale / knee) rises with z, so the largest of k exceeds the bound when the Gaussian's does its own.
     """
-    families = part["noise"].map(lambda noise: settings.named("noise", noise)["family"])
+    families = part["noise"].map(lambda noise: groups.named("noise", noise)["family"])
     images = part[families.isin(IMAGES)].sort_values("k")
     curves = {tuple(cells["exceeds_bound_exact"].round(12)) for _, cells in images.groupby("series")}
     if len(curves) == 1 < images["series"].nunique():

@@ -1,5 +1,7 @@
 """One way to say that an input is wrong: what, its value, and what would be valid."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from math import inf
 from numbers import Real
 
@@ -80,3 +82,33 @@ def choice(name: str, value, valid):
     if not known:
         raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(map(str, valid))}")
     return value
+
+
+def known(name: str, value, valid: Iterable):
+    """As `choice`, for what a user has written: raises UserError."""
+    try:
+        return choice(name, value, tuple(valid))
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None
+
+
+def only_keys(where: str, found: Iterable, valid: Iterable[str]) -> None:
+    """UserError for a key that nothing would read: most are misspelt."""
+    valid = tuple(valid)
+    for key in found:
+        if key not in valid:
+            raise UserError(f"{where}: {key!r} is not a key; valid: {', '.join(valid)}{suggestion(key, valid)}")
+
+
+def suggestion(word, valid: Iterable[str]) -> str:
+    """ "; did you mean sweep.rho?" where `word` is the end of a valid dotted key, or nearly a valid key; else ""."""
+    word, last = str(word), {key.rpartition(".")[2]: key for key in valid}
+    near = [word] if word in last else get_close_matches(word, last, 1, 0.6)
+    return f"; did you mean {last[near[0]]}?" if near else ""
+
+
+def reason(problem: OSError) -> str:
+    """Which file, and what is wrong with it."""
+    said = problem.strerror or str(problem)
+    where = problem.filename2 or problem.filename
+    return f"{where}: {said}" if where else said

@@ -67,7 +67,19 @@ MAY_IMPORT = {
         *("selection", "interior", "thresholds", "mechanisms", "study", "results"),
     ),
     "cli": (
-        *("errors", "texts", "log", "streams", "privacy", "summaries", "report", "statistics", "study", "store", "engine"),
+        *(
+            "errors",
+            "texts",
+            "log",
+            "streams",
+            "privacy",
+            "summaries",
+            "report",
+            "statistics",
+            "study",
+            "store",
+            "engine",
+        ),
         "results",
     ),
     "__main__": ("cli",),
@@ -224,7 +236,12 @@ def test_no_simulation_knows_how_often_it_should_succeed():
     """Through all imports, those in functions too: the laws that a run is compared with are out of its reach."""
     starts = [name for name in MODULES if simulates(name)]
     found = set().union(*(reachable(name, ast.walk) for name in starts))
-    assert {"interior.binary_search", "interior.exponential_mechanism", "interior.choose_node", "thresholds.noisy_tree"} <= found
+    assert {
+        "interior.binary_search",
+        "interior.exponential_mechanism",
+        "interior.choose_node",
+        "thresholds.noisy_tree",
+    } <= found
     assert not [name for name in found if says_exact(name)]
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.report.plots import COLOURS, MARKERS, new_figure, plain_log_axis
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
 DEPTHS = (1, 2, 3)
@@ -17,7 +17,7 @@ def spent_table(table) -> pd.DataFrame:
     rows = []
     chosen = table[table["method"] == "one_level"]
     for (noise, rho, omega, log2_k), part in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
-        spec, (accounting, beta, split) = settings.named("noise", noise), part[["accounting", "beta", "split"]].iloc[0]
+        spec, (accounting, beta, split) = groups.named("noise", noise), part[["accounting", "beta", "split"]].iloc[0]
         how = {"family": spec["family"], "calibration": spec["calibration"], "accounting": accounting, "split": split}
         asked, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
         needed = records_needed.needs(bought, log2_k, records_needed.required_n(bought, log2_k, beta), beta)
@@ -39,7 +39,7 @@ def budget_figure(spent):
             for i, (step, part) in enumerate(here.groupby("step", sort=False)):
                 axes.bar(names, part[value], bottom=base, color=COLOURS[i + 1], label=step, hatch=("", "//", "..")[i])
                 base += part[value].to_numpy()
-        column[0].set_title(settings.named("noise", noise)["label"])
+        column[0].set_title(groups.named("noise", noise)["label"])
         column[1].set_xlabel("domain size k")
         column[1].tick_params(axis="x", labelsize=8)
     grid[0, 0].set_ylabel("privacy budget ρ of each step")

@@ -83,7 +83,9 @@ def needed_figure(found, styles):
         "proved to suffice on every data set (zCDP methods: exact)": line_key(linestyle="--", linewidth=0.8),
         "no zCDP algorithm can do with fewer": line_key("#B00020", linewidth=2.0),
         "no tCDP algorithm can do with fewer": line_key("#B00020", linestyle=":", linewidth=1.6),
-        f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice": line_key("#888888", linestyle=":"),
+        f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice": line_key(
+            "#888888", linestyle=":"
+        ),
     }
     figure.legend([*handles, *keys.values()], [*labels, *keys], loc="outside lower center", ncols=2)
     return figure

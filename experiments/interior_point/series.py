@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.interior.methods import WEAKER
 from tcdp_sim.report.plots import COLOURS, MARKERS
-from tcdp_sim.study import settings
+from tcdp_sim.study.groups import named
 
 GOAL = 0.95
 LABELS = {
@@ -93,7 +93,7 @@ def label(method, noise, omega):
     """What a series is called; noise and omega may be ""."""
     said = LABELS[method]
     if noise:
-        said += ": " + settings.named("noise", noise)["label"]
+        said += ": " + named("noise", noise)["label"]
     return said + (f", ω = {omega:.3g}" if omega != "" else "")
 
 

@@ -15,7 +15,7 @@ from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.results import by_chance, cell_mechanism, sample_skewness
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 NORMAL = 1.959963984540054  # 97.5% point
 LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
@@ -165,5 +165,5 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _named(part):
     """With a column `label`: the noise and its omega, if it has one."""
-    label = part["noise"].map(lambda noise: settings.named("noise", noise)["label"])
+    label = part["noise"].map(lambda noise: groups.named("noise", noise)["label"])
     return part.assign(label=label + part["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}"))

@@ -47,12 +47,13 @@ def _run() -> int:
         return 0
     with interrupts.held():
         from tcdp_sim.report.terminal import Terminal
-        from tcdp_sim.study import settings
+        from tcdp_sim.study.settings import settings
     codes = [0]
     for raw in asked:
         with interrupts.held():
-            mode = import_module(f"tcdp_sim.cli.modes.{settings.settings(raw).mode}")
-        codes.append(mode.main(raw, Terminal(highlight=False, soft_wrap=True)) or 0)
+            checked = settings(overrides.with_trials(raw))
+            mode = import_module(f"tcdp_sim.cli.modes.{checked.mode}")
+        codes.append(mode.main(checked, Terminal(highlight=False, soft_wrap=True)) or 0)
     return max(codes)
 
 

@@ -2,11 +2,14 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from math import nan
+from pathlib import Path
 from typing import Any
 
 import hydra
@@ -16,7 +19,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
@@ -55,6 +58,25 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
     return [{**raw, "name": name} for raw, name in zip(raws, names)]
 
 
+def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
+    """The config with trials=+50000 added to what the results have; UserError if they have none."""
+    value, folder = raw.get("trials"), Path(str(raw.get("results_dir")), str(raw.get("name")))
+    if not (isinstance(value, str) and value.startswith("+")):
+        return raw
+    try:
+        about = json.loads((folder / "results.zarr" / "zarr.json").read_text("utf-8"))
+        there = int(about["attributes"]["trials_per_cell"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"trials = {value} adds to results, and {folder} has none; give the number of trials") from None
+    try:
+        more = float(value)
+    except ValueError:
+        more = nan
+    if not (more >= 1 and more.is_integer()):
+        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000")
+    return {**raw, "trials": there + int(more)}
+
+
 def _jobs() -> list[tuple[Any, list[str]]]:
     for word in sys.argv[1:]:
         _refuse_code(word)
@@ -90,8 +112,8 @@ def _refuse_code(word: str) -> None:
         raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
     key, _, value = word.partition("=")
     group = key.strip(" +~").partition("@")[0].partition("/")[0]
-    if group in {entry.name for entry in settings.GROUPS.iterdir() if entry.is_dir()} and not OPTION.fullmatch(value):
-        valid = ", ".join(settings.options(group)) or "none"
+    if group in {entry.name for entry in groups.GROUPS.iterdir() if entry.is_dir()} and not OPTION.fullmatch(value):
+        valid = ", ".join(groups.options(group)) or "none"
         raise UserError(f"{word} is not valid: an option is a name, and no file from elsewhere; valid: {group}={valid}")
 
 
@@ -143,6 +165,6 @@ def _not_an_option() -> str:
         group = key.lstrip("+")
         if not group:
             return _unreadable(word)
-        if group in settings.GROUPED and value not in settings.options(group):
-            return f"{word} is not valid; valid: {group}={', '.join(settings.options(group))}"
+        if group in groups.CHOSEN and value not in groups.options(group):
+            return f"{word} is not valid; valid: {group}={', '.join(groups.options(group))}"
     return f"a group's option is a name (in: {' '.join(sys.argv[1:])}); see --help"

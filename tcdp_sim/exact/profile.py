@@ -147,7 +147,7 @@ def _minus_mills_slope(v):
 def _monotone(noise, shift, epsilons, crossing):
     """The loss falls with x: L > eps to the left of the crossing."""
     tail = noise.cdf(crossing)
-    edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0 ** -_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
+    edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0**-_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
     fine, coarse = (_columns(noise, shift, epsilons, edges, nodes) for nodes in (20, 10))
     error = np.abs(fine - coarse) + 1e-12 * fine
     low, high = fine - error, fine + error

@@ -28,9 +28,10 @@ from typing import Any
 import xarray as xr
 from zarr.codecs import ZstdCodec
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks
 from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
+from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary, from_bytes, merged
@@ -331,3 +332,19 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
     else:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def open_run(study: Study) -> Run:
+    """The folder of a study's run, created if it is new; UserError if it cannot be, or belongs to another run."""
+    try:
+        return Run(study.folder, study.identity)
+    except OSError as problem:
+        said = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
+        raise UserError(f"{said}; choose another results_dir") from None
+
+
+def existing_run(study: Study) -> Run:
+    """The folder of a run that has begun; UserError if there is none."""
+    if not (study.folder / "run.json").exists():
+        raise UserError(f"{study.folder} holds no run; run the same command without mode first")
+    return open_run(study)

@@ -27,9 +27,7 @@ class Records:
         values, counts = whole_numbers(values), whole_numbers(counts, "a count")
         if values[0] < 0 or values[-1] >= self.k:
             outside = values[0] if values[0] < 0 else values[-1]
-            raise UserError(
-                f"a value of {short(outside)} lies outside the domain; valid: 0 to {short(self.k - 1)}"
-            )
+            raise UserError(f"a value of {short(outside)} lies outside the domain; valid: 0 to {short(self.k - 1)}")
         self.values, self.counts = np.array(values, dtype=self.kind), np.asarray(counts, dtype=np.int64)
         if (self.values[1:] <= self.values[:-1]).any() or (self.counts < 1).any():
             raise UserError("values and counts are not valid; valid: ascending distinct values, positive counts")

@@ -195,8 +195,12 @@ def test_a_damaged_note_about_data_is_one_line(tiny, folder):
     assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0
     path = folder / "results.zarr" / "zarr.json"
     for text in ("x", "[1]", '{"a": 1}'):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"attributes": {
-            **json.loads(path.read_text())["attributes"], "data": text}}))
+        path.write_text(
+            json.dumps(
+                json.loads(path.read_text())
+                | {"attributes": {**json.loads(path.read_text())["attributes"], "data": text}}
+            )
+        )
         code, _, err = tiny("mode=draw")
         assert (code, err.count("\n")) == (2, 1)
         assert "is damaged" in err

@@ -15,15 +15,16 @@ from rich.console import Console
 
 from tcdp_sim.cli.modes import run
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import settings, study
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.study import groups, study
 
 SECTIONS = ("sweep", "mechanism", "data", "experiment", "also")
 EACH, SEEDS = 125, range(16)  # 2,000 in all
 LINES = 6  # whole command lines for each seed: Hydra composes one in 0.2 s
 SMALL = {"trials": 8, "chunk": 4, "max_trials": 20}
 MOST_CELLS, MOST_WORK = 60, 3e5  # of a study that is also run
-EXPERIMENTS = settings.options("experiment")
-NAMES = [name for group in ("noise", "data", "mechanism", "experiment", "cluster") for name in settings.options(group)]
+EXPERIMENTS = groups.options("experiment")
+NAMES = [name for group in ("noise", "data", "mechanism", "experiment", "cluster") for name in groups.options(group)]
 AXES = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta", "zip", "where", "cells", "gap", "n", "method")
 AXES += ("log10_k", "log10_rho", "algorithm", "m", "shift", "order", "sampling_fraction", "scheme", "log2_k", "base")
 KEYS = ("seed", "trials", "chunk", "target_mcse", "max_trials", "results_dir", "invalid", "numerics", "on_error")

@@ -4,9 +4,9 @@ import pytest
 
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
-SAMPLES = settings.named("mechanism", "thresholds")["records"]
+SAMPLES = groups.named("mechanism", "thresholds")["records"]
 
 
 @pytest.mark.parametrize(

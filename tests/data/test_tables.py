@@ -73,8 +73,9 @@ def test_samples_against_their_known_totals_and_the_csv_module(name):
     records, occupied, bins, top = SAMPLES[name]
     spec = config(name)
     with (FILES / spec["file"]).open(newline="") as file:
-        rows = sorted(((row[spec["column"]], int(row[spec["count"]])) for row in csv.DictReader(file)),
-                      key=lambda row: -row[1])
+        rows = sorted(
+            ((row[spec["column"]], int(row[spec["count"]])) for row in csv.DictReader(file)), key=lambda row: -row[1]
+        )
     assert rows[:2] == top
     counts = load_counts(spec)
     assert counts.counts.tolist() == [count for _, count in rows]
@@ -84,18 +85,34 @@ def test_samples_against_their_known_totals_and_the_csv_module(name):
 
 def test_tail_number_domain_is_the_register_counted_out():
     letters = 24  # without I and O
-    endings = {0: 1 + letters + letters**2, 1: 1 + letters + letters**2, 2: 1 + letters + letters**2,
-               3: 1 + letters, 4: 1}  # by the number of digits after the first one: at most five characters
+    endings = {
+        0: 1 + letters + letters**2,
+        1: 1 + letters + letters**2,
+        2: 1 + letters + letters**2,
+        3: 1 + letters,
+        4: 1,
+    }  # by the number of digits after the first one: at most five characters
     assert config("flights_tailnum")["domain"] == sum(9 * 10**more * ways for more, ways in endings.items())
 
 
 def test_record_per_row_samples_and_integer_ranges():
-    spec = {"name": "d", "kind": "sample", "file": "nyc2013_departures.csv", "column": "carrier",
-            "domain": ["OO", "HA", "YV", "F9", "AS", "ZZ"]}
+    spec = {
+        "name": "d",
+        "kind": "sample",
+        "file": "nyc2013_departures.csv",
+        "column": "carrier",
+        "domain": ["OO", "HA", "YV", "F9", "AS", "ZZ"],
+    }
     assert load_counts(spec).counts.tolist() == [712, 682, 545, 342, 29]
     assert load_counts(spec).bins == 6
-    delays = {"name": "d", "kind": "sample", "file": "nyc2013_delays.csv", "column": "minutes",
-              "count": "dep_flights", "domain": {"from": -120, "to": 1927}}
+    delays = {
+        "name": "d",
+        "kind": "sample",
+        "file": "nyc2013_delays.csv",
+        "column": "minutes",
+        "count": "dep_flights",
+        "domain": {"from": -120, "to": 1927},
+    }
     counts = load_counts(delays)
     assert (counts.counts.sum(), counts.counts.size, counts.bins) == (328521, 527, 2048)
 

@@ -18,7 +18,7 @@ from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.report import plots
 from tcdp_sim.store import table as tabulation
-from tcdp_sim.study import cells, settings
+from tcdp_sim.study import cells, groups
 from tcdp_sim.study.points import points
 from tcdp_sim.summaries.summary import from_bytes
 
@@ -40,9 +40,9 @@ def study(command, tmp_path):
 @pytest.fixture(scope="module")
 def table():
     """Every series at two k and four gaps, 2000 trials a cell; simulated once."""
-    raw = OmegaConf.to_container(OmegaConf.load(str(settings.GROUPS / "experiment" / "gap_max.yaml")))
+    raw = OmegaConf.to_container(OmegaConf.load(str(groups.GROUPS / "experiment" / "gap_max.yaml")))
     axes = raw["experiment"]["axes"] | {"k": [10.0, 1e6], "gap": [40.0, 80.0, 120.0, 160.0]}
-    noises = {name: settings.named("noise", name) for name in settings.options("noise")}
+    noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     plan = cells.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
     summaries = [from_bytes(record.summary) for cell in plan.cells for record in run(_task(cell)).records]
     return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, {}))

@@ -10,14 +10,14 @@ from tcdp_sim import exact, results
 from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report import plots
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 ONE = selection_problems()[0].at(1e4)
 WORDS = ("experiment=gap_max_names", "cluster=serial", "trials=1000", "chunk=500", "sweep.rho=[1e-4,1e-2]")
 
 
 def test_the_default_cells_are_real_problems():
-    spec = OmegaConf.to_container(OmegaConf.load(str(settings.GROUPS / "experiment" / "gap_max_names.yaml")))
+    spec = OmegaConf.to_container(OmegaConf.load(str(groups.GROUPS / "experiment" / "gap_max_names.yaml")))
     axes = spec["experiment"]["axes"]
     found = with_problem(pd.DataFrame({"k": axes["k"], "gap": axes["gap"]}))["problem"].tolist()
     assert found == ["1880 F: Mary, Anna", "1886 M: John, William", "1990 F: Jessica, Ashley"]

@@ -91,7 +91,7 @@ def test_what_the_trees_of_a_recursion_are_charged(variant, shifts):
         many = shifts if i else 2
         assert many / (2 * stage.parts.noise.scale**2) == pytest.approx(stage.node_rho, rel=1e-12)
     ends = [stage.parts.epsilon_end / (2 if i else 1) for i, stage in enumerate(plan.stages)]
-    spent = plan.stages[-1].parts.epsilon_level**2 / 8 + sum(end**2 / 8 for end in ends)
+    spent = plan.stages[-1].parts.epsilon_level ** 2 / 8 + sum(end**2 / 8 for end in ends)
     assert spent + sum(stage.node_rho for stage in plan.stages) == pytest.approx(0.4, rel=1e-12)
 
 

@@ -79,7 +79,9 @@ def test_all_neighbours_keep_epsilon_and_delta(change, keeps):
 def test_the_floor_is_as_low_as_delta_allows():
     """One record where the neighbour has none, all else left out: released with probability delta / 2."""
     promise = ApproxDP(3.0, 0.02)
-    assert stability_histogram.parts(promise).noise.sf(stability_histogram.floor(promise) - 1) == pytest.approx(promise.delta / 2)
+    assert stability_histogram.parts(promise).noise.sf(stability_histogram.floor(promise) - 1) == pytest.approx(
+        promise.delta / 2
+    )
 
 
 def test_the_ledger_adds_up():

@@ -15,7 +15,7 @@ from tcdp_sim.mechanisms import MECHANISMS, GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.selection.calibration import ALGORITHMS, WITH_ACCOUNTING, WITH_NOISE, WITH_TOP_M
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 SURE = 1e-6
 OPTIONS = {"beta": 0.05}
@@ -25,7 +25,7 @@ methods = pytest.mark.parametrize("algorithm", ALGORITHMS)
 def point(algorithm="obvious_answer", noise="gaussian", **changed):
     base = {
         "algorithm": algorithm,
-        "noise": settings.named("noise", noise) if noise else None,
+        "noise": groups.named("noise", noise) if noise else None,
         "accounting": "tight",
         "m": 1.0,
     }
@@ -72,7 +72,7 @@ def test_a_law_holds_only_what_the_method_depends_on_and_says_so(algorithm, chan
     assert (axis in GapMax.uses(point(algorithm))) == differs
 
 
-@pytest.mark.parametrize("noise", settings.options("noise"))
+@pytest.mark.parametrize("noise", groups.options("noise"))
 @methods
 def test_methods_without_free_noise_ignore_it(algorithm, noise):
     free = algorithm in WITH_NOISE

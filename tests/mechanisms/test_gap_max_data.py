@@ -5,10 +5,10 @@ import pytest
 
 from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import MECHANISMS, GapMax, GapMaxData
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 COUNTS = Counts("votes", np.array([7, 30, 12, 30 - 4]), 1000, "made up")
-POINT = {"algorithm": "obvious_answer", "noise": settings.named("noise", "gaussian"), "rho": 0.1, "m": 1.0}
+POINT = {"algorithm": "obvious_answer", "noise": groups.named("noise", "gaussian"), "rho": 0.1, "m": 1.0}
 
 
 def law(counts=COUNTS, **changed):

@@ -11,13 +11,13 @@ from tcdp_sim.interior import exact_law, methods, sample
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.privacy import TCDP, ZCDP, to_approx_dp
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 OPTIONS = {"accounting": "tight", "split": None, "beta": 0.05, "delta": 1e-6}
 
 
 def point(**changed):
-    told = {"method": "one_level", "noise": settings.named("noise", "sinh_normal_tight"), "shape": "solo", "draw": 0}
+    told = {"method": "one_level", "noise": groups.named("noise", "sinh_normal_tight"), "shape": "solo", "draw": 0}
     return told | {"log2_k": 16, "n": 24, "rho": 0.5, "omega": 2.83} | changed
 
 
@@ -73,7 +73,7 @@ def test_success_is_the_exact_one():
     ],
 )
 def test_the_promise_is_the_target_and_what_the_ledger_says(method, noise, promise):
-    spec = noise and settings.named("noise", noise)
+    spec = noise and groups.named("noise", noise)
     mechanism = built(method=method, noise=spec)
     assert mechanism.guarantee == promise
     if spec:
@@ -121,7 +121,7 @@ def test_n_goes_before_n_share():
 
 def test_a_law_holds_what_matters_and_nothing_else():
     assert "noise" not in InteriorPoint.uses(point(method="exponential"))
-    assert "omega" not in InteriorPoint.uses(point(noise=settings.named("noise", "gaussian")))
+    assert "omega" not in InteriorPoint.uses(point(noise=groups.named("noise", "gaussian")))
     assert "draw" not in InteriorPoint.uses(point(shape="pair"))
     assert {"noise", "omega", "draw"} <= set(InteriorPoint.uses(point()))
 

@@ -12,7 +12,7 @@ from scipy import stats
 from tcdp_sim.mechanisms import NoiseDraw, PrivacyLoss
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 TRIALS = 50_000
 TARGET = {"rho": 0.1, "omega": 6.0, "delta": 1e-3}
@@ -20,7 +20,7 @@ GIVEN = {"scale": 2.0, "knee": 3.0, "bound": 5.0}
 
 
 def point(noise, **more):
-    return {"noise": settings.named("noise", noise), **more}
+    return {"noise": groups.named("noise", noise), **more}
 
 
 def law(noise, **more):
@@ -31,7 +31,7 @@ def built(noise, **more):
     return NoiseDraw.build(law(noise, **more), np.zeros(0))
 
 
-@pytest.mark.parametrize("noise", settings.options("noise"))
+@pytest.mark.parametrize("noise", groups.options("noise"))
 @pytest.mark.parametrize("more", [TARGET, TARGET | GIVEN])
 def test_law_and_build_are_inverse_and_plain(noise, more):
     description = law(noise, **more)

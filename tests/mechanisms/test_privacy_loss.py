@@ -14,13 +14,13 @@ from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import Gaussian, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP, renyi_bound
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.summaries.summary import from_bytes, mean
 
 TRIALS = 20_000
 POINT = {"rho": 0.1, "omega": 6.0, "delta": 1e-3, "shift": 1.0}
 NOISES = [
-    name for name in settings.options("noise") if settings.named("noise", name).get("objective", {}).get("count") != "k"
+    name for name in groups.options("noise") if groups.named("noise", name).get("objective", {}).get("count") != "k"
 ]
 every = pytest.mark.parametrize("noise", NOISES)  # what is tuned to the bins of a histogram has no place here
 
@@ -30,7 +30,7 @@ def rng(seed=11):
 
 
 def law(noise, **more):
-    return PrivacyLoss.law({"noise": settings.named("noise", noise), **POINT, **more}, {}, None)
+    return PrivacyLoss.law({"noise": groups.named("noise", noise), **POINT, **more}, {}, None)
 
 
 def built(noise, **more):
@@ -51,7 +51,7 @@ def test_law_and_build_are_inverse_and_plain(noise):
 
 
 def test_the_law_holds_only_what_it_uses():
-    gaussian, laplace = settings.named("noise", "gaussian"), settings.named("noise", "truncated_laplace")
+    gaussian, laplace = groups.named("noise", "gaussian"), groups.named("noise", "truncated_laplace")
     assert set(PrivacyLoss.uses({"noise": gaussian, **POINT})) == {"noise", "rho", "shift"}
     used = PrivacyLoss.uses({"noise": laplace, **POINT, "epsilon": 0.0, "order": None})
     assert set(used) == {"noise", "rho", "shift", "delta", "epsilon"}

@@ -9,14 +9,14 @@ import pytest
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.mechanisms.thresholds import METHODS
 from tcdp_sim.privacy import TCDP, ZCDP
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.thresholds import Records
 
-OPTIONS = {key: value for key, value in settings.named("mechanism", "thresholds").items() if key != "name"}
+OPTIONS = {key: value for key, value in groups.named("mechanism", "thresholds").items() if key != "name"}
 
 
 def point(**changed):
-    told = {"method": "median", "noise": settings.named("noise", "sinh_normal_tight"), "records": "departures_AS"}
+    told = {"method": "median", "noise": groups.named("noise", "sinh_normal_tight"), "records": "departures_AS"}
     return told | {"rho": 0.5, "omega": 2.83} | changed
 
 

@@ -84,9 +84,7 @@ def test_quantiles_next_to_the_centre(noise, distance):
         assert noise.isf(p) == pytest.approx(slope, rel=1e-12 + 2 * abs(slope) / noise.scale)
 
 
-@pytest.mark.parametrize(
-    "noise", [Gaussian(2.0), Laplace(3.0), SinhNormal(2.0, 50.0), SinhNormal(50.0, 2.0)], ids=repr
-)
+@pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(3.0), SinhNormal(2.0, 50.0), SinhNormal(50.0, 2.0)], ids=repr)
 def test_log_tails_far_beyond_the_smallest_double(noise):
     for x in noise.isf(1e-300) * np.array([1.2, 1.5, 3.0]):
         assert noise.sf(x) < 1e-300
@@ -102,21 +100,15 @@ SCIPY = [
 
 @pytest.mark.parametrize(("noise", "other"), SCIPY, ids=[repr(noise) for noise, _ in SCIPY])
 def test_against_scipy(noise, other):
-    x = points(noise)[
-        1:-1
-    ]  # SciPy's logpdf of the Laplace is the log of the density: -inf beyond the doubles
+    x = points(noise)[1:-1]  # SciPy's logpdf of the Laplace is the log of the density: -inf beyond the doubles
     for method in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"):
-        np.testing.assert_allclose(
-            getattr(noise, method)(x), getattr(other, method)(x), rtol=1e-12, atol=1e-300
-        )
+        np.testing.assert_allclose(getattr(noise, method)(x), getattr(other, method)(x), rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(noise.isf(PROBABILITIES), other.isf(PROBABILITIES), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(noise.ppf(PROBABILITIES), other.ppf(PROBABILITIES), rtol=1e-12, atol=1e-15)
     assert noise.var() == pytest.approx(other.var(), rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    "noise", [*EXAMPLES["truncated_laplace"][:3], TruncatedLaplace(3.0, 100.0)], ids=repr
-)
+@pytest.mark.parametrize("noise", [*EXAMPLES["truncated_laplace"][:3], TruncatedLaplace(3.0, 100.0)], ids=repr)
 def test_truncated_laplace_has_the_size_of_scipys_truncated_exponential(noise):
     other = stats.truncexpon(b=noise.bound / noise.scale, scale=noise.scale)
     x = np.linspace(0, 1.1 * noise.bound, 57)
@@ -165,7 +157,5 @@ def test_truncated_laplace_with_a_far_bound_is_laplace():
 def test_truncated_laplace_with_a_near_bound_is_uniform():
     """With a bound of 1e-14 scales the density is level to 1e-14."""
     noise = TruncatedLaplace(1.0, 1e-14)
-    np.testing.assert_allclose(
-        noise.isf(np.array([0.1, 0.25, 0.4])), np.array([0.8, 0.5, 0.2]) * 1e-14, rtol=1e-12
-    )
+    np.testing.assert_allclose(noise.isf(np.array([0.1, 0.25, 0.4])), np.array([0.8, 0.5, 0.2]) * 1e-14, rtol=1e-12)
     assert noise.var() == pytest.approx(1e-28 / 3, rel=1e-12)

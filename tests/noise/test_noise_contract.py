@@ -117,9 +117,7 @@ def test_scalars_in_scalars_out(noise):
 @every
 @pytest.mark.parametrize("convert", [list, tuple, np.array, lambda x: np.array(x).reshape(2, 1, 2)])
 def test_arrays_are_taken_entry_by_entry(noise, convert):
-    for method, raw in [(m, [-1.0, 0.0, 0.25, 3.0]) for m in OF_X] + [
-        (m, [0.0, 0.25, 0.5, 1.0]) for m in OF_P
-    ]:
+    for method, raw in [(m, [-1.0, 0.0, 0.25, 3.0]) for m in OF_X] + [(m, [0.0, 0.25, 0.5, 1.0]) for m in OF_P]:
         one_by_one = [getattr(noise, method)(value) for value in raw]
         values = getattr(noise, method)(convert(raw))
         assert values.shape == np.shape(convert(raw))

@@ -78,9 +78,7 @@ def test_loss_broadcasts(noise):
 def test_loss_of_an_output_is_the_same_seen_from_either_side(noise):
     """Swapping the centres and reflecting: loss(y, t) = -loss(y - t, -t), up to the rounding of y - t."""
     y, shift = noise.isf(np.array([0.1, 0.3, 0.45, 0.8])), noise.isf(0.4)
-    np.testing.assert_allclose(
-        noise.privacy_loss(y, shift), -noise.privacy_loss(y - shift, -shift), rtol=1e-9
-    )
+    np.testing.assert_allclose(noise.privacy_loss(y, shift), -noise.privacy_loss(y - shift, -shift), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("shift", "y", "loss"), [(1.0, 1e10, -0.5), (1e-3, 1e12, -5e-4), (-3.0, 1e300, 1.5)])

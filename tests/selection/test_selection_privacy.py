@@ -27,7 +27,7 @@ from tcdp_sim.selection.calibration import (
     selection_parameters,
 )
 from tcdp_sim.selection.scores import Scores
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 TARGETS = ({"rho": 0.1, "omega": 6.0, "delta": 1e-6}, {"rho": 0.5, "omega": 3.0, "delta": 1e-3})
 SPECS = ("laplace", "truncated_laplace", "gaussian", "sinh_normal", "sinh_normal_tight")
@@ -35,7 +35,7 @@ SPECS = ("laplace", "truncated_laplace", "gaussian", "sinh_normal", "sinh_normal
 
 def calibrated(method, spec, accounting, given, k, m=1):
     """(algorithm of `exact`, its noise or epsilon, delta, what is promised, the selection)."""
-    noise = settings.named("noise", spec)
+    noise = groups.named("noise", spec)
     target = {name: given[name] for name in depends_on(method, noise["family"])}
     promise = selection_guarantee(method, noise["family"], accounting, target)
     parameters = selection_parameters(method, noise, accounting, target, k, m)

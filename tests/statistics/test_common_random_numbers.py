@@ -52,8 +52,12 @@ def test_differences_are_those_of_the_trials(run):
 
 def test_standard_errors_by_hand():
     """Deviations -2, -1, 3: sqrt(14 / 2 / 3). 0 and 3 with weights 1 and 2: mean 2, sqrt((4 + 2) / 1 / 3)."""
-    assert common_random_numbers._weighted(np.array([1.0, 2.0, 6.0]), np.ones(3)) == pytest.approx((3, np.sqrt(7 / 3)), rel=1e-12)
-    assert common_random_numbers._weighted(np.array([0.0, 3.0]), np.array([1, 2])) == pytest.approx((2, np.sqrt(2)), rel=1e-12)
+    assert common_random_numbers._weighted(np.array([1.0, 2.0, 6.0]), np.ones(3)) == pytest.approx(
+        (3, np.sqrt(7 / 3)), rel=1e-12
+    )
+    assert common_random_numbers._weighted(np.array([0.0, 3.0]), np.array([1, 2])) == pytest.approx(
+        (2, np.sqrt(2)), rel=1e-12
+    )
 
 
 def test_sharing_pays_where_noises_are_alike(run):

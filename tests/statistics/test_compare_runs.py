@@ -94,7 +94,10 @@ def test_a_law_is_the_same_however_it_is_drawn():
     """Another version of the mechanism, or random numbers shared with other cells: what it is to be has not changed."""
     rng = np.random.default_rng(25)
     here = table(rng, 500, (1, 2))
-    assert compare_runs.compare(here, table(rng, 500, (1, 2), laws=lambda c: law(c, version=2, stream="abc"))).compared == 2
+    assert (
+        compare_runs.compare(here, table(rng, 500, (1, 2), laws=lambda c: law(c, version=2, stream="abc"))).compared
+        == 2
+    )
     assert compare_runs.compare(here, table(rng, 500, (1, 2), laws=lambda c: law(c, sensitivity=2))).compared == 0
 
 

@@ -4,7 +4,6 @@ Coverage is tested on repetitions where the claim is exactly true: were it 95% a
 false alarm with probability 1e-6.
 """
 
-
 import numpy as np
 import pytest
 from scipy import integrate, stats

@@ -88,7 +88,9 @@ def test_a_cell_without_all_its_chunks_is_not_certified(undrawn, folder, monkeyp
     assert undrawn() == 0
     real = run_folder.Run.has
     cell = max(certificate.read(folder)["cells"])
-    monkeypatch.setattr(run_folder.Run, "has", lambda run, name, chunk: real(run, name, chunk) and not name.startswith(cell))
+    monkeypatch.setattr(
+        run_folder.Run, "has", lambda run, name, chunk: real(run, name, chunk) and not name.startswith(cell)
+    )
     wanted = {name: 2 for name, _ in opened(folder).done}
     assert len(wanted) == 2
     assert cell not in dict(certificate._cells(opened(folder), wanted))

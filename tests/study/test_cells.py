@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Histogram, Mechanism
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.study.cells import cell_id, plan
 from tcdp_sim.study.points import MOST_POINTS, points, rounded
 
 AXES = Histogram.axes
-NOISES = {name: settings.named("noise", name) for name in ("gaussian", "laplace", "sinh_normal", "truncated_laplace")}
+NOISES = {name: groups.named("noise", name) for name in ("gaussian", "laplace", "sinh_normal", "truncated_laplace")}
 OPTIONS = {"sampling": "order_statistics", "beta": 0.05}
 BLOCK = {"noise": "gaussian", "data": "one_bin", "k": 10, "rho": 0.1}
 LAW = {
@@ -35,7 +35,7 @@ LAW_ID = "c44d132c37ec0c94b3c38a9be68e200db1b57eb43f2214bbdb8e2dc00e4cf1c4"
 
 
 def load(name, k):
-    return load_counts(settings.named("data", name), None if k == "declared" else k)
+    return load_counts(groups.named("data", name), None if k == "declared" else k)
 
 
 def planned(*blocks, invalid="refuse"):
@@ -105,9 +105,7 @@ def test_a_range_has_num_values_and_both_ends(num, scale):
     assert found[0] == 1e-10
     assert num == 1 or found[-1] == 0.1
     steps = found if scale == "linear" else [math.log(x) for x in found]
-    assert all(
-        math.isclose(b - a, steps[1] - steps[0], rel_tol=1e-9) for a, b in itertools.pairwise(steps)
-    )
+    assert all(math.isclose(b - a, steps[1] - steps[0], rel_tol=1e-9) for a, b in itertools.pairwise(steps))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tcdp_sim.calibration import DEPENDS_ON, METHODS
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms import MECHANISMS
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 from tcdp_sim.study.points import points
 
 CONF = Path(tcdp_sim.__file__).parent / "conf"
@@ -22,7 +22,7 @@ PLAN = ("mode=plan", "trials=10", "chunk=10", "cluster=serial", "also=null", "in
 
 
 def names(group):
-    return settings.options(group)
+    return groups.options(group)
 
 
 def read(group, name):

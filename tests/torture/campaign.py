@@ -237,4 +237,3 @@ class Campaign:
             out, _ = process.communicate(timeout=60)
         assert process.returncode == 0, f"the reader failed: {(home / 'reader.log').read_text()[-3000:]}"
         self.report.seen = json.loads(out.splitlines()[-1])
-

@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -11,11 +9,12 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.cli.modes.draw import published
 from tcdp_sim.cli.modes.merge import other_folder
-from tcdp_sim.errors import UserError
+from tcdp_sim.cli.say import say
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES
-from tcdp_sim.study import settings as config
-from tcdp_sim.study.study import reason, say, title
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.study import title
 from tcdp_sim.texts import write_csv
 
 DIFFERENT = 1  # exit code
@@ -23,13 +22,12 @@ SHOWN = 10
 TABLE = "diff.csv"  # in the run's folder: what differs
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
+def main(settings: Settings, console: Console) -> None:
     """Compare the published results with those of the folder `other`; exit code 1 if any number differs.
 
     The other run may have another seed, machine, version, number of trials and chunk size, and other cells.
     """
-    settings = config.settings(raw)
-    folder = other_folder(raw, settings.folder)
+    folder = other_folder(settings, settings.folder)
     here, there = (published(one, title(settings)) for one in (settings.folder, folder))
     with results.readable(f"{settings.folder} or {folder}"):
         found = compare_runs.compare(here, there)

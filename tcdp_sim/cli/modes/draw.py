@@ -2,36 +2,34 @@
 
 import importlib
 import json
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 from rich.console import Console
 
 from tcdp_sim import log, results
-from tcdp_sim.errors import UserError
+from tcdp_sim.cli.say import say, say_all
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
-from tcdp_sim.study import settings as config
-from tcdp_sim.study.study import reason, say, say_data, title
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.study import data_notes, title
 
 CONTRADICTED = 3  # exit code
 
 
-def main(raw: Mapping[str, Any], console: Console) -> int:
+def main(settings: Settings, console: Console) -> int:
     """Draw what is published; CONTRADICTED if simulated numbers contradict exact ones beyond chance, else 0.
 
     Raises UserError if there is nothing to draw, or it is damaged, or cannot be drawn here.
     """
-    settings = config.settings(raw)
-    experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment}")
+    experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment.name}")
     cells = published(settings.folder, title(settings))
     table = experiment.reference(cells)
     experiment.report(table, console)
     with results.readable(settings.folder / "results.zarr"):
-        say_data(json.loads(cells.attrs.get("data", "{}")), console)
+        say_all(console, data_notes(json.loads(cells.attrs.get("data", "{}"))))
     try:
         with plots.style():
             saved = plots.save_all(experiment.figures(table), settings.folder / "figures", _chosen(cells))

@@ -1,46 +1,46 @@
 """mode=merge: add to a run what another run of the same study has; in any order, with the same result."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from tcdp_sim.cli.modes import run as running
-from tcdp_sim.errors import UserError
+from tcdp_sim.cli.say import say
+from tcdp_sim.engine.run import cannot_write, prepare
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.store import provenance
-from tcdp_sim.store.run_folder import Run
-from tcdp_sim.study.study import prepare, reason, say
+from tcdp_sim.store.run_folder import Run, open_run
+from tcdp_sim.study.settings import Settings
 
 
-def main(raw: Mapping[str, Any], console: Console) -> int:
+def main(settings: Settings, console: Console) -> int:
     """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does, with its exit code.
 
     Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
     """
-    study = prepare(raw)
-    folder = other_folder(raw, study.folder)
+    study = prepare(settings)
+    folder = other_folder(settings, study.folder)
     try:
         theirs = Run(folder, study.identity)
     except OSError as problem:
         raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
-    ours = study.open()
+    ours = open_run(study)
     try:
         with ours.lock():
             told = _copy(study, theirs, ours, folder)
     except OSError as problem:
-        raise running.cannot_write(study, problem) from problem
+        raise cannot_write(study, problem) from problem
     say(console, told)
-    return running.main(raw, console)
+    return running.main(settings, console)
 
 
-def other_folder(raw: Mapping[str, Any], ours: Path) -> Path:
+def other_folder(settings: Settings, ours: Path) -> Path:
     """The folder `other` names; UserError if it holds no run, or is ours."""
-    if not isinstance(raw["other"], str | int) or isinstance(raw["other"], bool):
+    if not isinstance(settings.other, str | int) or isinstance(settings.other, bool):
         raise UserError("other is not given; give other=FOLDER, the folder of another run")
-    folder = Path(str(raw["other"]))
+    folder = Path(str(settings.other))
     if "\0" in str(folder) or not (folder / "run.json").exists():
         raise UserError(f"other = {folder} holds no run")
     if folder.resolve() == ours.resolve():
@@ -56,7 +56,7 @@ def _copy(study, theirs, ours, folder) -> str:
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
     lacking = [key for key in theirs.done if not ours.has(*key)]
     missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
-    with ours.writer(provenance.record(study.folder, study.raw, study.config_hash)) as writer:
+    with ours.writer(provenance.record(study.folder, study.settings.config, study.config_hash)) as writer:
         added = set(missing)
         for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
             if (problem.cell, problem.chunk) in added:

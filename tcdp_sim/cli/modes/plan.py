@@ -1,32 +1,32 @@
 """mode=plan: what a run would do; nothing is touched."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from rich.console import Console
 
+from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.pilot import pilot
-from tcdp_sim.study import settings
-from tcdp_sim.study.study import prepare, say, say_notes
+from tcdp_sim.engine.run import prepare
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.study.blocks import absent_blocks
+from tcdp_sim.study.settings import Settings
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
+def main(settings: Settings, console: Console) -> None:
     """Say cells, chunks, trials, what time and bytes they take as a pilot tells, and what is left out."""
-    study = prepare(raw)
+    study = prepare(settings)
     s, cells = study.settings, study.plan.laws
-    run = study.open() if (study.folder / "run.json").exists() else None
+    run = open_run(study) if (study.folder / "run.json").exists() else None
     wanted = {cell.id: s.chunks for cell in cells}
     todo = schedule.pending(cells, wanted, run.has if run else lambda cell, chunk: False)
     say(console, f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     say(console, f"to simulate: {len(todo)} of {len(cells) * s.chunks} chunks, {len(todo) * s.chunk:,} trials")
     if todo or s.target_mcse:
-        workers, at_once = clusters.forecast(raw["cluster"], lambda text: say(console, text))
+        workers, at_once = clusters.forecast(settings.cluster, lambda text: say(console, text))
         _estimate(study, len(todo), workers, at_once, console)
     say(console, f"folder: {study.folder}")
-    for why in settings.absent_blocks(raw):
+    for why in absent_blocks(settings):
         say(console, why)
-    say_notes(study, console)
+    say_all(console, study.notes)
 
 
 def _estimate(study, chunks, workers, at_once, console):

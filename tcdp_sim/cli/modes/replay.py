@@ -1,25 +1,23 @@
 """mode=replay: one chunk again, in the foreground of this process, and whether it gives the stored bits."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from rich.console import Console
 
+from tcdp_sim.cli.say import say
 from tcdp_sim.engine import simulate
+from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
-from tcdp_sim.study.study import prepare, say
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.summary import from_bytes, mean
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
+def main(settings: Settings, console: Console) -> None:
     """Run chunk `index` of the cell whose id starts with `cell`; an error in it ends with its traceback.
 
     For a debugger: `python -m pdb -c continue -m tcdp_sim mode=replay cell=... index=...`.
     """
-    study = prepare(raw)
-    cell, index = _cell(study, raw["cell"]), raw["index"]
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise UserError(f"index = {index!r} is not valid; valid: a whole number from 0 to {study.settings.chunks - 1}")
+    study = prepare(settings)
+    cell, index = _cell(study, settings.cell), settings.index
     found = again(study, [(cell, index)])[0].summary
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
@@ -30,7 +28,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
         say(console, f"{name}: mean {value:.6g} ± {mcse:.2g}")
     for name, hits in summary.events.items():
         say(console, f"{name}: {hits} of {summary.trials}")
-    run = study.open() if (study.folder / "run.json").exists() else None
+    run = open_run(study) if (study.folder / "run.json").exists() else None
     if run is None or not run.has(cell.id, index):
         say(console, "this chunk is not stored yet")
     else:

@@ -1,21 +1,22 @@
 """mode=status: how far a run is, also while it is running."""
 
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from rich.console import Console
 
+from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine import schedule, stopping
-from tcdp_sim.study.study import prepare, say, say_notes
+from tcdp_sim.engine.run import prepare
+from tcdp_sim.store.run_folder import existing_run
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.summary import relative_mcse
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
+def main(settings: Settings, console: Console) -> None:
     """Say what is done and missing, what is damaged, the worst relative MCSE and when the journal last grew."""
-    study = prepare(raw)
-    run = study.existing()
+    study = prepare(settings)
+    run = existing_run(study)
     s, cells = study.settings, study.plan.laws
     wanted = _wanted(run, cells, s)
     missing = schedule.pending(cells, wanted, run.has)
@@ -40,7 +41,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     if last:
         who = "a driver is" if run.locked() else "nobody is"
         say(console, f"last written {time.time() - last:.0f} s ago; {who} at work")
-    say_notes(study, console)
+    say_all(console, study.notes)
 
 
 def _problems(run, cells, wanted, console):

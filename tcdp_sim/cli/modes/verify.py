@@ -2,18 +2,19 @@
 
 import secrets
 import sys
-from collections.abc import Mapping
 from math import prod
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from tcdp_sim import results
 from tcdp_sim.cli.modes.replay import again
+from tcdp_sim.cli.say import say
+from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate, table
-from tcdp_sim.study.study import prepare, say
+from tcdp_sim.store.run_folder import existing_run
+from tcdp_sim.study.settings import Settings
 
 DIFFERENT = 1  # exit code
 SHARE = 5  # per cent: how many wrong chunks a sample is said to notice
@@ -22,13 +23,10 @@ NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
 MEND = "the command that ran it, without mode, computes what is missing and certifies it again"
 
 
-def main(raw: Mapping[str, Any], console: Console) -> None:
+def main(settings: Settings, console: Console) -> None:
     """Check the certificate, and `sample` chunks chosen by the machine's entropy; exit code 1 if anything differs."""
-    study = prepare(raw)
-    sample = raw["sample"]
-    if not isinstance(sample, int) or isinstance(sample, bool) or sample < 1:
-        raise UserError(f"sample = {sample!r} is not valid; valid: a whole number of chunks, at least 1")
-    run = study.existing()
+    study = prepare(settings)
+    run = existing_run(study)
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
     certified = _certified(study, run, console)
@@ -36,7 +34,7 @@ def main(raw: Mapping[str, Any], console: Console) -> None:
     known = [(laws[cell], chunk) for cell, chunk in run.done if cell in laws]
     if not known:
         raise UserError(f"{study.folder} holds no chunk of this study; run it first")
-    chosen = secrets.SystemRandom().sample(known, min(sample, len(known)))
+    chosen = secrets.SystemRandom().sample(known, min(settings.sample, len(known)))
     recomputed = _recomputed(study, run, chosen, len(known), console)
     published = _as_published(study, run, chosen, console)
     if not (certified and recomputed and published):

@@ -15,7 +15,7 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, watch
 from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 MAX_WORKERS = 1024
 CLUSTERS = {"local": local, "scheduler": scheduler, "slurm": batch, "pbs": batch, "kubernetes": kubernetes}
@@ -104,7 +104,7 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str
 
 
 def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {**settings.named("cluster", spec.get("name")), **spec}
+    return {**groups.named("cluster", spec.get("name")), **spec}
 
 
 def _asked(spec, workers: int) -> int | None:

@@ -16,7 +16,7 @@ from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import SCHEMES, ZCDP, ApproxDP
 from tcdp_sim.samplers.subsamples import subsample_counts, subsample_records
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 COUNTS = np.array([9, 6, 3, 2])
 POINT = {"data": "few", "k": 10.0, "scheme": "poisson", "sampling_fraction": 0.25}
@@ -30,7 +30,7 @@ def rng(seed=3):
 
 def law(noise="gaussian", **more):
     data = Counts("few", COUNTS, 10.0, "")
-    return Subsampled.law({"noise": settings.named("noise", noise), **POINT, **more}, {"path": "counts"}, data)
+    return Subsampled.law({"noise": groups.named("noise", noise), **POINT, **more}, {"path": "counts"}, data)
 
 
 def built(noise="gaussian", **more):
@@ -64,7 +64,7 @@ def test_the_noise_of_empty_bins_is_rescaled_too():
     Kolmogorov-Smirnov against powers of scipy's normal law: 1e-4; without 1 / s it would be four times smaller.
     """
     data = Counts("one", np.array([1]), 1e6, "")
-    point = {**POINT, "data": "one", "k": 1e6, "rho": 0.1, "noise": settings.named("noise", "gaussian")}
+    point = {**POINT, "data": "one", "k": 1e6, "rho": 0.1, "noise": groups.named("noise", "gaussian")}
     mechanism = Subsampled.build(Subsampled.law(point, {"path": "counts"}, data), np.array([1]))
     drawn = mechanism.simulate(rng(), 2000)["linf_error"]
     scale = mechanism.noise.scale / 0.25
@@ -177,7 +177,7 @@ def test_law_and_build_are_inverse_and_plain():
     mechanism = Subsampled.build(description, COUNTS)
     assert (mechanism.fraction, mechanism.sampling.draws, mechanism.scheme) == (0.25, 5, "hybrid")
     assert MECHANISMS["subsampled"] is Subsampled
-    gaussian = settings.named("noise", "gaussian")
+    gaussian = groups.named("noise", "gaussian")
     assert "rho" not in Subsampled.uses({"noise": gaussian, **POINT, **FINAL, "rho": 0.1})
     assert "epsilon" not in Subsampled.uses({"noise": gaussian, **POINT, "rho": 0.1})
 

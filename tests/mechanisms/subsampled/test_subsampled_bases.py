@@ -16,10 +16,10 @@ from tcdp_sim.mechanisms import Subsampled, Thresholds
 from tcdp_sim.mechanisms.subsampled import BASES
 from tcdp_sim.privacy import SCHEMES, ZCDP, PureDP
 from tcdp_sim.selection.scores import Scores
-from tcdp_sim.study import settings
+from tcdp_sim.study import groups
 
 COUNTS = np.array([5, 4, 2])
-OPTIONS = {key: value for key, value in settings.named("mechanism", "subsampled").items() if key != "name"}
+OPTIONS = {key: value for key, value in groups.named("mechanism", "subsampled").items() if key != "name"}
 TRIALS = 20_000
 EM = {"algorithm": "exponential_mechanism", "accounting": "paper"}
 
@@ -92,7 +92,7 @@ def test_selection_is_a_sum_over_all_subsamples(scheme, path):
 @pytest.mark.parametrize("algorithm", ["generalized_histogram", "obvious_answer", "stability", "permute_and_flip"])
 def test_selection_beside_a_plain_simulation(algorithm):
     """Every algorithm: one subsample at a time, the algorithm as it is on that one's scores."""
-    noise = settings.named("noise", "gaussian")
+    noise = groups.named("noise", "gaussian")
     mechanism = selection(algorithm=algorithm, noise=noise, rho=0.7, delta=0.1, scheme="without_replacement")
     plain, random = [], rng(11)
     records = np.repeat(np.arange(3), COUNTS)
@@ -117,7 +117,7 @@ def winners(scores):
 
 def test_two_winners_without_noise():
     """rho = 1e9: the two fullest bins of the subsample, if they are clear; what they miss, over all subsamples."""
-    point = {"algorithm": "generalized_histogram", "noise": settings.named("noise", "gaussian"), "m": 2, "rho": 1e9}
+    point = {"algorithm": "generalized_histogram", "noise": groups.named("noise", "gaussian"), "m": 2, "rho": 1e9}
     counts = np.array([30, 12, 5])
     mechanism = selection(counts=counts, **point, scheme="without_replacement", sampling_fraction=10 / 47)
     found = mechanism.simulate(rng(), 5000)
@@ -183,7 +183,7 @@ def test_the_cdf_of_a_subsample_has_its_mean_and_variance(scheme):
 @pytest.mark.parametrize("method", ["windows", "medians_2", "deciles", "median", "tree_2"])
 def test_at_fraction_one_the_errors_are_those_of_the_base(method):
     """Means of 40 trials each, at 5.5 standard errors of the two; where no two trials differ, nothing may."""
-    noise = settings.named("noise", "sinh_normal_tight")
+    noise = groups.named("noise", "sinh_normal_tight")
     point = {"method": method, "noise": noise, "rho": 2.0, "omega": 3.0, "records": "departures_AS"}
     whole = Thresholds.build(Thresholds.law(point, OPTIONS, None), None).simulate(rng(1), 40)
     some = Subsampled.build(threshold_law(**point, sampling_fraction=1.0), None).simulate(rng(2), 40)
@@ -194,7 +194,7 @@ def test_at_fraction_one_the_errors_are_those_of_the_base(method):
 
 
 def test_estimates_are_rescaled_to_all_records():
-    noise = settings.named("noise", "sinh_normal_tight")
+    noise = groups.named("noise", "sinh_normal_tight")
     law = threshold_law(method="deciles", noise=noise, rho=50.0, omega=3.0, sampling_fraction=0.5)
     mechanism = Subsampled.build(law, None)
     run = mechanism.plan.run(mechanism.records, rng())
@@ -209,7 +209,7 @@ def test_laws_are_plain_and_their_own_inverse():
         assert law["mechanism"] == "subsampled"
         assert law["base"] in BASES
         assert Subsampled.build(law, COUNTS).guarantee in (PureDP(1.0), ZCDP(1e12), PureDP(0.5))
-    noise = {"noise": settings.named("noise", "gaussian")}
+    noise = {"noise": groups.named("noise", "gaussian")}
     uses = Subsampled.uses({"base": "gap_max_data", **EM, **noise, "epsilon": 1.0, "rho": 0.1})
     assert "rho" not in uses
     assert {"base", "epsilon", "scheme"} <= set(uses)

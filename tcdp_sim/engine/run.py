@@ -1,0 +1,160 @@
+"""A study is run: what is missing is simulated and kept, and the snapshot published. No terminal in here."""
+
+import errno
+from collections.abc import Callable
+
+from tcdp_sim import log
+from tcdp_sim.engine import clusters, schedule, stopping
+from tcdp_sim.engine.progress import ProgressLine, Tally
+from tcdp_sim.errors import Failure, UserError, reason
+from tcdp_sim.store import certificate, provenance, table
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.streams import fingerprint
+from tcdp_sim.study import study as studies
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.study import Study
+from tcdp_sim.summaries import problems
+
+Tell = Callable[[str], None]  # takes a line for people
+
+
+def prepare(settings: Settings) -> Study:
+    """The study of checked settings, for which there are workers. Raises UserError; runs and writes nothing."""
+    clusters.worker_count(settings.cluster)
+    return studies.prepare(settings)
+
+
+def execute(study: Study, tell: Tell) -> int:
+    """Simulate what is missing, publish the snapshot; how many cells have no numbers because of errors.
+
+    Raises KeyboardInterrupt that says what is kept, Failure at the first error unless on_error=continue.
+    """
+    run = open_run(study)
+    try:
+        with run.lock(), log.kept(study.folder):
+            for line in study.notes:
+                tell(line)
+            return _execute(study, run, tell)
+    except OSError as problem:
+        raise cannot_write(study, problem) from problem
+
+
+def _execute(study, run, tell) -> int:
+    s, cells = study.settings, study.plan.laws
+    for name, count in run.damaged.items():
+        tell(f"journal/{name}: {count} damaged stretches; what they held counts as missing")
+    if provenance.mend(study.folder, run.heads, study.settings.config):
+        run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
+    for line in [*run.warned, *run.mended]:
+        tell(line)
+    wanted = {cell.id: s.chunks for cell in cells}
+    todo = schedule.pending(cells, wanted, run.has)
+    told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
+    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {told}")
+    failed: set[str] = set()
+    try:
+        wanted = _until_precise(study, run, todo, wanted, failed, tell)
+    finally:
+        _report(study, run, wanted, tell)
+    if len(failed) == len(cells):
+        raise Failure("every cell ended with an error (see problems.csv)")
+    run.publish(_dataset(study, run, wanted))
+    certificate.write(study, run, wanted)
+    return len(failed)
+
+
+def _until_precise(study, run, todo, wanted, failed, tell) -> dict[str, int]:
+    """Simulate, and more as long as targets are missed; the chunks that the cells have at the end."""
+    cells = study.plan.laws
+    while True:
+        if todo:
+            _simulate(study, run, todo, wanted, failed, tell)
+        more = stopping.more(run, wanted, study.settings)
+        if more == wanted:
+            return wanted
+        todo = [item for item in schedule.pending(cells, more, run.has) if item[0].id not in failed]
+        grown = sum(more[cell] > wanted[cell] for cell in more)
+        tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
+        wanted = more
+
+
+def _simulate(study, run, todo, wanted, failed, tell):
+    s = study.settings
+    expected = fingerprint()
+    foreign = set()
+
+    def receive(done):
+        if done.fingerprint != expected and done.fingerprint not in foreign:
+            _foreign_numerics(s, tell)
+            foreign.add(done.fingerprint)
+        for record in done.records:
+            _keep(record, writer, failed)
+        line.advance(done.records)
+        if failed and s.on_error == "raise":
+            raise Failure(_first_error(study, run, failed))
+
+    try:
+        with clusters.connect(s.cluster, s.numerics) as executor:
+            if executor.dashboard:
+                tell(f"dashboard: {executor.dashboard}")
+            about = provenance.record(study.folder, s.config, study.config_hash, study.data)
+            tally = Tally(todo, wanted, s.chunk)
+            with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
+                useful = (item for item in todo if item[0].id not in failed)
+                schedule.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
+                writer.end(provenance.end(study.folder, about))
+    except KeyboardInterrupt:
+        written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
+        total = sum(wanted.values())
+        kept = total - len(schedule.pending(study.plan.laws, wanted, written.has))
+        said = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+        raise KeyboardInterrupt(said) from None
+
+
+def _keep(record, writer, failed) -> None:
+    for problem in record.problems:
+        writer.note(problem)
+    if record.summary is None:
+        failed.add(record.cell)
+    else:
+        writer.append(record.cell, record.chunk, record.summary)
+
+
+def _first_error(study, run, failed) -> str:
+    error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
+    said = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
+    return f"a chunk ended with an error: {said}; on_error=continue goes on with the other cells"
+
+
+def _report(study, run, wanted, tell) -> None:
+    found = problems.of_chunks(run.problems, wanted, run.has)
+    where = {cell.id: cell.where for cell in study.plan.laws}
+    problems.report(found, where, study.folder / "problems.csv", tell)
+
+
+def _dataset(study, run, wanted):
+    def summary(cell):
+        chunks = range(wanted[cell.id])
+        return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
+
+    counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
+    cells, attributes = study.plan.cells, study.attributes()
+    return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
+
+
+def cannot_write(study, problem: OSError) -> Exception:
+    """The one line for a full, vanished or locked disk in the middle of a run; what is no file's error as it is."""
+    if problem.errno is None:
+        return problem
+    when = "there is room" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else "that is put right"
+    return UserError(
+        f"writing to {study.folder} failed ({reason(problem)}); what was finished is kept: "
+        f"once {when}, the same command goes on from there"
+    )
+
+
+def _foreign_numerics(settings, tell):
+    message = "a worker's elementary functions differ from this machine's in the last bits"
+    if settings.numerics == "strict":
+        raise UserError(f"{message}; numerics=warn accepts that")
+    tell(f"warning: {message}: its numbers are right, but not bit-identical")

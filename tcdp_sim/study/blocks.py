@@ -1,0 +1,115 @@
+"""The blocks of a study: which axes hold where.
+
+A block is a mapping from axes to values: `sweep`, and the further blocks of `also`. Later suggestions replace earlier
+ones, axis by axis: those of the chosen data set, of the experiment, of a data set that the block itself names; then
+what `sweep` gives, which holds in every block; then what the block itself gives.
+
+A block of `also` may be conditional. `only_with: x`: it is there only if `sweep.data`, by default the chosen data set,
+is x; `unless_given: [k, rho]`: only if `sweep` gives none of these. `blocks: [...]` in it lists several blocks, each of
+which completes it.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tcdp_sim.errors import UserError, known
+from tcdp_sim.study import groups
+from tcdp_sim.study.settings import Settings
+
+DEFAULT_DATA = "one_bin"  # as in config.yaml
+NO_AXES = ("only_with", "unless_given", "blocks")
+
+
+def blocks(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Name -> axes of every block. UserError names what is no block."""
+    found = {"sweep": _completed(settings, {})}
+    for name, block in _further(settings).items():
+        if _absence(settings, name, block) is None:
+            found |= {where: _completed(settings, own, f"{where}.data") for where, own in _parts(f"also.{name}", block)}
+    return found
+
+
+def absent_blocks(settings: Settings) -> list[str]:
+    """The blocks of `also` whose conditions leave them out of the study, each with the reason, for people."""
+    reasons = {name: _absence(settings, name, block) for name, block in _further(settings).items()}
+    return [f"also.{name} is not part of this study: {reason}" for name, reason in reasons.items() if reason]
+
+
+def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
+    """The spec of a data set by name: the chosen one, or one of conf/data."""
+    return settings.data if name == str(settings.data.get("name")) else groups.named("data", name)
+
+
+def _further(settings) -> dict[str, Mapping[str, Any]]:
+    """The blocks of `also`; null is no block."""
+    found = _mapping("also", settings.also)
+    return {name: _mapping(f"also.{name}", block) for name, block in found.items() if block is not None}
+
+
+def _parts(where: str, block) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The block's own axes, or those of each block that it lists."""
+    own = {key: value for key, value in block.items() if key not in NO_AXES}
+    listed = block.get("blocks")
+    if listed is None:
+        yield where, own
+        return
+    if not isinstance(listed, list):
+        raise UserError(f"{where}.blocks = {listed!r} is not valid; valid: a list of blocks: [{{k: 10}}, {{k: 20}}]")
+    for i, one in enumerate(listed):
+        yield f"{where}.blocks[{i}]", _with_axes(own, _mapping(f"{where}.blocks[{i}]", one))
+
+
+def _absence(settings, name: str, block) -> str | None:
+    """Why the block is not part of the study, or None if it is."""
+    sweep, wanted, unless = settings.sweep, block.get("only_with"), block.get("unless_given")
+    keys = unless if isinstance(unless, list) else [None]
+    if unless is not None and not all(isinstance(key, str) and key in sweep for key in keys):
+        raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]")
+    if wanted is not None and wanted != sweep.get("data"):
+        if wanted != settings.data.get("name"):
+            known(f"also.{name}.only_with", wanted, groups.options("data"))
+        return f"it goes with data {wanted}"
+    for key, value in sweep.items():
+        if value is not None and key.removeprefix("log10_") in (unless or ()):
+            return f"sweep.{key} is given"
+    return None
+
+
+def _completed(settings, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
+    """A block with the axes that it does not give itself, as this file's head says."""
+    experiment = _mapping("experiment.axes", settings.experiment.axes)
+    chosen = _suggested(settings, settings.sweep, "sweep.data")
+    if isinstance(own.get("data"), str):
+        suggested = _with_axes(experiment, _suggested(settings, own, where))
+    else:
+        suggested = _with_axes(chosen, experiment)
+    return _with_axes(_with_axes(suggested, _mapping("sweep", settings.sweep)), own)
+
+
+def _suggested(settings, block, where: str) -> Mapping[str, Any]:
+    """The axes of the data set that the block names; of the chosen one if it lists several; none if it has none."""
+    name = block.get("data")
+    if name is None:
+        return {}  # the mechanism has no data
+    if isinstance(name, str) and name != str(settings.data.get("name")):
+        spec = groups.named("data", known(where, name, groups.options("data")))
+        return _mapping(f"{where}.axes", spec.get("axes") or {})
+    return _mapping("data.axes", settings.data.get("axes") or {})
+
+
+def _mapping(where: str, value) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
+    for key in value:
+        if not isinstance(key, str):
+            raise UserError(f"{where}: {key!r} is not a key; valid: text, such as k in {{k: 10}}")
+    return value
+
+
+def _with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` on top of `base`; an axis given as log10_x replaces x and the other way round."""
+    given = {key.removeprefix("log10_") for key, value in over.items() if value is not None}
+    if given & {"omega", "omega_sqrt_rho"}:
+        given |= {"omega", "omega_sqrt_rho"}
+    kept = {key: value for key, value in base.items() if key.removeprefix("log10_") not in given}
+    return kept | {key: value for key, value in over.items() if value is not None}
