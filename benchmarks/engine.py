@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from benchmarks.framework import composed
-from tcdp_sim.engine import clusters, simulate
+from tcdp_sim.engine import clusters, run, simulate
 from tcdp_sim.engine.clusters.tuning import SETTINGS
 from tcdp_sim.engine.schedule import SerialExecutor
 from tcdp_sim.engine.schedule import simulate as simulate_all
@@ -24,7 +24,7 @@ from tcdp_sim.mechanisms import MECHANISMS, Mechanism, Observable
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import cells as sweep
-from tcdp_sim.study import study
+from tcdp_sim.study.settings import settings
 
 ROUNDS = 5
 TRIVIAL = 5000  # cells
@@ -163,7 +163,7 @@ def _ours(executor, cells, counts, trials) -> tuple[float, float]:
 
 
 def _prepared(cells, axis):
-    found = study.prepare(composed("also=null", "sweep.noise=gaussian", "sweep.rho=0.1", axis))
+    found = run.prepare(settings(composed("also=null", "sweep.noise=gaussian", "sweep.rho=0.1", axis)))
     assert len(found.plan.cells) == cells
     return found
 
@@ -230,7 +230,7 @@ def planning():
     raw = composed("sweep.rho=0.1", *words)
     for _ in range(ROUNDS):
         with Watch() as watch:
-            prepared = study.prepare(raw)
+            prepared = run.prepare(settings(raw))
         watches.append(watch)
     wall, cpu = (np.median([getattr(watch, kind) for watch in watches]) for kind in ("wall", "cpu"))
     yield f"planning {PLANNED:,} cells", f"{wall:.2f} s (CPU {cpu:.2f})", "< 1 s"
@@ -242,7 +242,7 @@ def bytes_a_cell(raw) -> float:
     """What a plan keeps in memory, over its cells."""
     tracemalloc.start()
     try:
-        plan = study.prepare(raw).plan
+        plan = run.prepare(settings(raw)).plan
         return tracemalloc.get_traced_memory()[0] / len(plan.cells)
     finally:
         tracemalloc.stop()

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from statistics import median
 
 import psutil
-from rich.console import Console
 
-from tcdp_sim.cli.modes import run
-from tcdp_sim.engine import clusters, schedule
-from tcdp_sim.study import study
+from tcdp_sim.engine import clusters, run, schedule
+from tcdp_sim.study.settings import settings
 
 
 def composed(*words):
@@ -43,7 +41,7 @@ def _plan_seconds(cells):
     axis = f"sweep.k={{from: 10, to: 1e12, num: {cells // 2}, scale: log}}"
     raw = composed("also=null", "sweep.noise=[gaussian,sinh_normal]", "sweep.omega_sqrt_rho=1", "sweep.rho=0.1", axis)
     started = time.perf_counter()
-    study.prepare(raw)
+    run.prepare(settings(raw))
     return time.perf_counter() - started
 
 
@@ -58,7 +56,7 @@ def _run_seconds(cells):
     words = ("cluster=serial", "trials=10", "chunk=10", "also=null", "sweep.noise=gaussian", "sweep.rho=0.1", axis)
     with empty_folder():
         started = time.perf_counter()
-        run.execute(study.prepare(composed(*words)), Console(quiet=True))
+        run.execute(run.prepare(settings(composed(*words))), lambda line: None)
         return time.perf_counter() - started
 
 
@@ -71,7 +69,7 @@ def memory():
 
 def _peak(chunks):
     words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
-    prepared = study.prepare(composed(*words))
+    prepared = run.prepare(settings(composed(*words)))
     wanted = {cell.id: chunks for cell in prepared.plan.laws}
     todo = schedule.pending(prepared.plan.laws, wanted, lambda cell, chunk: False)
     peak = 0
@@ -94,8 +92,8 @@ def workers():
 
 
 def _study_seconds(count):
-    prepared = study.prepare(composed(f"cluster.workers={count}"))
+    prepared = run.prepare(settings(composed(f"cluster.workers={count}")))
     with empty_folder():
         started = time.perf_counter()
-        run.execute(prepared, Console(quiet=True))
+        run.execute(prepared, lambda line: None)
         return time.perf_counter() - started

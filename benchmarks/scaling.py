@@ -14,14 +14,13 @@ from rich.console import Console
 from benchmarks.engine import Trivial, Watch, journal, known
 from benchmarks.framework import composed, empty_folder
 from benchmarks.many_workers import Costs, predict
-from tcdp_sim.cli.modes import run
-from tcdp_sim.engine import schedule, simulate
+from tcdp_sim.engine import run, schedule, simulate
 from tcdp_sim.engine.clusters import local
 from tcdp_sim.engine.progress import Tally
 from tcdp_sim.mechanisms import MECHANISMS
 from tcdp_sim.store.table import BLOCK
 from tcdp_sim.study import cells as sweep
-from tcdp_sim.study import study
+from tcdp_sim.study.settings import settings
 
 MILLION = 1_000_000
 CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1))  # workers, seconds a task at most
@@ -232,11 +231,11 @@ def _alone(cells) -> tuple[float, float]:
     """CPU seconds of planning, and of publishing what has been simulated."""
     raw, console = _study(cells), Console(quiet=True)
     with empty_folder():
-        run.execute(study.prepare(raw), console)
+        run.execute(run.prepare(settings(raw)), console.print)
         with Watch() as plan:
-            prepared = study.prepare(raw)
+            prepared = run.prepare(settings(raw))
         with Watch() as publish:
-            run.execute(prepared, console)
+            run.execute(prepared, console.print)
     return plan.cpu, publish.cpu
 
 
@@ -245,7 +244,7 @@ def _peak(cells) -> int:
     with empty_folder():
         tracemalloc.start()
         try:
-            run.execute(study.prepare(_study(cells)), Console(quiet=True))
+            run.execute(run.prepare(settings(_study(cells))), lambda line: None)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -55,7 +55,8 @@ def test_the_wheel_has_every_file_and_no_other(wheel):
 
 def test_the_source_distribution_has_what_the_wheel_is_built_from(built):
     (sdist,) = built.glob("*.tar.gz")
-    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
     expected = {path.relative_to(ROOT).as_posix() for folder in FOLDERS.values() for path in folder.rglob("*.py")}
     assert expected <= names
     assert {"pyproject.toml", "README.md", "LICENSE", "conf/config.yaml"} <= names

@@ -21,7 +21,8 @@ from tcdp_sim import __version__
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import journal
 from tcdp_sim.store.run_folder import tree_digest
-from tcdp_sim.study.settings import KEYS, options
+from tcdp_sim.study.groups import options
+from tcdp_sim.study.settings import KEYS
 
 SCRIPT = (str(Path(sys.executable).with_name("tcdp-sim")),)
 MODULE = (sys.executable, "-m", "tcdp_sim")

@@ -11,12 +11,12 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from rich.console import Console
 
-from tcdp_sim.cli.modes import run
+from tcdp_sim.engine import run
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import open_run
-from tcdp_sim.study import groups, study
+from tcdp_sim.study import groups
+from tcdp_sim.study.settings import settings
 
 SECTIONS = ("sweep", "mechanism", "data", "experiment", "also")
 EACH, SEEDS = 125, range(16)  # 2,000 in all
@@ -95,10 +95,10 @@ def small(prepared):
 def check(raw):
     """Whether it ran (True), was planned (None) or refused (False); anything else is an exception."""
     try:
-        prepared = study.prepare(raw)
+        prepared = run.prepare(settings(raw))
         if small(prepared):
-            run.execute(prepared, Console(quiet=True))
-            assert not prepared.open().problems  # numpy has nothing to warn of either
+            run.execute(prepared, lambda line: None)
+            assert not open_run(prepared).problems  # numpy has nothing to warn of either
             return True
     except UserError as mistake:
         told = str(mistake)

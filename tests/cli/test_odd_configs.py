@@ -6,9 +6,10 @@ import math
 import pytest
 from omegaconf import OmegaConf
 
+from tcdp_sim.engine import run
 from tcdp_sim.errors import UserError
-from tcdp_sim.study import study
-from tcdp_sim.study.settings import GROUPS, KEYS, named
+from tcdp_sim.study.groups import GROUPS, named
+from tcdp_sim.study.settings import KEYS, settings
 
 HUGE = 10**400
 VALID = None  # the value is accepted
@@ -40,7 +41,7 @@ def changed(path, value):
 
 
 def test_the_config_is_a_study_before_it_is_changed():
-    cells = study.prepare(composed()).plan.cells
+    cells = run.prepare(settings(composed())).plan.cells
     assert {cell.coords["data"] for cell in cells} == {"one_bin", "flights_dest"}
     assert len(cells) == 3 + 3 * 19  # gaussian, sinh-normal at two omegas; 19 rho
 
@@ -149,10 +150,10 @@ ODD = [
 def test_an_odd_value_is_a_study_or_one_line(path, value, words):
     raw = changed(path, value)
     if words is VALID:
-        assert study.prepare(raw).plan.cells
+        assert run.prepare(settings(raw)).plan.cells
         return
     with pytest.raises(UserError) as caught:
-        study.prepare(raw)
+        run.prepare(settings(raw))
     said = str(caught.value)
     assert "\n" not in said
     for word in words:
@@ -168,13 +169,13 @@ OWN_POINTS = [{"rho": 0.2}, {"log10_k": 3}, {"k": [10, 20]}, {"where": "k <= 1e6
 def test_the_real_data_of_the_default_study_give_way_to_points_of_the_users_own(axes):
     raw = composed()
     raw["sweep"] |= axes
-    assert {cell.coords["data"] for cell in study.prepare(raw).plan.cells} == {"one_bin"}
+    assert {cell.coords["data"] for cell in run.prepare(settings(raw)).plan.cells} == {"one_bin"}
 
 
 def test_what_has_no_points_of_its_own_reaches_the_real_data_of_the_default_study():
     raw = composed()
     raw["sweep"] |= {"noise": "gaussian", "delta": 1e-9}
-    cells = study.prepare(raw).plan.cells
+    cells = run.prepare(settings(raw)).plan.cells
     assert {(cell.coords["data"], cell.coords["noise"]) for cell in cells} == {
         ("one_bin", "gaussian"),
         ("flights_dest", "gaussian"),

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from tcdp_sim.engine import clusters, schedule, simulate
+from tcdp_sim.engine import clusters, run, schedule, simulate
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import tree_digest
-from tcdp_sim.study import study
-from tcdp_sim.study.settings import named
+from tcdp_sim.study.groups import named
+from tcdp_sim.study.settings import settings
 
 WORDS = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1,0.2]", "also=null")
 SETTLE = 60
@@ -30,7 +30,7 @@ def composed(*words):
 
 
 def plan(*words):
-    prepared = study.prepare(composed(*words))
+    prepared = run.prepare(settings(composed(*words)))
     return prepared, schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: False)
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
 from tcdp_sim.results import open_cells
 from tcdp_sim.store import sealed
 from tcdp_sim.store.run_folder import Run
-from tcdp_sim.study import study
+from tcdp_sim.study.settings import settings
 
 WORDS = ("cluster=serial", "trials=1500", "chunk=500", "sweep.k=10", "sweep.rho=0.1", "also=null")
 WORDS += ("sweep.noise=[gaussian,laplace]",)
@@ -39,13 +40,13 @@ def original(tmp_path_factory):
     """The folder of a finished run, and its study."""
     from rich.console import Console
 
-    from tcdp_sim.cli.modes import run
+    from tcdp_sim.cli.modes.run import main
 
     home = tmp_path_factory.mktemp("original")
     raw = composed(f"results_dir={home}")
     with redirect_stderr(StringIO()):
-        run.main(raw, Console(file=StringIO()))
-    return home / "histogram", study.prepare(raw)
+        main(settings(raw), Console(file=StringIO()))
+    return home / "histogram", prepare(settings(raw))
 
 
 @pytest.fixture

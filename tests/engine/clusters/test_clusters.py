@@ -10,7 +10,7 @@ import pytest
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import checks, jobs, kubernetes, queues, scheduler, tuning
 from tcdp_sim.errors import UserError
-from tcdp_sim.study.settings import named, options
+from tcdp_sim.study.groups import named, options
 
 NEEDED = {
     "scheduler": {"address": "tcp://localhost:8786"},

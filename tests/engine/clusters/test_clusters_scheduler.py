@@ -13,7 +13,7 @@ from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import agreement
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import tree_digest
-from tcdp_sim.study.settings import named
+from tcdp_sim.study.groups import named
 
 START = 120  # seconds, generous: others may use the machine
 STUDY = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1]", "sweep.noise=gaussian", "also=null")

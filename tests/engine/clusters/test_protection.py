@@ -15,7 +15,7 @@ import pytest
 import tcdp_sim
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import protection
-from tcdp_sim.study.settings import named
+from tcdp_sim.study.groups import named
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
