@@ -111,9 +111,6 @@ def test_replay_says_what_the_chunk_holds(tiny, folder):
     ],
 )
 def test_mistakes_are_one_line(one_line, folder, words, said):
-    if words[:2] == ("mode=replay", "cell=a"):
-        words = ("mode=replay", "cell=''", "index=-1")
-        said = "begins the ids of 2 cells"
     assert said in one_line(*words)
 
 
