@@ -211,6 +211,11 @@ def test_the_ground_floor_stands_on_nothing(name):
     assert inside(MODULES[name]) == set()
 
 
+def says_exact(name):
+    """Whether a module is one of those that hold exact laws, by its name: they alone may."""
+    return part(name) in LAWS and any(word.startswith("exact_") for word in name.split(".")[1:])
+
+
 def simulates(name):
     """Whether a module is one of those that simulate, and so must know no exact law."""
     return name == "engine.simulate" or (part(name) in SIMULATE and not says_exact(name))
@@ -225,11 +230,6 @@ def test_importing_the_simulation_brings_in_nothing_exact():
 @pytest.mark.parametrize("name", [name for name in MODULES if simulates(name)])
 def test_what_simulates_never_names_exact(name):
     assert not [other for other in inside(MODULES[name]) if part(other) == "exact"]
-
-
-def says_exact(name):
-    """Whether a module is one of those that hold exact laws, by its name: they alone may."""
-    return part(name) in LAWS and any(word.startswith("exact_") for word in name.split(".")[1:])
 
 
 def test_no_simulation_knows_how_often_it_should_succeed():

@@ -66,7 +66,9 @@ def merged(undrawn, parts, monkeypatch):
             shutil.copytree(parts / x, parts / name, symlinks=True)
             with monkeypatch.context() as patch:
                 patch.setattr(run, "main", lambda raw, console: None)
-                merge.main(configs[0].model_copy(update={"name": name, "other": str(parts / y)}), Console(file=StringIO()))
+                merge.main(
+                    configs[0].model_copy(update={"name": name, "other": str(parts / y)}), Console(file=StringIO())
+                )
 
     return merge_two
 
