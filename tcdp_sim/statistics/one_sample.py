@@ -16,7 +16,7 @@ def skewed(distance, trials, skewness) -> np.ndarray:
     Means in standard errors of the same sample have tails exp(g z^3 / (3 sqrt(n))) times the normal ones (Wang,
     Annals of Probability 33, 2005, on Student's statistic), where g is the true skewness; small samples without large
     values show less of it. So three times that correction is made to first order, in a form that is monotone in z, as
-    Bernstein's is. Simulated (tests/statistics/test_one_sample.py): no more alarms than at normal laws, for exponential, squared
+    Bernstein's is. Simulated (see its tests): no more alarms than at normal laws, for exponential, squared
     normal, lognormal and Pareto trials from 100 on. No test allows for what a sample does not show at all: values that
     are large and rarer than one in so many trials.
     """
