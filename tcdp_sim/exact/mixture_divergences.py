@@ -198,7 +198,8 @@ def _max_divergence(pair):
     top = sets.value.max()
     if np.isposinf(top):
         return np.inf, np.inf, np.inf
-    error = pair.error(sets.x) + 1e-11 * np.abs(sets.value)
+    never = np.isneginf(sets.value)  # p has nothing there: that is certain, and no digits of it are lost
+    error = np.where(never, 0.0, pair.error(sets.x) + 1e-11 * np.abs(sets.value))
     ends = [(0, 10), (-1, -11)]  # the outermost point, and one that is nearer by a factor of a thousand
     low = (sets.value - error).max()
     with np.errstate(invalid="ignore"):  # -inf at both
