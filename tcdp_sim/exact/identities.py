@@ -16,6 +16,7 @@ from tcdp_sim.numerics import Bounds, gauss_panels, integrate
 
 METHODS = ("white", "black")
 _ROUNDING = 4e-13  # relative error of a probability from the loss distribution
+_LEVEL = 2e-15  # relative: how far rounding may move a loss
 _NEGLIGIBLE = 45.0
 _SMALLEST, _LARGEST = 1e-290, 650.0  # of delta, and of the log of its weight
 _GRID = np.concatenate([[0.0], np.geomspace(1e-12, 1e4, 129)])
@@ -33,7 +34,8 @@ def profile_from_losses(noise: Noise, shift: float, epsilon) -> Bounds:
     ours = losses.sf(epsilons)
     with np.errstate(over="ignore", invalid="ignore"):
         theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
-    found, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * (ours + theirs) + 1e-300
+    most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # with outputs whose loss is epsilon but for rounding
+    found, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
     found, low, high = np.maximum(found, 0.0), np.maximum(found - slack, 0.0), np.minimum(found + slack, 1.0)
     return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, found, high)))
 

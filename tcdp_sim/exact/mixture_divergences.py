@@ -72,10 +72,11 @@ def _between_errors(pair, epsilons) -> np.ndarray:
             share = np.maximum(-np.expm1(epsilon - pair.loss(x) - error), 0.0)
         return np.where(np.isnan(share), 0.0, pair.p.pdf(x) * (1 + error) * share)
 
-    rows = []
+    rows, sets = [], pair.sets()
     for epsilon in epsilons:
-        kinks = sign_changes(pair.loss, epsilon, edges)
-        cut = np.concatenate([edges, kinks])
+        kinks = [end.ravel() for end in sets.above(np.array([epsilon]))]  # also of a peak between two edges
+        cut = np.concatenate([edges, *kinks, sign_changes(pair.loss, epsilon, edges)])
+        cut = cut[(cut >= edges[0]) & (cut <= edges[-1])]
         low, middle, high = (integrate(lambda x: gained(x, epsilon, sign), cut) for sign in (-1, 0, 1))  # noqa: B023
         slack = 1e-11 * high.upper  # of the density
         low, high = max(low.lower - slack, 0.0), min(high.upper + slack + outside, 1.0)
@@ -197,10 +198,12 @@ def _max_divergence(pair):
     top = sets.value.max()
     if np.isposinf(top):
         return np.inf, np.inf, np.inf
-    error = pair.error(sets.x) + 1e-11 * np.abs(sets.value)
+    never = np.isneginf(sets.value)  # p has nothing there: that is certain, and no digits of it are lost
+    error = np.where(never, 0.0, pair.error(sets.x) + 1e-11 * np.abs(sets.value))
     ends = [(0, 10), (-1, -11)]  # the outermost point, and one that is nearer by a factor of a thousand
     low = (sets.value - error).max()
-    rise = [sets.value[far] - sets.value[near] - 1e-9 * abs(sets.value[near]) for far, near in ends]
+    with np.errstate(invalid="ignore"):  # -inf at both
+        rise = [sets.value[far] - sets.value[near] - 1e-9 * abs(sets.value[near]) for far, near in ends]
     if any(up > error[far] and sets.value[far] + error[far] >= low for up, (far, _) in zip(rise, ends)):
         return (np.inf if pair.noise.gives_loss else low), np.inf, np.inf
     return low, top, (sets.value + error).max() if pair.noise.gives_loss else np.inf  # beyond the tails it is unknown

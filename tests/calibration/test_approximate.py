@@ -68,7 +68,7 @@ class PlainGaussian(Noise):
             return getattr(object.__getattribute__(self, "_law"), name)
         return object.__getattribute__(self, name)
 
-    logpdf = sf = logsf = isf = var = sample = None
+    logpdf = sf = logsf = isf = var = sample = privacy_loss = None
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 6.0, 20.0])

@@ -51,6 +51,7 @@ def test_it_is_silent_when_there_is_little_to_say(capsys):
 
 def test_the_line_goes_on_and_names_who_is_silent_while_nothing_arrives(monkeypatch, capsys, caplog):
     caplog.set_level(logging.INFO, "tcdp_sim")
+    monkeypatch.setattr(progress.LOG, "disabled", False)  # as Hydra may have left it
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     silent = ("tls://a:1", "tls://b:2", "tls://c:3", "tls://d:4")
@@ -66,7 +67,7 @@ def test_on_a_terminal_the_line_names_who_is_silent_and_forgets_who_speaks_again
     monkeypatch.setattr(progress, "LIVE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     shown = StringIO()
-    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=shown, force_terminal=True, width=200))
+    monkeypatch.setattr(progress, "Terminal", lambda stderr: Console(file=shown, force_terminal=True, width=200))
     silent = ["tls://a:1"]
     with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: tuple(silent)):
         until(lambda: "0/2 cells, 0 trials, silent: tls://a:1" in shown.getvalue())

@@ -279,3 +279,10 @@ def test_many_distinct_counts():
 def test_domains_smaller_than_the_data_are_refused(law, bins):
     with pytest.raises(ValueError, match=r"bins = .* is not valid; valid: 3 <= bins"):
         law(Gaussian(1.0), [3, 2, 1], bins)
+
+
+def test_what_the_quadrature_leaves_out_is_in_the_upper_end():
+    """1e300 bins that all but tie: the top one stays with 1e-300, much of it where the tail is below 1e-300."""
+    found = top_stays_probability(Laplace(1e12), [1], 1e300)
+    assert found.lower <= 1e-300 <= found.upper
+    assert found.lower < 0.99e-300

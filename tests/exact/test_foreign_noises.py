@@ -93,7 +93,7 @@ def test_renyi_divergences_contain_the_truth(noise, shift, order):
     if isinstance(noise, Student):
         mean = quadrature(term, landmarks(noise, t))
     else:  # the trapezoid rule: analytic, and nothing is left at either end
-        step, reach = (mp.mpf(1) / 4, 120) if isinstance(noise, TwoPeaks) else (mp.mpf(noise.scale) / 4, 280)
+        step, reach = (mp.mpf(1) / 32, 1400) if isinstance(noise, TwoPeaks) else (mp.mpf(noise.scale) / 4, 280)
         mean = step * sum(term(step * n) for n in range(-reach, reach))
     truth = mean if order == 1 else mp.log1p((a - 1) * mean) / (a - 1)
     contains(renyi_divergence(noise, shift, order), truth, 1e-7)
@@ -242,3 +242,26 @@ def test_nothing_is_said_that_was_not_stated():
     assert SureLogistic(1.0).log_concave
     assert not Logistic(1.0).gives_loss
     assert OwnLogistic(1.0).gives_loss
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1e-6, 1e-8, 1e-10])
+def test_shifts_at_which_the_log_densities_cancel(shift):
+    """At epsilon = 0 the total variation of logistic noise is tanh(shift / 4); D_1 is shift^2 / 6, to second order."""
+    found = hockey_stick(Logistic(1.0), shift, 0.0)
+    with mp.workdps(50):
+        truth = mp.tanh(mp.mpf(shift) / 4)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-12 + 1e-9 * truth
+    own = hockey_stick(OwnLogistic(1.0), shift, 0.0)
+    contains(own, truth, 1e-9)
+    near = renyi_divergence(Logistic(1.0), shift, 1.0)
+    assert near.lower <= shift**2 / 6 * (1 + shift**2)
+    assert near.upper >= shift**2 / 6 * (1 - shift**2)
+    exactly = renyi_divergence(OwnLogistic(1.0), shift, 1.0)
+    assert exactly.estimate == pytest.approx(shift**2 / 6, rel=max(shift**2, 1e-9))
+
+
+def test_the_largest_order_of_bounded_noise():
+    assert exact.max_order(Uniform(4.0), 1.0) == 1
+    assert exact.max_order(Uniform(4.0), 0.0) == np.inf
+    assert exact.max_order(Student(1.0), 1.0) == np.inf

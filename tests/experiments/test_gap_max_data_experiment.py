@@ -24,7 +24,7 @@ def own(tmp_path, command):
 def test_a_table_of_ones_own(own, tmp_path):
     code, out, err = own()
     assert (code, err) == (0, "")
-    assert "csv: the top 1 of 100 candidates lead by 37" in out
+    assert "t.item: the top 1 of 100 candidates lead by 37" in out
     table = gap_max_data.reference(results.open_cells(tmp_path / "results" / "gap_max_data").load())
     assert set(table["gap"]) == {37}
     assert set(table["k"]) == {100}
@@ -33,8 +33,8 @@ def test_a_table_of_ones_own(own, tmp_path):
     assert (table[table["rho"] == 0.01]["top_selected_exact"] < 0.9).all()
     with plots.style():
         found = {name: figure for name, figure, _ in gap_max_data.figures(table)}
-    assert set(found) == {"selection_csv"}
-    said = [text.get_text() for text in found["selection_csv"].legends[0].get_texts()]
+    assert set(found) == {"selection_t.item"}
+    said = [text.get_text() for text in found["selection_t.item"].legends[0].get_texts()]
     assert "the gap there is: 37" in said
 
 
@@ -43,8 +43,8 @@ def test_several_winners(own, tmp_path):
         "sweep.m=2", "sweep.algorithm=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian"
     )
     assert (code, err) == (0, "")
-    assert "csv: the top 2 of 100 candidates lead by 3" in out
-    assert (tmp_path / "results" / "gap_max_data" / "figures" / "selection_csv_top_2.csv").exists()
+    assert "t.item: the top 2 of 100 candidates lead by 3" in out
+    assert (tmp_path / "results" / "gap_max_data" / "figures" / "selection_t.item_top_2.csv").exists()
 
 
 def test_a_mistake_is_one_line(own):

@@ -343,3 +343,11 @@ def test_the_audit_is_for_neighbours_only():
         audited(ObviousAnswer(Laplace(1.0)), (vector(6, 0), vector(0, 0)))
     with pytest.raises(ValueError, match="not neighbours; valid: the same candidates"):
         audited(ObviousAnswer(Laplace(1.0)), (vector(6, 0), vector(6, 0, 0)))
+
+
+@pytest.mark.parametrize("algorithm", ["generalized_histogram", "stability"])
+def test_the_pairs_on_the_grid_are_there_in_both_directions(algorithm):
+    found = exact.worst_pairs(algorithm, Laplace(2.0), 50, gaps=[0.0, 3.0], delta=1e-3)
+    rows = [(tuple(p), tuple(q)) for p, q in zip(found.p.estimate.tolist(), found.q.estimate.tolist())]
+    assert {(q, p) for p, q in rows} == set(rows)
+    assert len(set(rows)) > 4

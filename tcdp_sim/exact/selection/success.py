@@ -20,7 +20,7 @@ from tcdp_sim.numerics import Bounds, closed_form, integrate
 MOST = 1e300
 TINY = 1e-310  # what rounding is worth where floats end: no upper bound is smaller
 MOST_SELECTED = 10**6
-_SLACKS = 1e-12 * 4.0 ** np.arange(21)  # of the required gap: what its bounds may be apart
+_SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
@@ -64,7 +64,7 @@ def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, de
         return Bounds(low, np.inf, np.inf)
 
     def excess(gap):
-        return np.log(max(fails(gap).estimate, 5e-324)) - np.log(beta)
+        return np.log(max(fails(gap).estimate, TINY) / beta)
 
     root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13) if excess(0.0) > 0 else 0.0
     ends = root * (1 - _SLACKS), root + _SLACKS * max(root, high)

@@ -193,13 +193,11 @@ def test_a_scheduler_killed_mid_run_is_one_line(tmp_path, monkeypatch):
 
 def test_nobody_at_the_address_is_one_line():
     address = f"tcp://127.0.0.1:{free_port()}"
-    before = time.monotonic()
     with (
         pytest.raises(UserError, match=rf"^cluster\.address = {address} gives no connection \(.+\)$"),
         clusters.connect(dict(named("cluster", "scheduler")) | {"address": address, "wait": 2}),
     ):
         pass
-    assert time.monotonic() - before < 30
 
 
 class Pretending:
