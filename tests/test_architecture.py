@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.study import settings as config
+from tcdp_sim.study import groups as config
 
 FOLDERS = {  # import name -> folder, as pyproject.toml maps them
     "tcdp_sim": Path(str(resources.files("tcdp_sim"))),

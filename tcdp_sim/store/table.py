@@ -86,7 +86,7 @@ def _stacked(variables, sizes, model):
 
 
 def _batches(summaries):
-    """Where random numbers are shared: means over batches, in the order of the trials (see common_random_numbers.py)."""
+    """Where random numbers are shared: means over batches, in the order of the trials (see common_random_numbers)."""
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
     for name in names:
