@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import tcdp_sim
 from tcdp_sim.store import durable
-from tcdp_sim.store.digests import DIGITS, tree_digest
+from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
 from tcdp_sim.streams import bit_stream, fingerprint
 
 NAME = "certificate.json"
@@ -89,13 +90,22 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
 
 @cache
 def code() -> str:
-    """blake2b of the package's own .py and .yaml files, names and bytes."""
-    root = Path(tcdp_sim.__file__).parent
+    """blake2b of the package's own .py and .yaml files, names and bytes; the same however it is installed."""
     digest = hashlib.blake2b(digest_size=DIGITS // 2)
-    for path in sorted((p for p in root.rglob("*") if p.suffix in (".py", ".yaml")), key=lambda p: p.as_posix()):
+    for name, path in sorted(_own_files().items()):
         data = path.read_bytes()
-        digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
+
+
+def _own_files() -> dict[str, Path]:
+    """Name when installed -> path: conf and experiments lie in the package or beside it."""
+    found = {}
+    for package in PACKAGES:
+        root = Path(str(resources.files(package)))
+        files = (path for path in root.rglob("*") if path.suffix in (".py", ".yaml"))
+        found |= {f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}": path for path in files}
+    return found
 
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:

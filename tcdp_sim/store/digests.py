@@ -5,6 +5,7 @@ import re
 from collections.abc import Container
 from pathlib import Path
 
+PACKAGES = ("tcdp_sim", "tcdp_sim.conf", "tcdp_sim.experiments")  # our own code: each a folder of its own in a checkout
 DIGITS = 32  # of the digest in a tree's name
 SNAPSHOTS = "snapshots"  # where a run's trees lie, beside the link to the newest
 

@@ -4,7 +4,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 import tcdp_sim
 from tcdp_sim.store import sealed
+from tcdp_sim.store.digests import PACKAGES
 from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
@@ -83,14 +84,15 @@ def _processor() -> str:
 
 def _git() -> dict[str, Any]:
     """Commit and dirty flag of the source tree, if the package runs from one."""
-    here = Path(tcdp_sim.__file__).parent
+    folders = [str(resources.files(package)) for package in PACKAGES]
 
     def ask(*words):
-        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
+        command = ["git", "-C", folders[0], *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     try:
         ask("ls-files", "--error-unmatch", "__init__.py")  # a tree that merely surrounds an installed copy is not ours
-        dirty = bool(ask("status", "--porcelain", "--", ".").strip())
+        dirty = bool(ask("status", "--porcelain", "--", *folders).strip())
         return {"commit": ask("rev-parse", "HEAD").strip(), "dirty": dirty}
     except (OSError, subprocess.CalledProcessError):
         return {"commit": None, "dirty": None}

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import tcdp_sim
 from tcdp_sim.store import certificate, run_folder
 
+ROOT = Path(tcdp_sim.__file__).parent.parent
 DIGEST = "0" * 32
 LINES = ("1", "null", '"1"', f'"-1 {DIGEST}"', f'"9999999999999999 {DIGEST}"', f'"1 {DIGEST}0"')
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
@@ -132,3 +134,15 @@ def test_damaged_ones_are_refused(tmp_path, content, said):
 
 def test_none_is_none(tmp_path):
     assert certificate.read(tmp_path) is None
+
+
+def test_the_code_is_every_file_of_the_three_folders():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "tcdp_sim", "conf", "experiments"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    ours = [name if name.startswith("tcdp_sim/") else f"tcdp_sim/{name}" for name in listed]
+    assert sorted(certificate._own_files()) == sorted(n for n in ours if n.endswith((".py", ".yaml")))
