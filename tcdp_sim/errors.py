@@ -80,7 +80,9 @@ def choice(name: str, value, valid):
     except (TypeError, ValueError):  # a list, an array
         known = False
     if not known:
-        raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(map(str, valid))}")
+        names = tuple(map(str, valid))
+        near = suggestion(value, names) if isinstance(value, str) else ""
+        raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}")
     return value
 
 

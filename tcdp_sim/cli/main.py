@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 
 from tcdp_sim import __version__
+from tcdp_sim.cli import commands
 from tcdp_sim.engine import interrupts
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.texts import printable
@@ -40,6 +41,8 @@ def _run() -> int:
     if sys.argv[1:2] == ["cheat-sheet"]:
         _cheat_sheet(sys.argv[2:])
         return 0
+    if sys.argv[1:] and commands.is_command(sys.argv[1]):
+        return _command(sys.argv[1:])
     with interrupts.held():
         from tcdp_sim.cli import overrides
     asked = overrides.configs()
@@ -47,14 +50,21 @@ def _run() -> int:
         return 0
     with interrupts.held():
         from tcdp_sim.report.terminal import Terminal
+        from tcdp_sim.study.more_trials import with_trials
         from tcdp_sim.study.settings import settings
     codes = [0]
     for raw in asked:
         with interrupts.held():
-            checked = settings(overrides.with_trials(raw))
+            checked = settings(with_trials(raw))
             mode = import_module(f"tcdp_sim.cli.modes.{checked.mode}")
         codes.append(mode.main(checked, Terminal(highlight=False, soft_wrap=True)) or 0)
     return max(codes)
+
+
+def _command(words) -> int:
+    with interrupts.held():
+        from tcdp_sim.report.terminal import Terminal
+    return commands.main(words, Terminal(highlight=False, soft_wrap=True))
 
 
 def _cheat_sheet(words) -> None:

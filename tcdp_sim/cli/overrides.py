@@ -2,14 +2,11 @@
 
 import contextlib
 import io
-import json
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from math import nan
-from pathlib import Path
 from typing import Any
 
 import hydra
@@ -18,7 +15,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.study import groups
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
@@ -56,25 +53,6 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
     if repeated or max(len(os.fsencode(str(name))) for name in names) > LONGEST_NAME:
         raise UserError("these runs would share a folder; give a name that tells them apart, such as 'name=s${seed}'")
     return [{**raw, "name": name} for raw, name in zip(raws, names)]
-
-
-def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
-    """The config with trials=+50000 added to what the results have; UserError if they have none."""
-    value, folder = raw.get("trials"), Path(str(raw.get("results_dir")), str(raw.get("name")))
-    if not (isinstance(value, str) and value.startswith("+")):
-        return raw
-    try:
-        about = json.loads((folder / "results.zarr" / "zarr.json").read_text("utf-8"))
-        there = int(about["attributes"]["trials_per_cell"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(f"trials = {value} adds to results, and {folder} has none; give the number of trials") from None
-    try:
-        more = float(value)
-    except ValueError:
-        more = nan
-    if not (more >= 1 and more.is_integer()):
-        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000")
-    return {**raw, "trials": there + int(more)}
 
 
 def _jobs() -> list[tuple[Any, list[str]]]:
@@ -136,16 +114,39 @@ def _one_line(mistake: Exception) -> str:
     if "Ambiguous value for argument" in text:
         word = text.split("'")[1]
         return f"{word} has several values; write {word.replace('=', '=[', 1)}] for a list, or add --multirun"
-    cause = mistake.__cause__
-    parent = getattr(cause, "parent_node", None)
-    if "Could not override" in text and parent is not None and hasattr(parent, "keys"):
-        text += f" There is no such key; valid: {', '.join(map(str, parent.keys()))}"
-        text += "; or a new one, with + in front: '+also.x={k: 20}'" if "'also" in text else ""
+    if "Could not override" in text and (line := _no_such_key(text, getattr(mistake.__cause__, "parent_node", None))):
+        return line
+    if "Could not find '" in text and (line := _no_such_option(text)):
+        return line
     if text.startswith("Error merging override"):
         text += ": a value, a list and keys with values cannot replace each other here"
     if not isinstance(mistake, HydraException | OmegaConfBaseException) or "Recursive interpolation" in text:
         text += f" (in: {' '.join(sys.argv[1:])})"
     return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
+
+
+def _no_such_key(text: str, section) -> str:
+    """For a key that is not in its section of the config; "" if that is not what is wrong."""
+    if not hasattr(section, "keys"):
+        return ""
+    key = text.split("'")[1]
+    where, _, name = key.rpartition(".") if "sweep" not in section else ("", "", key.partition(".")[0])
+    own = [str(valid) for valid in section if valid != "hydra"]
+    candidates = [f"{where}.{valid}" if where else valid for valid in own]
+    if not where:  # the whole config: what is asked for may be in a section
+        sections = [one for one in ("sweep", *groups.CHOSEN) if hasattr(section.get(one), "keys")]
+        candidates += [f"{one}.{valid}" for one in sections for valid in section[one]]
+    new = "; or a new one, with + in front: '+also.x={k: 20}'" if where == "also" else ""
+    return f"{key} is not a key; valid: {', '.join(own)}{suggestion(name, candidates)}{new}"
+
+
+def _no_such_option(text: str) -> str:
+    """For an option that its group does not have; "" if that is not what is wrong."""
+    group, _, option = text.split("Could not find '")[1].partition("'")[0].partition("/")
+    if group not in groups.CHOSEN:
+        return ""
+    valid = groups.options(group)
+    return f"{group} = {option} is not known; valid: {', '.join(valid)}{suggestion(option, valid)}"
 
 
 def _unreadable(word: str) -> str:

@@ -97,7 +97,8 @@ def _simulate(study, run, todo, wanted, failed, tell):
         with clusters.connect(s.cluster, s.numerics) as executor:
             if executor.dashboard:
                 tell(f"dashboard: {executor.dashboard}")
-            about = provenance.record(study.folder, s.config, study.config_hash, study.data)
+            planned = {"cells": len(wanted), "chunks": sum(wanted.values())}
+            about = provenance.record(study.folder, s.config, study.config_hash, study.data, planned)
             tally = Tally(todo, wanted, s.chunk)
             with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
                 useful = (item for item in todo if item[0].id not in failed)

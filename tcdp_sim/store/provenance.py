@@ -1,5 +1,6 @@
 """Who computed a run, where, when and with what."""
 
+import json
 import platform
 import subprocess
 import time
@@ -21,9 +22,16 @@ LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-c
 
 
 def record(
-    folder: Path, config: Mapping[str, Any], config_hash: str = "", data: Mapping[str, Any] = MappingProxyType({})
+    folder: Path,
+    config: Mapping[str, Any],
+    config_hash: str = "",
+    data: Mapping[str, Any] = MappingProxyType({}),
+    planned: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What is known of this process, its config and its data; also written to provenance.json in the run's folder."""
+    """What is known of this process, its config and its data; also written to provenance.json in the run's folder.
+
+    planned: how many cells and chunks the run is to have, as far as is known.
+    """
     about = {
         "time": _now(),
         "host": platform.node(),
@@ -35,8 +43,10 @@ def record(
         "git": _git(),
         "blas": _blas(),
         "config": config,
+        "config_in_order": json.dumps(config),  # of which the order of the cells is made; what is sealed is sorted
         "config_hash": config_hash,
         **({"data": dict(data)} if data else {}),
+        **({"planned": dict(planned)} if planned else {}),
     }
     sealed.write(folder / NAME, about)
     return about

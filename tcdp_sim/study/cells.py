@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.study.points import derived
 
@@ -128,7 +128,8 @@ def _loaded(load, point, where):
 
 def _known_noise(name, noises, where) -> str:
     if name not in noises:
-        raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}")
+        near = suggestion(name, noises)
+        raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}{near}")
     return name
 
 

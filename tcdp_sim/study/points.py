@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.errors import UserError, real, suggestion
 
 KEYWORDS = ("zip", "where", "cells")
 NAMES = ("noise", "data")  # axes whose values are names
@@ -93,7 +93,7 @@ def _whole(where: str, k: float, rounding: bool) -> float:
 
 def _known_axis(where: str, name: str, valid) -> None:
     if name not in valid:
-        raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}")
+        raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}{suggestion(name, valid)}")
 
 
 def _affordable(where: str, size: int) -> None:

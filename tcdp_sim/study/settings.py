@@ -66,9 +66,10 @@ class _Part(BaseModel):
 
 
 class Experiment(_Part):
-    """What is compared: its module, and the axes it suggests."""
+    """What is compared: its module, what it asks in a sentence, and the axes it suggests."""
 
     name: str
+    question: str = Field("", description="a text")
     axes: Annotated[Keys, BeforeValidator(_section)] = Field({}, description="keys and their values, such as {k: 10}")
 
 
@@ -163,7 +164,8 @@ def _complaint(mistake, config) -> UserError:
     if mistake["type"] == "missing":
         return UserError(f"config: {key!r} is missing; every key of config.yaml is needed")
     if mistake["type"] == "literal_error":
-        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(fields[key].annotation.__args__)}")
+        valid = fields[key].annotation.__args__
+        return UserError(f"{key} = {value!r} is not known; valid: {', '.join(valid)}{suggestion(value, valid)}")
     if key in groups.CHOSEN:
         return UserError(f"{key} = {value!r} is not known; valid: {', '.join(groups.options(key))}")
     field = fields[where[1] if part is Experiment else where[0]]

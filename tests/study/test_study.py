@@ -109,7 +109,7 @@ def test_provenance_of_a_source_tree_and_of_none(tmp_path, monkeypatch):
     about = provenance.record(tmp_path, {"seed": 1})
     written = json.loads((tmp_path / "provenance.json").read_text())
     assert written == about | {"digest": written["digest"]}
-    monkeypatch.setattr(provenance.tcdp_sim, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(provenance.resources, "files", lambda package: tmp_path)
     assert provenance.record(tmp_path, {})["git"] == {"commit": None, "dirty": None}
 
 

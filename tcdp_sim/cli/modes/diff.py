@@ -2,15 +2,16 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.cli.modes.draw import published
 from tcdp_sim.cli.modes.merge import other_folder
 from tcdp_sim.cli.say import say
 from tcdp_sim.errors import UserError, reason
+from tcdp_sim.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES
 from tcdp_sim.study.settings import Settings
@@ -23,26 +24,31 @@ TABLE = "diff.csv"  # in the run's folder: what differs
 
 
 def main(settings: Settings, console: Console) -> None:
-    """Compare the published results with those of the folder `other`; exit code 1 if any number differs.
+    """Compare the published results with those of the folder `other`: see `compare`; both of one experiment."""
+    compare(settings.folder, other_folder(settings.other, settings.folder), console, title(settings))
+
+
+def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = None) -> None:
+    """Compare the published results of two runs; exit code 1 if any number differs.
 
     The other run may have another seed, machine, version, number of trials and chunk size, and other cells.
+    wanted: the title that both are to have; that of the first if it is not given. Raises UserError.
     """
-    folder = other_folder(settings, settings.folder)
-    here, there = (published(one, title(settings)) for one in (settings.folder, folder))
-    with results.readable(f"{settings.folder} or {folder}"):
-        found = compare_runs.compare(here, there)
-    if not found.identical + found.compared:
-        told = f"{settings.folder} and {folder} have no cell in common"
-        raise UserError(f"{told}; choose a run with some of the same cells")
-    table = _table(found.alarms, here)
-    path = settings.folder / TABLE
+    here = loaded(ours, wanted)
+    there = loaded(theirs, here.attrs.get("title"))
+    with results.readable(f"{ours} or {theirs}"):
+        comparison = compare_runs.compare(here, there)
+    if not comparison.identical + comparison.compared:
+        raise UserError(f"{ours} and {theirs} have no cell in common; choose a run with some of the same cells")
+    table = _table(comparison.alarms, here)
+    path = ours / TABLE
     try:
         write_csv(table, path)
     except OSError as problem:
         raise UserError(f"{path} cannot be written ({reason(problem)})") from problem
-    if found.compared and here.attrs["seed"] == there.attrs.get("seed"):
+    if comparison.compared and here.attrs["seed"] == there.attrs.get("seed"):
         say(console, "note: the seeds are equal, and trials that both runs have make differences harder to see")
-    _report(found, table, path, console)
+    _report(comparison, table, path, console)
     if len(table):
         sys.exit(DIFFERENT)
 

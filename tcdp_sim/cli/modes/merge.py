@@ -1,6 +1,7 @@
 """mode=merge: add to a run what another run of the same study has; in any order, with the same result."""
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -19,7 +20,7 @@ def main(settings: Settings, console: Console) -> int:
     Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
     """
     study = prepare(settings)
-    folder = other_folder(settings, study.folder)
+    folder = other_folder(settings.other, study.folder)
     try:
         theirs = Run(folder, study.identity)
     except OSError as problem:
@@ -29,18 +30,18 @@ def main(settings: Settings, console: Console) -> int:
     ours = open_run(study)
     try:
         with ours.lock():
-            told = _copy(study, theirs, ours, folder)
+            message = _copy(study, theirs, ours, folder)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
-    say(console, told)
+    say(console, message)
     return running.main(settings, console)
 
 
-def other_folder(settings: Settings, ours: Path) -> Path:
-    """The folder `other` names; UserError if it holds no run, or is ours."""
-    if not isinstance(settings.other, str | int) or isinstance(settings.other, bool):
+def other_folder(other: Any, ours: Path) -> Path:
+    """The folder that `other` names; UserError if it holds no run, or is ours."""
+    if not isinstance(other, str | int | Path) or isinstance(other, bool):
         raise UserError("other is not given; give other=FOLDER, the folder of another run")
-    folder = Path(str(settings.other))
+    folder = Path(str(other))
     if "\0" in str(folder) or not (folder / "run.json").exists():
         raise UserError(f"other = {folder} holds no run")
     if folder.resolve() == ours.resolve():

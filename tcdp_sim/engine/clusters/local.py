@@ -4,7 +4,7 @@ import logging
 from contextlib import ExitStack, contextmanager, suppress
 
 from tcdp_sim.engine import interrupts
-from tcdp_sim.engine.clusters import checks, protection, tuning
+from tcdp_sim.engine.clusters import checks, main_module, protection, tuning
 from tcdp_sim.errors import UserError
 
 
@@ -46,6 +46,7 @@ def _started(spec, ends: ExitStack):
     from distributed import Client, LocalCluster
 
     folder = ends.enter_context(protection.scratch())
+    ends.enter_context(main_module.hidden())  # to the end: workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
         cluster = LocalCluster(
             n_workers=spec["workers"],

@@ -1,0 +1,137 @@
+"""For notebooks and scripts: what the command line does, as functions.
+
+A mistake is a UserError of one line, never SystemExit; Ctrl-C is KeyboardInterrupt, and nothing that was finished is
+lost. What is said on the way goes to stderr, as does the progress bar (in a notebook: below the cell).
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import xarray as xr
+
+from tcdp_sim import published, results
+from tcdp_sim.engine import forecast
+from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.errors import Failure, UserError
+from tcdp_sim.report.terminal import Terminal
+from tcdp_sim.store.recorded import folder_of
+from tcdp_sim.study.compose import composed
+from tcdp_sim.study.more_trials import with_trials
+from tcdp_sim.study.settings import Settings, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Contradiction", "Failure", "Plan", "UserError", "draw", "open_results", "plan", "run"]
+
+
+class Contradiction(UserWarning):
+    """Simulated numbers of a run contradict exact ones beyond chance; contradictions.csv in its folder says which."""
+
+
+def run(
+    experiment: str = "histogram",
+    *,
+    sweep: Mapping[str, Any] | None = None,
+    trials: float | str | None = None,
+    data: str | Mapping[str, Any] | None = None,
+    cluster: str | Mapping[str, Any] = "local",
+    results_dir: str | Path = "results",
+    name: str | None = None,
+    **keys: Any,
+) -> xr.Dataset:
+    """Run or resume a study, publish it, and return its results: what `open_results` gives for its folder.
+
+    The same folder, bytes and refusals as `tcdp-sim experiment=... sweep....`: what is there is not computed again.
+    experiment: one of `tcdp-sim --help`; sweep: axis -> a value, a list, an array or a range {"from", "to", "num",
+    "scale"}; trials: of a cell; data: a name, or keys such as {"path": "visits.csv", "column": "clinic", "domain":
+    5000}; cluster: a name, or keys such as {"name": "slurm", "workers": 40}; keys: any other key of the config, such as
+    seed=1, also={"more": {"k": 30}}, target_mcse={...}. Figures are drawn by `draw`. A script needs no main guard.
+    Raises UserError (a mistake), Failure (an error in the simulation); warns of a `Contradiction`.
+    """
+    checked = _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
+    study = prepare(checked)
+    if failed := execute(study, _tell):
+        raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
+    _warn_of_contradictions(checked.folder)
+    return open_results(checked.folder)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study would run.
+
+    cells: one row a cell: its coordinates, guarantee and noise; trials: of a cell; chunks: in all; missing: chunks that
+    are still to be simulated; seconds: what those take, by a pilot of some cells; folder: of the results;
+    notes: what is left out or rounded, a line each.
+    """
+
+    cells: pd.DataFrame
+    trials: int
+    chunks: int
+    missing: int
+    seconds: float
+    folder: Path
+    notes: tuple[str, ...]
+
+
+def plan(
+    experiment: str = "histogram",
+    *,
+    sweep: Mapping[str, Any] | None = None,
+    trials: float | str | None = None,
+    data: str | Mapping[str, Any] | None = None,
+    cluster: str | Mapping[str, Any] = "local",
+    results_dir: str | Path = "results",
+    name: str | None = None,
+    **keys: Any,
+) -> Plan:
+    """What `run` with the same arguments would do; nothing is kept or written. Raises UserError."""
+    study = prepare(_settings(experiment, sweep, trials, data, cluster, results_dir, name, keys))
+    s, coming = study.settings, forecast.forecast(study, _tell)
+    rows = [{**cell.coords, "guarantee": cell.guarantee, "noise_law": cell.noise} for cell in study.plan.cells]
+    chunks = len(study.plan.laws) * s.chunks
+    lines = tuple(study.notes)
+    return Plan(pd.DataFrame(rows), s.chunks * s.chunk, chunks, coming.missing, coming.seconds, study.folder, lines)
+
+
+def open_results(path: str | Path) -> xr.Dataset:
+    """A run's published results, labelled and lazy: see `tcdp_sim.results.open_results`. Raises UserError."""
+    return results.open_results(path)
+
+
+def draw(path: str | Path) -> "dict[str, Figure]":
+    """Draw what a run has published: into figures/ in its folder, and as name -> matplotlib figure.
+
+    path: a run's folder. Warns of a `Contradiction`. Raises UserError if there is nothing to draw.
+    """
+    run = published.read(folder_of(path))
+    _, figures = published.draw(run)
+    published.differences(run, _tell)
+    _warn(published.contradicted(run, _tell), run.folder)
+    return figures
+
+
+def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:
+    given = {"experiment": experiment, "data": data, "cluster": cluster, "results_dir": results_dir, **keys}
+    given |= {key: value for key, value in (("sweep", sweep), ("trials", trials), ("name", name)) if value is not None}
+    return settings(with_trials(composed(given)))
+
+
+def _warn_of_contradictions(folder: Path) -> None:
+    _warn(published.contradicted(published.read(folder), _tell), folder)
+
+
+def _warn(contradictions: int, folder: Path) -> None:
+    if contradictions:
+        where = folder / "contradictions.csv"
+        text = f"{contradictions} simulated numbers contradict exact ones beyond chance: see {where}"
+        warnings.warn(text, Contradiction, stacklevel=3)
+
+
+def _tell(text: str) -> None:
+    Terminal(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)

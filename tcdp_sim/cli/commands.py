@@ -1,0 +1,132 @@
+"""Commands about runs take a folder and read what they need from it; `describe` takes the name of an experiment."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+from tcdp_sim.errors import UserError, suggestion
+
+
+@dataclass(frozen=True)
+class Command:
+    """places: names of its words, [in brackets] where they may be left out; keys: what is given as KEY=VALUE."""
+
+    about: str
+    places: tuple[str, ...]
+    keys: Mapping[str, Callable] = field(default_factory=dict)
+
+
+COMMANDS = {
+    "status": Command("how far a run is, also while it is running", ("FOLDER",)),
+    "draw": Command("draw the tables and figures of a run again", ("FOLDER",)),
+    "verify": Command("compute random chunks again and compare the bits", ("FOLDER",), {"sample": int}),
+    "replay": Command("run one chunk again, here, with its traceback", ("FOLDER",), {"cell": str, "index": int}),
+    "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
+    "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
+    "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
+    "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
+}
+
+
+def is_command(word: str) -> bool:
+    """Whether a first word is meant as a command: a word without any sign, as no key of a study is."""
+    return word.replace("-", "").replace("_", "").isalpha() and not word.startswith("-")
+
+
+def main(words: Sequence[str], console) -> int:
+    """Run a command; its exit code. Raises UserError, also for a command that there is none of."""
+    name, *rest = words
+    if name not in COMMANDS:
+        near = suggestion(name, (*COMMANDS, "cheat-sheet"))
+        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, cheat-sheet, or KEY=VALUE{near}")
+    if {"--help", "-h"} & set(rest):
+        console.print(f"{usage(name)}\n  {COMMANDS[name].about}", markup=False)
+        return 0
+    places, keys = _read(name, rest)
+    return _RUN[name](console, *places, **keys) or 0
+
+
+def usage(name: str) -> str:
+    """How a command is written."""
+    command = COMMANDS[name]
+    return " ".join(["tcdp-sim", name, *command.places, *(f"{key}=VALUE" for key in command.keys)])
+
+
+def _read(name, words):
+    command = COMMANDS[name]
+    places, keys = [], {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and key in command.keys:
+            keys[key] = _value(key, value, command.keys[key])
+        elif equals and key.isidentifier():
+            near = suggestion(key, command.keys)
+            raise UserError(f"{name}: {key!r} is not a key of it; valid: {usage(name)}{near}")
+        else:
+            places.append(word)
+    needed = [place for place in command.places if not place.startswith("[")]
+    if not len(needed) <= len(places) <= len(command.places):
+        raise UserError(f"{name} takes {' '.join(command.places)}, not {' '.join(places) or 'nothing'}: {usage(name)}")
+    return places, keys
+
+
+def _value(key, text, kind):
+    try:
+        return kind(text)
+    except ValueError:
+        raise UserError(f"{key} = {text!r} is not valid; valid: a whole number") from None
+
+
+def _settings(folder, **keys):
+    """The settings of the run in a folder, with some keys of this command's own."""
+    from tcdp_sim.store import recorded
+
+    return recorded.settings_of(recorded.run_folder(folder), keys)
+
+
+def _mode(name):
+    """A command that is done by a mode, whose main takes settings."""
+
+    def run(console, folder, **keys):
+        return import_module(f"tcdp_sim.cli.modes.{name}").main(_settings(folder, **keys), console)
+
+    return run
+
+
+def _draw(console, folder):
+    from tcdp_sim.cli.modes.draw import draw
+    from tcdp_sim.store.recorded import folder_of
+
+    return draw(folder_of(folder), console)
+
+
+def _diff(console, ours, theirs):
+    from tcdp_sim.cli.modes.diff import compare
+    from tcdp_sim.store.recorded import folder_of
+
+    return compare(folder_of(ours), folder_of(theirs), console)
+
+
+def _merge(console, ours, theirs):
+    from tcdp_sim.cli.modes import merge
+
+    return merge.main(_settings(ours, other=theirs), console)
+
+
+def _list(console, folder="results"):
+    from tcdp_sim.cli import listing
+
+    return listing.main(Path(folder), console)
+
+
+def _describe(console, experiment):
+    from tcdp_sim.cli import describe
+
+    return describe.main(experiment, console)
+
+
+_RUN = {
+    **{name: _mode(name) for name in ("status", "verify", "replay")},
+    **{"draw": _draw, "diff": _diff, "merge": _merge, "list": _list, "describe": _describe},
+}

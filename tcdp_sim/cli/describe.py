@@ -1,0 +1,78 @@
+"""`tcdp-sim describe`: what an experiment asks, its axes, what a trial yields, what is drawn."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tcdp_sim.cli.say import say
+from tcdp_sim.errors import known
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.study import groups
+from tcdp_sim.study.axes import AXES, Axis
+from tcdp_sim.study.compose import composed
+from tcdp_sim.study.settings import Settings, settings
+
+UNKNOWN = Axis("", "", "")
+
+
+def main(experiment: str, console: Console) -> None:
+    """Print it. Raises UserError for what is no experiment."""
+    known("experiment", experiment, groups.options("experiment"))
+    study = settings(composed({"experiment": experiment}))
+    mechanism = mechanism_class(study.mechanism["name"])
+    say(console, f"{experiment}: {study.experiment.question}")
+    console.print(_axes(study, mechanism), soft_wrap=False)
+    console.print(_yields(mechanism), soft_wrap=False)
+    for line in _drawn(experiment):
+        say(console, line)
+    say(console, f"Run it: tcdp-sim experiment={experiment}   What it would run: add mode=plan")
+
+
+
+def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
+    table = _table("Axes of the sweep (sweep.NAME=...; * must be given)", "axis", "default", "meaning", "unit", "valid")
+    suggested = {**study.experiment.axes, **{key: v for key, v in study.sweep.items() if v is not None}}
+    for name in mechanism.axes:
+        axis = AXES.get(name, UNKNOWN)
+        key = name if name in suggested else f"log10_{name}"
+        default = _short(suggested[key]) if key in suggested else "by data" if name in ("k", "rho") else ""
+        valid = ", ".join(groups.options(name)) if name in ("noise", "data") else axis.valid
+        star = "*" if name in mechanism.required else ""
+        table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid)))
+    return table
+
+
+def _yields(mechanism: type[Mechanism]) -> Table:
+    table = _table("What a trial yields", "name", "meaning", "unit")
+    for name, observable in mechanism.observables.items():
+        table.add_row(*map(escape, (name, observable.meaning, observable.unit)))
+    for name, meaning in mechanism.events.items():
+        table.add_row(*map(escape, (name, f"whether {meaning}", "yes or no")))
+    return table
+
+
+def _drawn(experiment: str) -> list[str]:
+    module = importlib.import_module(f"tcdp_sim.experiments.{experiment}")
+    text = inspect.getdoc(module.figures) or ""
+    return [f"Figures: {' '.join(text.split())}"] if text else []
+
+
+def _short(value) -> str:
+    if isinstance(value, Mapping) and {"from", "to"} <= set(value):
+        return f"{value['from']:g} to {value['to']:g}"
+    if isinstance(value, list):
+        shown = ", ".join(map(_short, value))
+        return shown if len(shown) <= 40 else f"{_short(value[0])} ... {_short(value[-1])} ({len(value)})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("axis", "name", "unit"))
+    return table

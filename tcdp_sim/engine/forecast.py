@@ -1,0 +1,49 @@
+"""What a run would do, and how long it would take; nothing is kept of the asking."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tcdp_sim.engine import clusters, schedule
+from tcdp_sim.engine.pilot import Pilot, pilot
+from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.study.study import Study
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """missing: chunks that a run would simulate now; of those and what a target asks for besides, `chunks` in all.
+
+    workers, at_once: that the cluster has, and how many of them can work at the same time; seconds: with all of them;
+    tasks: how many they would be sent; bytes: of journal; pilot: what it rests on, None where nothing is missing.
+    """
+
+    missing: int
+    chunks: int
+    workers: int
+    at_once: int
+    seconds: float
+    tasks: int
+    bytes: float
+    pilot: Pilot | None
+
+
+def missing(study: Study) -> int:
+    """How many chunks a run would simulate now, before any target is looked at."""
+    s, cells = study.settings, study.plan.laws
+    run = open_run(study) if (study.folder / "run.json").exists() else None
+    wanted = {cell.id: s.chunks for cell in cells}
+    return len(schedule.pending(cells, wanted, run.has if run else lambda cell, chunk: False))
+
+
+def forecast(study: Study, tell: Callable[[str], None]) -> Forecast:
+    """By a pilot of some cells, here and now. tell: takes a line for people. Raises UserError; writes nothing."""
+    s, lacking = study.settings, missing(study)
+    if not (lacking or s.target_mcse):
+        return Forecast(0, 0, 0, 0, 0.0, 0, 0.0, None)
+    workers, at_once = clusters.forecast(s.cluster, tell)
+    cells = study.plan.laws
+    result = pilot(cells, study.plan.counts, s)
+    chunks = lacking + (round(len(cells) * (result.chunks - s.chunks)) if s.target_mcse else 0)
+    seconds = chunks * result.seconds
+    tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
+    return Forecast(lacking, chunks, workers, at_once, seconds / at_once, tasks, chunks * result.bytes, result)

@@ -1,0 +1,94 @@
+"""What is made of a published run: its table beside the exact values, its figures, its contradictions."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import xarray as xr
+from matplotlib.figure import Figure
+
+from tcdp_sim import log, results
+from tcdp_sim.errors import UserError, reason
+from tcdp_sim.report import plots
+from tcdp_sim.statistics import common_random_numbers, contradictions
+
+TITLE = "tcdp_sim experiment "
+Tell = Callable[[str], None]  # takes a line for people
+
+
+@dataclass(frozen=True)
+class Published:
+    """folder: of the run; experiment: its module; cells: as `results.open_cells`; table: simulated beside exact."""
+
+    folder: Path
+    experiment: ModuleType
+    cells: xr.Dataset
+    table: pd.DataFrame
+
+
+def read(folder: Path, title: str | None = None) -> Published:
+    """What is published in a folder. Raises UserError if nothing is, or another experiment than `title` says."""
+    cells = loaded(folder, title)
+    name = str(cells.attrs.get("title"))
+    if not name.startswith(TITLE):
+        raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
+    experiment = importlib.import_module(f"tcdp_sim.experiments.{name.removeprefix(TITLE)}")
+    return Published(folder, experiment, cells, experiment.reference(cells))
+
+
+def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
+    """The flat table of a run's published results; UserError if there is none, or not of that title, or damaged."""
+    path, cells = folder / "results.zarr", results.open_cells(folder)
+    if title is not None and cells.attrs.get("title") != title:
+        name = cells.attrs.get("title")
+        raise UserError(f"{path} holds {name!r}, not {title!r}; choose that experiment or another name")
+    with results.readable(path):
+        return cells.load()
+
+
+def contradicted(published: Published, tell: Tell) -> int:
+    """Write contradictions.csv and say how many there are; that many. Raises UserError if it cannot be written."""
+    folder = published.folder
+    try:
+        with log.kept(folder):
+            return contradictions.report(published.table, folder / "contradictions.csv", tell, published.cells)
+    except OSError as problem:
+        raise _not_written(folder, problem) from problem
+
+
+def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
+    """Write the figures and the numbers they show; the paths of the PNG files, and name -> figure. Raises UserError."""
+    figures = {}
+
+    def kept():
+        for name, figure, shown in published.experiment.figures(published.table):
+            figures[name] = figure
+            yield name, figure, shown
+
+    try:
+        with plots.style():
+            paths = plots.save_all(kept(), published.folder / "figures", _chosen(published.cells))
+    except OSError as problem:
+        raise _not_written(published.folder, problem) from problem
+    return paths, figures
+
+
+def differences(published: Published, tell: Tell) -> None:
+    """Write differences.csv, where cells share random numbers, and say it. Raises UserError."""
+    try:
+        common_random_numbers.report(published.cells, published.folder / "differences.csv", tell)
+    except OSError as problem:
+        raise _not_written(published.folder, problem) from problem
+
+
+def _not_written(folder: Path, problem: OSError) -> UserError:
+    message = f"the figures in {folder} cannot be written ({reason(problem)})"
+    return UserError(f"{message}; once that is put right, mode=draw draws them")
+
+
+def _chosen(cells: xr.Dataset) -> set[str]:
+    """The names that are the user's own."""
+    return set(map(str, cells["data"].values)) if "data" in cells.coords else set()

@@ -1,0 +1,48 @@
+"""What the axes of a sweep mean: for people, and for whoever describes an experiment."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a sweep: its meaning in a few words, its unit and the values it may have."""
+
+    meaning: str
+    unit: str
+    valid: str
+
+
+NAME = "a name or a list of names"
+POSITIVE = "above 0"
+SHARE = "between 0 and 1"
+
+AXES = {
+    "noise": Axis("distribution that is added", "", NAME),
+    "data": Axis("data set", "", NAME),
+    "k": Axis("number of bins, candidates or domain elements", "1", "1 to 1e300, or declared"),
+    "log2_k": Axis("logarithm to base 2 of the size of the domain", "bits", "1 to 65536"),
+    "rho": Axis("privacy parameter of zCDP and tCDP", "nats", POSITIVE),
+    "omega": Axis("largest order of tCDP", "1", "above 1"),
+    "omega_sqrt_rho": Axis("omega, given as omega times the root of rho", "1", POSITIVE),
+    "delta": Axis("privacy parameter of (epsilon, delta)-DP", "1", SHARE),
+    "epsilon": Axis("privacy parameter of (epsilon, delta)-DP; argument of a privacy profile", "nats", "at least 0"),
+    "order": Axis("order of a Renyi divergence", "1", "above 1"),
+    "shift": Axis("how far apart the answers on two neighbours are", "counts", POSITIVE),
+    "scale": Axis("parameter of the noise, in place of a target", "counts", POSITIVE),
+    "knee": Axis("parameter of sinh-normal noise, in place of a target", "counts", POSITIVE),
+    "bound": Axis("parameter of truncated Laplace noise, in place of a target", "counts", POSITIVE),
+    "algorithm": Axis("algorithm of private selection", "", NAME),
+    "accounting": Axis("how the privacy of an algorithm is accounted for", "", "paper, tight"),
+    "gap": Axis("how far the best candidates lead the others", "counts", "at least 0"),
+    "m": Axis("how many candidates tie at the top", "1", "a whole number from 1 to 1e6"),
+    "method": Axis("algorithm for interior points, or for thresholds", "", NAME),
+    "shape": Axis("hard data set for interior points", "", NAME),
+    "draw": Axis("which of the random data sets of a shape", "1", "a whole number"),
+    "n": Axis("number of records", "records", "at least 1"),
+    "n_share": Axis("number of records over the number that the method needs", "1", POSITIVE),
+    "records": Axis("ordered records", "", NAME),
+    "base": Axis("mechanism that sees the sample", "", NAME),
+    "scheme": Axis("how records are sampled", "", NAME),
+    "sampling_fraction": Axis("share of the records that is sampled", "1", "above 0, at most 1"),
+    "threshold": Axis("privacy loss whose exceedance is counted", "nats", "a number"),
+}

@@ -1,0 +1,27 @@
+"""trials=+50000: so many more than the results have. Resolved once, before anything is checked."""
+
+import json
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.errors import UserError
+
+
+def with_trials(raw: dict[str, Any]) -> dict[str, Any]:
+    """The config with trials=+50000 added to what the results have; UserError if they have none."""
+    value, folder = raw.get("trials"), Path(str(raw.get("results_dir")), str(raw.get("name")))
+    if not (isinstance(value, str) and value.startswith("+")):
+        return raw
+    try:
+        about = json.loads((folder / "results.zarr" / "zarr.json").read_text("utf-8"))
+        there = int(about["attributes"]["trials_per_cell"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(f"trials = {value} adds to results, and {folder} has none; give the number of trials") from None
+    try:
+        more = float(value)
+    except ValueError:
+        more = nan
+    if not (more >= 1 and more.is_integer()):
+        raise UserError(f"trials = {value!r} is not valid; valid: a whole number, or one to be added: +50000")
+    return {**raw, "trials": there + int(more)}
