@@ -146,7 +146,7 @@ def _no_such_option(text: str) -> str:
     if group not in groups.CHOSEN:
         return ""
     valid = groups.options(group)
-    return f"{group} = {option} is not known; valid: {', '.join(valid)}{suggestion(option, valid)}"
+    return f"{group} = {option!r} is not known; valid: {', '.join(valid)}{suggestion(option, valid)}"
 
 
 def _unreadable(word: str) -> str:

@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
+from tcdp_sim.report.picture import Picture
 from tcdp_sim.texts import unmathematical, write_csv
 
 # Okabe-Ito: told apart with every common colour blindness; in grey, markers tell the series and dashes the kinds.
@@ -58,7 +59,7 @@ def style():
 
 def new_figure(rows: int, columns: int, width: float, height: float, **shared):
     """A figure and its axes, always a 2-d array."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Picture(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
