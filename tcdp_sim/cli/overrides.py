@@ -114,7 +114,7 @@ def _one_line(mistake: Exception) -> str:
     if "Ambiguous value for argument" in text:
         word = text.split("'")[1]
         return f"{word} has several values; write {word.replace('=', '=[', 1)}] for a list, or add --multirun"
-    if "Could not override" in text and (line := _no_such_key(text, getattr(mistake.__cause__, "parent_node", None))):
+    if "Could not override" in text and (line := _no_such_key(mistake.__cause__)):
         return line
     if "Could not find '" in text and (line := _no_such_option(text)):
         return line
@@ -125,18 +125,18 @@ def _one_line(mistake: Exception) -> str:
     return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
 
 
-def _no_such_key(text: str, section) -> str:
+def _no_such_key(cause: Exception | None) -> str:
     """For a key that is not in its section of the config; "" if that is not what is wrong."""
-    if not hasattr(section, "keys"):
+    section, key = getattr(cause, "parent_node", None), str(getattr(cause, "full_key", ""))
+    if not (key and hasattr(section, "keys")):
         return ""
-    key = text.split("'")[1]
-    where, _, name = key.rpartition(".") if "sweep" not in section else ("", "", key.partition(".")[0])
+    where, _, name = key.rpartition(".")
     own = [str(valid) for valid in section if valid != "hydra"]
     candidates = [f"{where}.{valid}" if where else valid for valid in own]
     if not where:  # the whole config: what is asked for may be in a section
         sections = [one for one in ("sweep", *groups.CHOSEN) if hasattr(section.get(one), "keys")]
         candidates += [f"{one}.{valid}" for one in sections for valid in section[one]]
-    new = "; or a new one, with + in front: '+also.x={k: 20}'" if where == "also" else ""
+    new = "; or a new one, with + in front: '+also.x={k: 20}'" if key.startswith("also.") else ""
     return f"{key} is not a key; valid: {', '.join(own)}{suggestion(name, candidates)}{new}"
 
 

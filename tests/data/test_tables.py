@@ -17,7 +17,7 @@ from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 
 FILES = resources.files(data) / "files"
-CONFIGS = sorted((Path(data.__file__).parent.parent / "conf" / "data").glob("*.yaml"))
+CONFIGS = sorted((Path(str(resources.files("tcdp_sim.conf"))) / "data").glob("*.yaml"))
 SHA256 = {
     "babynames_2017F.csv": "8323eb883d7c4ff89b5542e76ac91111de6c4cdb0c47c3259451a90d77ddc3cb",
     "babynames_small.csv": "b00cd03076d0444ae344d752bfbc937e31d2d6815157e17fc1ed64ec607ccb76",

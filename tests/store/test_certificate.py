@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,12 @@ def test_a_cell_without_all_its_chunks_is_not_certified(undrawn, folder, monkeyp
 
 
 def test_the_hash_of_the_code(tmp_path, monkeypatch):
-    """Names and bytes of the .py and .yaml files below the package, and of nothing else."""
-    package = tmp_path / "tcdp_sim"
-    shutil.copytree(Path(tcdp_sim.__file__).parent / "conf", package / "conf")
+    """Names and bytes of the .py and .yaml files of the three folders, side by side or inside, and of nothing else."""
+    package, real = tmp_path / "tcdp_sim", resources.files
+    folders = {f"tcdp_sim.{name}": package / name for name in ("conf", "experiments")} | {"tcdp_sim": package}
+    shutil.copytree(real("tcdp_sim.conf"), package / "conf")
     (package / "__init__.py").write_text("x = 1\n")
-    monkeypatch.setattr(tcdp_sim, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(certificate.resources, "files", lambda name: folders[name])
     before = certificate.code.__wrapped__()
     (package / "__pycache__").mkdir()
     (package / "__pycache__" / "x.pyc").write_bytes(b"1")
@@ -116,6 +118,9 @@ def test_the_hash_of_the_code(tmp_path, monkeypatch):
     (package / "conf/cluster/new.yaml").rename(package / "conf/data/new.yaml")
     found.add(certificate.code.__wrapped__())
     assert len(found) == 5
+    (package / "conf").rename(tmp_path / "conf")  # as in a checkout
+    folders["tcdp_sim.conf"] = tmp_path / "conf"
+    assert certificate.code.__wrapped__() in found
 
 
 @pytest.mark.parametrize(

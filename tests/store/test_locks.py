@@ -20,7 +20,7 @@ import errno, fcntl
 def flock(*_):
     raise OSError(errno.ENOSYS, "Function not implemented")
 fcntl.flock = flock
-from tcdp_sim.cli import main
+from tcdp_sim.cli.main import main
 main()
 """
 

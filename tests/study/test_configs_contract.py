@@ -1,13 +1,16 @@
 """Every yaml file of the package: new ones are tested as soon as they are there."""
 
 import importlib
+import pkgutil
 import shlex
+from importlib import resources
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
 import tcdp_sim
+from tcdp_sim import experiments
 from tcdp_sim.calibration import DEPENDS_ON, METHODS
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
@@ -15,7 +18,8 @@ from tcdp_sim.mechanisms import MECHANISMS
 from tcdp_sim.study import groups
 from tcdp_sim.study.points import points
 
-CONF = Path(tcdp_sim.__file__).parent / "conf"
+ROOT = Path(tcdp_sim.__file__).parent.parent
+CONF = Path(str(resources.files("tcdp_sim.conf")))
 GROUPS = ("cluster", "data", "experiment", "mechanism", "noise")
 NEEDS = {"csv": ["data.path=t.csv", "data.column=x", "data.domain=5"]}  # what these data sets ask of the user
 PLAN = ("mode=plan", "trials=10", "chunk=10", "cluster=serial", "also=null", "invalid=skip")
@@ -118,7 +122,7 @@ def test_an_experiment_composes_plans_and_has_its_module(command, name):
     assert out.startswith(f"{name}: ")
     assert "left out" not in out
     spec = read("experiment", name)
-    assert set(spec["experiment"]) <= {"name", "axes"}
+    assert set(spec["experiment"]) <= {"name", "question", "axes"}
     assert spec["experiment"]["name"] == name
     module = importlib.import_module(f"tcdp_sim.experiments.{name}")
     assert all(callable(getattr(module, part)) for part in ("reference", "report", "figures"))
@@ -140,7 +144,7 @@ def test_who_adds_a_block_without_a_plus_is_told_of_it(command, words):
 
 def test_the_sweeps_of_the_readme_are_planned(command):
     """Each cheap: one noise."""
-    readme = (CONF.parent.parent / "README.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
     lines = [line.split(" #")[0] for line in readme.splitlines() if line.startswith("    tcdp-sim ")]
     others = ("--help", "data=csv", "cheat-sheet", "trials=+")
     commands = [shlex.split(line)[1:] for line in lines if not any(word in line for word in others)]
@@ -153,5 +157,5 @@ def test_the_sweeps_of_the_readme_are_planned(command):
 
 
 def test_every_experiment_module_has_its_file():
-    modules = {path.stem for path in (CONF.parent / "experiments").glob("*.py")} - {"__init__"}
+    modules = {module.name for module in pkgutil.iter_modules(experiments.__path__)}
     assert modules == set(names("experiment"))

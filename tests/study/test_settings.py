@@ -6,6 +6,7 @@ import pytest
 from configs import GOOD, refused
 
 from tcdp_sim.errors import UserError
+from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import MAX_SEED, settings
 
 
@@ -35,9 +36,9 @@ def test_trials_are_added_to_those_that_are_there(tmp_path, added, found):
     (tree / "zarr.json").write_text('{"attributes": {"trials_per_cell": 500}}')
     here = GOOD | {"results_dir": str(tmp_path), "trials": added}
     if found is None:
-        refused(lambda: settings(here), "trials = ")
+        refused(lambda: with_trials(here), "trials = ")
     else:
-        assert settings(here).trials == found
+        assert settings(with_trials(here)).trials == found
 
 
 @pytest.mark.parametrize("seed", [0, 7, 1e5, MAX_SEED - 1])

@@ -99,7 +99,7 @@ def test_a_damaged_journal_is_named_and_mended(tiny, folder):
 
 @pytest.mark.parametrize("mode", ["warn", "strict"])
 def test_workers_with_foreign_numerics(tiny, monkeypatch, mode):
-    monkeypatch.setattr("tcdp_sim.streams.fingerprint", lambda: "another kind of CPU")
+    monkeypatch.setattr("tcdp_sim.engine.run.fingerprint", lambda: "another kind of CPU")
     code, out, err = tiny(f"numerics={mode}")
     assert code == (2 if mode == "strict" else 0)
     assert "differ from this machine's in the last bits" in " ".join((out + err).split())

@@ -22,6 +22,7 @@ from rich.console import Console
 from tcdp_sim.cli.modes import status
 from tcdp_sim.errors import UserError
 from tcdp_sim.results import open_cells, open_results
+from tcdp_sim.study.settings import settings
 
 PAUSE = 0.4  # seconds between two looks: the processors are for the run
 DONE = re.compile(r": (\d+) of (\d+) chunks, (\d+) of (\d+) cells done")
@@ -64,7 +65,7 @@ def stamp(flag: Path) -> int | None:
 def ask(raw, total: int) -> int:
     """How many chunks are done, by mode=status."""
     out = io.StringIO()
-    status.main(raw, Console(file=out, width=500))
+    status.main(settings(raw), Console(file=out, width=500))
     (found,) = DONE.findall(out.getvalue())
     done, of, cells, _ = map(int, found)
     assert of == total, found

@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim import results
 from tcdp_sim.cli.modes import plan
-from tcdp_sim.engine import clusters, pilot
+from tcdp_sim.engine import clusters, forecast, pilot
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.mechanisms import Histogram
 
@@ -55,7 +55,7 @@ def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
 
     monkeypatch.setattr(pilot, "run", run)
     monkeypatch.setattr(pilot, "from_bytes", len)
-    monkeypatch.setattr(pilot.replication, "predicted", lambda summary, settings: summary + settings.chunks)
+    monkeypatch.setattr(pilot.stopping, "predicted", lambda summary, settings: summary + settings.chunks)
     cells = [SimpleNamespace(id=name, law={}, counts=None) for name in "abc"]
     settings = SimpleNamespace(chunk=50_000, chunks=2, seed=1)
     found = pilot.pilot(cells, {None: None}, settings)
@@ -78,7 +78,7 @@ def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
 )
 def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, monkeypatch, words, said):
     """8 chunks of 3 s and 0.5 MB, on a machine with two cores; 600 workers are given tasks of 6 s."""
-    monkeypatch.setattr(plan, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
+    monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
     monkeypatch.setattr(clusters, "_cores", lambda: 2)
     small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
     code, out, err = command("mode=plan", *small, *words)

@@ -65,7 +65,7 @@ def test_another_code_is_only_a_note(ran, monkeypatch):
 
 
 def test_another_bit_stream_is_an_error(ran, monkeypatch):
-    monkeypatch.setattr(certificate, "stream", lambda: "0" * 16)
+    monkeypatch.setattr(certificate, "bit_stream", lambda: "0" * 16)
     code, out, _ = ran("mode=verify")
     assert code == 1
     assert "NOT as certified: bit_stream: " in out
@@ -125,9 +125,9 @@ def test_records_of_another_program_under_a_certificate_of_its_own(undrawn, monk
     real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
-        patch.setattr(certificate, "stream", lambda: "0" * 16)
+        patch.setattr(certificate, "bit_stream", lambda: "0" * 16)
         assert undrawn()[0] == 0
-    monkeypatch.setattr(certificate, "stream", lambda: "0" * 16)
+    monkeypatch.setattr(certificate, "bit_stream", lambda: "0" * 16)
     code, out, _ = undrawn("mode=verify", "sample=2")
     assert code == 1
     assert "all as certified" in out

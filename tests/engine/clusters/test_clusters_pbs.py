@@ -75,7 +75,7 @@ def end(pid):
 
 
 def spec(tmp_path, **own):
-    base = dict(clusters.config.named("cluster", "pbs"))
+    base = dict(clusters.groups.named("cluster", "pbs"))
     return base | {"interface": "lo", "memory": "512MB", "folder": str(tmp_path / "jobs"), "workers": 2} | own
 
 

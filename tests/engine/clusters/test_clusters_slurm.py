@@ -217,7 +217,7 @@ def spec(slurm, tmp_path, monkeypatch):
     monkeypatch.setenv("SLURM_CONF", slurm["SLURM_CONF"])
     monkeypatch.setattr(jobs, "PERIOD", 0.5)
     own = {"workers": 1, "memory": "512MB", "interface": "lo", "folder": str(tmp_path / "jobs")}
-    return dict(clusters.config.named("cluster", "slurm")) | own
+    return dict(clusters.groups.named("cluster", "slurm")) | own
 
 
 @pytest.fixture

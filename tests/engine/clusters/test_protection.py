@@ -25,7 +25,7 @@ STRANGER = """
     import http.client, json, os, socket, ssl, sys, warnings
     import cryptography.x509, distributed.http
     from distributed import Client
-    from tcdp_sim.clusters import protection
+    from tcdp_sim.engine.clusters import protection
 
     warnings.simplefilter("ignore")
     job = json.load(sys.stdin)
