@@ -34,9 +34,10 @@ MAY_IMPORT = {
     "texts": (),
     "log": ("texts",),
     "streams": (),
+    "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
     # 2: what is known of itself
-    "noise": ("errors", "numerics"),
     "privacy": ("errors",),
+    "noise": ("errors", "numerics", "privacy"),
     "summaries": ("errors", "texts"),
     "data": ("errors",),
     "report": ("errors", "texts"),
@@ -46,19 +47,19 @@ MAY_IMPORT = {
     "bounds": ("errors", "noise"),
     "statistics": ("errors", "texts", "summaries"),
     # 4: the noise that meets a guarantee
-    "calibration": ("errors", "numerics", "noise", "privacy", "exact"),
+    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact"),
     # 5, 6: algorithms of several files
-    "selection": ("errors", "noise", "privacy", "samplers", "calibration"),
-    "interior": ("errors", "numerics", "noise", "privacy", "samplers", "calibration"),
+    "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
+    "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),
     "thresholds": ("errors", "noise", "privacy", "interior"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
-        *("errors", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
+        *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
         *("selection", "interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("errors", "summaries", "data", "mechanisms"),
-    "store": ("errors", "streams", "summaries", "mechanisms", "study"),
+    "study": ("errors", "registry", "summaries", "data", "mechanisms"),
+    "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
     "engine": ("errors", "log", "streams", "summaries", "report", "mechanisms", "study", "store"),
     "results": ("errors", "summaries", "statistics", "mechanisms", "store"),
     # 11: faces
@@ -71,6 +72,7 @@ MAY_IMPORT = {
             "errors",
             "texts",
             "log",
+            "registry",
             "streams",
             "privacy",
             "summaries",

@@ -1,6 +1,6 @@
 """Mechanisms, by name."""
 
-from tcdp_sim.errors import choice
+from tcdp_sim import registry
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
@@ -18,8 +18,9 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
-    """The mechanism of that name; ValueError listing the valid ones."""
-    return MECHANISMS[choice("mechanism.name", name, MECHANISMS)]
+    """The mechanism of that name, the package's own or a plug-in's; UserError listing the valid ones."""
+    mechanism: type[Mechanism] = registry.mechanism(name)
+    return mechanism
 
 
 __all__ = [

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tcdp_sim.errors import UserError, real, scalar
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
@@ -62,21 +63,15 @@ class GapMax(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        target = depends_on(point["algorithm"], _family(point))
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        delta = ("delta",) if "delta" in target else ()
+        target = noise_axes.target_axes(depends_on(point["algorithm"], _family(point)))
         noise = ("noise",) if point["algorithm"] in WITH_NOISE else ()
         accounting = ("accounting",) if point["algorithm"] in WITH_ACCOUNTING else ()
-        return ("algorithm", *noise, *accounting, "k", "gap", "m", "rho", *omega, *delta)
+        return ("algorithm", *noise, *accounting, "k", "gap", "m", *target)
 
     @classmethod
     def law(cls, point, options, counts):
         algorithm, noise, accounting = point["algorithm"], point.get("noise"), point.get("accounting") or "tight"
-        names = depends_on(algorithm, _family(point))
-        for name in names:
-            if point.get(name) is None:
-                raise ValueError(f"{algorithm} needs {name} here, which the sweep does not give")
-        target = {name: point[name] for name in names}
+        target = noise_axes.target(algorithm, depends_on(algorithm, _family(point)), point)
         k, m = _whole("k", point["k"], 2, MOST), _whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
         if m >= k:
             raise ValueError(f"m = {m:g} is not valid; valid: 1 <= m < k = {k:g}")
@@ -92,7 +87,7 @@ class GapMax(Mechanism):
             "beta": scalar("beta", options["beta"], 0, 1),
         }
         if algorithm in WITH_NOISE:
-            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+            law["noise"] = noise_axes.named(noise)
         return law | ({"accounting": accounting} if algorithm in WITH_ACCOUNTING else {})
 
     @classmethod

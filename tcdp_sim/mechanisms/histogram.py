@@ -1,16 +1,16 @@
 """A private histogram: independent noise in every bin of a declared domain."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
-from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Gaussian, Noise
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
 
@@ -84,25 +84,14 @@ class Histogram(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        target = _target(point["noise"])
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        delta = ("delta",) if "delta" in target else ()
-        return ("noise", "data", "k", "rho", *omega, *delta)
+        return ("noise", "data", "k", *noise_axes.target_axes(noise_axes.depends_on(point["noise"])))
 
     @classmethod
     def law(cls, point, options, counts):
-        noise = point["noise"]
-        for name in _target(noise):
-            if point.get(name) is None:
-                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        target = {name: point[name] for name in _target(noise)}
-        promise = equal_privacy(noise["family"], **target)
         return {
             "mechanism": cls.name,
             "version": cls.version,
-            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(_calibrated(noise, promise, point["k"])),
-            "target": target,
+            **noise_axes.noise_law(point["noise"], point, coordinates=2, k=point["k"]),  # two bins change by one
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
             "beta": real("beta", options["beta"], 0, 1),
@@ -111,13 +100,12 @@ class Histogram(Mechanism):
 
     @classmethod
     def build(cls, law, counts):
-        family, target = law["noise"]["family"], law["target"]
-        noise = FAMILIES[family](**law["parameters"])
+        noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # before any logarithm of it is taken
         bounds = {"bound": histogram_error_bound(noise, bins, beta)}
-        if isinstance(noise, Gaussian):
-            bounds["printed"] = zcdp_printed_radius(target["rho"], bins, beta)
-        return cls(noise, equal_privacy(family, **target), counts, bins, beta, law["sampling"], bounds)
+        printed = noise.printed_radius(law["target"]["rho"], bins, beta)
+        bounds |= {} if printed is None else {"printed": printed}
+        return cls(noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds)
 
     @property
     def guarantee(self):
@@ -185,18 +173,3 @@ class Histogram(Mechanism):
                 z[:, ties:m].max(axis=1, out=other[rows_now], initial=-np.inf)
             z[:, m:].max(axis=1, out=spurious[rows_now], initial=-np.inf)
         return linf, sums, top, other, spurious
-
-
-def _target(noise) -> tuple[str, ...]:
-    """The parameters of the target that the noise depends on."""
-    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
-
-
-def _calibrated(spec, promise: Guarantee, bins) -> Noise:
-    """The noise of a spec of conf/noise that keeps the promise when two bins change by one."""
-    given = {}
-    if "objective" in spec:
-        count = spec["objective"]["count"]
-        level = spec["objective"]["level"]
-        given = {"objective": LargestError(bins if count == "k" else count, level)}
-    return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=2, **given)

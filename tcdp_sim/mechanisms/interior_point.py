@@ -7,15 +7,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.data.hard_records import SHAPES, hard_data
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursive_release import sample_recursive
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
@@ -69,13 +69,12 @@ class InteriorPoint(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        family = (point.get("noise") or {}).get("family")
         noisy = methods.is_tree(point["method"])
-        omega = point["method"] == methods.WEAKER or (noisy and "omega" in DEPENDS_ON.get(family, ()))
+        omega = point["method"] == methods.WEAKER or (noisy and "omega" in noise_axes.depends_on(point.get("noise")))
         return (
             *("method", "shape", "log2_k", "rho", "n" if point.get("n") is not None else "n_share"),
             *(("noise",) if noisy else ()),
-            *(("omega", "omega_sqrt_rho") if omega else ()),
+            *(noise_axes.target_axes(("omega",)) if omega else ()),
             *(("draw",) if point["shape"] != "pair" else ()),
         )
 
@@ -172,17 +171,10 @@ class InteriorPoint(Mechanism):
 
 def _omega(point, noise, method) -> float | None:
     """The target's omega, None where the method is concentrated at every order."""
-    if method == methods.WEAKER:
-        return _given_omega(point, method)
-    if not methods.is_tree(method) or "omega" not in DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]:
+    if method != methods.WEAKER and not (methods.is_tree(method) and "omega" in noise_axes.depends_on(noise)):
         return None
-    return _given_omega(point, noise["family"])
-
-
-def _given_omega(point, name) -> float:
-    if point.get("omega") is None:
-        raise ValueError(f"{name} needs omega, which the sweep does not give")
-    return real("omega", point["omega"], 1)
+    who = method if method == methods.WEAKER else noise["family"]
+    return real("omega", noise_axes.target(who, ("omega",), point)["omega"], 1)
 
 
 def _records(point, least: int) -> int:
@@ -205,6 +197,6 @@ def _whole(name: str, value, low: int, high: int) -> int:
 
 
 def _recipe(told: Mapping) -> Recipe:
-    noise = FAMILIES[told["noise"]](**told["parameters"])
+    noise = noise_axes.built(told["noise"], told["parameters"])
     rest = {key: value for key, value in told.items() if key not in ("noise", "parameters")}
     return Recipe(noise=noise, **rest)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.errors import choice, real
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
@@ -72,12 +72,11 @@ class Thresholds(Mechanism):
     @classmethod
     def uses(cls, point):
         pointed = METHODS.get(point["method"], True)
-        family = (point.get("noise") or {}).get("family")
-        omega = pointed and ("omega" in DEPENDS_ON.get(family, ()) or point["method"] == "windows")
+        omega = pointed and ("omega" in noise_axes.depends_on(point.get("noise")) or point["method"] == "windows")
         return (
             *("method", "records", "rho"),
             *(("noise",) if pointed else ()),
-            *(("omega", "omega_sqrt_rho") if omega else ()),
+            *(noise_axes.target_axes(("omega",)) if omega else ()),
         )
 
     @classmethod
@@ -88,11 +87,10 @@ class Thresholds(Mechanism):
         if METHODS[method]:
             if noise is None:
                 raise ValueError(f"method {method} needs noise, which the sweep does not give")
-            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+            law["noise"] = noise_axes.named(noise)
             if "omega" in cls.uses(point):
-                if point.get("omega") is None:
-                    raise ValueError(f"method {method} with this noise needs omega, which the sweep does not give")
-                target["omega"] = real("omega", point["omega"], 1)
+                given = noise_axes.target(f"method {method} with this noise", ("omega",), point)
+                target["omega"] = real("omega", given["omega"], 1)
         known = options["records"]
         if not isinstance(known, Mapping):
             raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")

@@ -8,7 +8,8 @@ import pytest
 from omegaconf import OmegaConf
 
 import tcdp_sim
-from tcdp_sim.calibration import DEPENDS_ON, METHODS
+from tcdp_sim import registry
+from tcdp_sim.calibration import METHODS
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms import MECHANISMS
@@ -59,7 +60,7 @@ def test_no_file_can_run_code(path):
 def test_a_noise_has_a_known_family_and_calibration_and_a_label(name):
     spec = read("noise", name)
     assert set(spec) - {"objective"} == {"family", "calibration", "label"}
-    assert spec["family"] in DEPENDS_ON
+    assert spec["family"] in registry.names("noise")
     assert spec["calibration"] in METHODS
     assert spec["label"]
     assert "objective" not in spec or spec["calibration"] == "tight"

@@ -1,16 +1,17 @@
 """A private histogram of a random subsample, rescaled: its errors, and the privacy loss that is left of one record."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
-from tcdp_sim.calibration import DEPENDS_ON, calibrate, equal_privacy
+from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
 from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
 from tcdp_sim.samplers import Importance, importance, sample_extremes
@@ -68,11 +69,9 @@ class SubsampledHistogram(Mechanism):
     def uses(cls, point):
         if point.get("noise") is None:
             raise UserError("sweep.noise is missing; base = histogram needs one, such as gaussian")
-        target = ("epsilon", "delta") if point.get("epsilon") is not None else _target(point["noise"])
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        asked = ("threshold",) if point.get("threshold") is not None else ()
-        others = tuple(name for name in target if name != "omega")
-        return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *others, *omega, *asked)
+        threshold = ("threshold",) if point.get("threshold") is not None else ()
+        axes = noise_axes.target_axes(_wanted(point))
+        return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *axes, *threshold)
 
     @classmethod
     def law(cls, point, options, counts):
@@ -80,17 +79,12 @@ class SubsampledHistogram(Mechanism):
         choice("scheme", scheme, SCHEMES)
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, int(counts.counts.sum()))
-        final = point.get("epsilon") is not None
-        wanted = ("epsilon", "delta") if final else _target(noise)
-        for name in wanted:
-            if point.get(name) is None:
-                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        target = {name: point[name] for name in wanted}
+        target = noise_axes.target(noise["family"], _wanted(point), point)
         law = {
             "mechanism": cls.name,
             "version": cls.version,
-            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(_calibrated(noise, target, scheme, s)),
+            "noise": noise_axes.named(noise),
+            "parameters": noise_axes.parameters(_calibrated(noise, target, scheme, s)),
             "target": target,
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
@@ -104,10 +98,9 @@ class SubsampledHistogram(Mechanism):
 
     @classmethod
     def build(cls, law, counts):
-        family, target = law["noise"]["family"], law["target"]
-        promise = ApproxDP(**target) if "epsilon" in target else equal_privacy(family, **target)
+        promise = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.promised(law)
         how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
-        noise = FAMILIES[family](**law["parameters"])
+        noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         return cls(noise, promise, np.asarray(counts, dtype=np.int64), law["bins"], *how)
 
     def __post_init__(self):
@@ -196,9 +189,9 @@ def _jumps(holds, nodes) -> np.ndarray:
 _PARTS = ("square_error", "square_sampling_error", "square_noise_error")
 
 
-def _target(noise) -> tuple[str, ...]:
-    """The parameters of the base target that the noise depends on."""
-    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
+def _wanted(point) -> tuple[str, ...]:
+    """The parameters of the target: those of the whole if epsilon is given, else those of the noise's own."""
+    return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
 def _calibrated(spec, target, scheme, s) -> Noise:
