@@ -7,6 +7,7 @@ path: a config file cannot bring code in, an installed package can.
 """
 
 import importlib
+import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -84,13 +85,13 @@ def names(kind: str) -> tuple[str, ...]:
 def plug_ins(kind: str) -> Mapping[str, PlugIn]:
     """The plug-ins of a kind by name; UserError for a name that is built in, or that two distributions give."""
     brought: dict[str, PlugIn] = {}
-    for entry in sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: entry.name):
-        plug_in = PlugIn(kind, entry.name, entry)
-        if entry.name in _built_in(kind):
+    for plug_in in _entries(kind):
+        name = plug_in.name
+        if name in _built_in(kind):
             raise plug_in.refused("has a name that is built in; it has to be renamed, or the distribution uninstalled")
-        if entry.name in brought:
-            raise plug_in.refused(f"is also brought by {brought[entry.name].label}; uninstall one of them")
-        brought[entry.name] = plug_in
+        if name in brought:
+            raise plug_in.refused(f"is also brought by {brought[name].label}; uninstall one of them")
+        brought[name] = plug_in
     return brought
 
 
@@ -102,14 +103,21 @@ def origins(*used: tuple[str, str]) -> dict[str, str]:
 
 def distributions() -> dict[str, str]:
     """Distribution -> version of every plug-in that is installed."""
-    return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in plug_ins(kind).values()))
+    return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
 
 
 @cache
 def config_folders() -> Mapping[Path, str]:
     """The folder `conf` of every plug-in that has one -> its distribution; found without importing anything."""
-    every = [plug_in for kind in KINDS for plug_in in plug_ins(kind).values()]
+    every = [plug_in for kind in KINDS for plug_in in _entries(kind)]
     return {folder: plug_in.label for plug_in in every for folder in _config_folders(plug_in.entry.module)}
+
+
+@cache
+def _entries(kind: str) -> tuple[PlugIn, ...]:
+    """Every entry point of a kind, by name, whatever it is worth."""
+    found = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
+    return tuple(PlugIn(kind, entry.name, entry) for entry in found)
 
 
 def _config_folders(module: str) -> Iterator[Path]:
@@ -120,6 +128,20 @@ def _config_folders(module: str) -> Iterator[Path]:
     for place in (spec and spec.submodule_search_locations) or ():
         if (folder := Path(place) / "conf").is_dir():
             yield folder
+
+
+def defined(package: str, base: type, attribute: str) -> dict[str, Any]:
+    """Name -> class of the subclasses of `base` that the modules of a package define and give a name of their own."""
+    folder = importlib.import_module(package).__path__
+    modules = [importlib.import_module(f"{package}.{file.name}") for file in pkgutil.iter_modules(folder)]
+    own = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if getattr(each, "__module__", "") == module.__name__
+    ]
+    classes = [each for each in own if isinstance(each, type) and issubclass(each, base)]
+    return {vars(each)[attribute]: each for each in classes if attribute in vars(each)}
 
 
 def _class(kind: str, name: str, key: str, attribute: str) -> Any:

@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
     # 2: what is known of itself
     "privacy": ("errors",),
-    "noise": ("errors", "numerics", "privacy"),
+    "noise": ("errors", "numerics", "registry", "privacy"),
     "summaries": ("errors", "texts"),
     "data": ("errors",),
     "report": ("errors", "texts"),

@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, OverrideParseException
+from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from tcdp_sim import registry
 from tcdp_sim.errors import UserError
 from tcdp_sim.study import groups
 
@@ -26,6 +30,15 @@ ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 5000
 FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
 HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
+
+
+class PlugInConfigs(SearchPathPlugin):
+    """Hydra's search path goes on, after the package's own yaml files, with those of plug-ins."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Add the folder `conf` of every plug-in."""
+        for folder, distribution in registry.config_folders().items():
+            search_path.append(provider=distribution, path=f"file://{folder}")
 
 
 def configs() -> list[dict[str, Any]]:
@@ -81,6 +94,7 @@ def _jobs() -> list[tuple[Any, list[str]]]:
     for word in sys.argv[1:]:
         _refuse_code(word)
     sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
+    Plugins.instance().register(PlugInConfigs)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
     said = io.StringIO()

@@ -1,4 +1,4 @@
-"""Mechanisms, by name."""
+"""Mechanisms, by name: they are what the files of this folder define."""
 
 from tcdp_sim import registry
 from tcdp_sim.mechanisms.base import Mechanism, Observable
@@ -11,10 +11,7 @@ from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    mechanism.name: mechanism
-    for mechanism in (GapMax, GapMaxData, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss, Subsampled, Thresholds)
-}
+MECHANISMS: dict[str, type[Mechanism]] = registry.defined(__name__, Mechanism, "name")
 
 
 def mechanism_class(name: str) -> type[Mechanism]:

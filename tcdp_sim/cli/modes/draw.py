@@ -1,6 +1,5 @@
 """mode=draw: table, CSV and figures from the published snapshot alone; neither the sweep nor its data are looked at."""
 
-import importlib
 import json
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import xarray as xr
 from rich.console import Console
 
-from tcdp_sim import log, results
+from tcdp_sim import log, registry, results
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
@@ -24,7 +23,7 @@ def main(settings: Settings, console: Console) -> int:
 
     Raises UserError if there is nothing to draw, or it is damaged, or cannot be drawn here.
     """
-    experiment = importlib.import_module(f"tcdp_sim.experiments.{settings.experiment.name}")
+    experiment = registry.experiment(settings.experiment.name)
     cells = published(settings.folder, title(settings))
     table = experiment.reference(cells)
     experiment.report(table, console)
