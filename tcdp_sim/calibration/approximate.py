@@ -76,7 +76,7 @@ def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
     raise ValueError(f"{noise.family}: quadrature certifies no noise at {where}")
 
 
-def _least_scale_family(noise_class: type[Any], epsilon: float, delta: float, coordinates: int) -> Any:
+def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:
     need_monotone_loss(noise_class(1.0))
 
     def excess(log_scale: float) -> float:
@@ -85,13 +85,13 @@ def _least_scale_family(noise_class: type[Any], epsilon: float, delta: float, co
     return _at_root(noise_class, excess)
 
 
-def _at_root(noise_class: type[Any], excess: Falling) -> Any:
+def _at_root(noise_class: Any, excess: Falling) -> Any:
     low, high = _bracket(excess, 0.0, noise_class.family)
     return noise_class(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
 
 
 def _least_knee_family(
-    noise_class: type[Any], epsilon: float, delta: float, coordinates: int, objective: Objective
+    noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective
 ) -> Noise:
     family: str = noise_class.family
     if epsilon < ROUNDING[0] and delta < ROUNDING[1]:
@@ -120,7 +120,7 @@ def _least_knee_family(
     return noise
 
 
-def _least_scale(noise_class: type[Any], knee: float, epsilon: float, delta: float, coordinates: int) -> float:
+def _least_scale(noise_class: Any, knee: float, epsilon: float, delta: float, coordinates: int) -> float:
     """The smallest scale <= knee at which the fast profile meets delta."""
 
     def excess(log_scale: float) -> float:

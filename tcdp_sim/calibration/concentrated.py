@@ -47,7 +47,7 @@ def need_monotone_loss(noise: Noise) -> None:
         raise ValueError(f"{told}; valid: {noise.log_concave_if}, or method 'paper'")
 
 
-def calibrated(noise_class: type[Any], rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
+def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
     """The noise of a family with D_a <= rho a for all 1 < a < omega (inf: zCDP) when an answer moves by `sensitivity`.
 
     rho: of one coordinate. Raises ValueError if no certificate can be had.
@@ -59,7 +59,7 @@ def calibrated(noise_class: type[Any], rho: float, omega: float, sensitivity: fl
 
 @lru_cache(maxsize=4096)
 def least_knee_family(
-    noise_class: type[Any], rho: float, omega: float, sensitivity: float, objective: Objective
+    noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective
 ) -> Noise:
     """The noise minimising `objective` among the log-concave ones of a family with scale and knee; omega finite.
 
@@ -91,7 +91,7 @@ def _uncertified(family: str, rho: float, omega: float) -> ValueError:
 
 
 @lru_cache(maxsize=1024)
-def least_scale_family(noise_class: type[Any], rho: float, omega: float) -> Noise:
+def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     """The noise of smallest scale with D_a <= rho a at shift one for all 1 < a < omega (inf: zCDP).
 
     rho: of one coordinate. D_a never exceeds the largest loss, which goes with 1 / scale where it is finite (it is the
@@ -178,7 +178,7 @@ def _chord_excess(left: Floats, right: Floats, low: Floats, high: Floats, rho: f
 
 
 @lru_cache(maxsize=1024)
-def _frontier(noise_class: type[Any], rho: float, omega: float) -> tuple[Floats, PchipInterpolator]:
+def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, PchipInterpolator]:
     """The noises to choose from, whatever the objective: log knees and, interpolated, the log of the least scale."""
     least = noise_class.least_knee(omega)  # the divergence of order omega is finite for larger knees only
     gaussian = 1 / np.sqrt(2 * rho)
@@ -189,7 +189,7 @@ def _frontier(noise_class: type[Any], rho: float, omega: float) -> tuple[Floats,
     return log_knee, PchipInterpolator(log_knee, log_scale)
 
 
-def _least_log_knee(noise_class: type[Any], rho: float, omega: float, low: float, high: float) -> float:
+def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high: float) -> float:
     """The smallest log knee at which a log-concave noise meets the target."""
 
     def slack(log_knee: float) -> float:
@@ -198,7 +198,7 @@ def _least_log_knee(noise_class: type[Any], rho: float, omega: float, low: float
     return low if slack(low) <= 0 else float(brentq(slack, low, high, xtol=1e-4))
 
 
-def _least_scale(noise_class: type[Any], rho: float, omega: float, knee: float) -> float:
+def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> float:
     """The smallest scale <= knee at which the target is met, by the fast divergence."""
 
     def excess(scale: float) -> float:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from tcdp_sim import registry
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
@@ -65,25 +67,25 @@ class NoiseDraw(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         return noise_uses(point)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         return {"mechanism": cls.name, "version": cls.version} | noise_law(point)
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         return cls(*built_noise(law))
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee | None:
         return self.promise
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 2.0
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         z = self.noise.sample(rng, trials)
         return {"noise": z, "squared_noise": z * z}
