@@ -106,6 +106,14 @@ def distributions() -> dict[str, str]:
     return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
 
 
+def require(wanted: Mapping[str, str]) -> None:
+    """Raise UserError unless these distributions are installed here, each in that very version: numbers hang on it."""
+    for name, version in wanted.items():
+        if distributions().get(name) != version:
+            here = distributions().get(name, "none")
+            raise UserError(f"this needs {name} {version}, and the version that is installed here is {here}")
+
+
 @cache
 def config_folders() -> Mapping[Path, str]:
     """The folder `conf` of every plug-in that has one -> its distribution; found without importing anything."""
