@@ -101,10 +101,10 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     unit: Noise = noise_class(1.0)
     need_monotone_loss(unit)
     count = 40 if unit.closed_renyi(1.0, np.ones(1)) is None else 200  # quadrature costs a hundred times as much
-    slope = renyi_divergence(unit, 1.0, np.inf).estimate
-    if np.isinf(min(slope, omega)):
-        told = f"{noise_class.family} has no largest loss, without which no search ends at all orders"
-        raise ValueError(f"{told}; valid: TCDP with finite omega, ApproxDP, or method 'paper'")
+    _, slope, upper = renyi_divergence(unit, 1.0, np.inf)
+    if np.isinf(min(upper, omega)):
+        lacking = f"{noise_class.family} has no largest loss that is certified, without which no search covers all orders"
+        raise ValueError(f"{lacking}; valid: TCDP with finite omega, ApproxDP, or method 'paper'")
 
     def worst(epsilon: float) -> float:
         orders = 1 + np.concatenate([[0.0], min(omega - 1, slope * epsilon / rho) * np.geomspace(1e-4, 1, count)])
