@@ -103,7 +103,7 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     count = 40 if unit.closed_renyi(1.0, np.ones(1)) is None else 200  # quadrature costs a hundred times as much
     _, slope, upper = renyi_divergence(unit, 1.0, np.inf)
     if np.isinf(min(upper, omega)):
-        lacking = f"{noise_class.family} has no largest loss that is certified, without which no search covers all orders"
+        lacking = f"{noise_class.family} has no largest loss that is certified, which it takes to cover all orders"
         raise ValueError(f"{lacking}; valid: TCDP with finite omega, ApproxDP, or method 'paper'")
 
     def worst(epsilon: float) -> float:
