@@ -73,7 +73,7 @@ def test_a_search_finds_the_least_scale_for_zcdp(known):
 
 
 def test_without_a_certified_largest_loss_zcdp_is_refused(known):
-    with pytest.raises(ValueError, match="sure has no largest loss that is certified"):
+    with pytest.raises(ValueError, match="logistic has no largest loss that is certified"):
         calibrate("sure", ZCDP(3.0))  # its loss is a difference, of which no upper end at infinite order is known
 
 
