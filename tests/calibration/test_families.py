@@ -273,7 +273,7 @@ def test_a_delta_that_needs_less_noise_than_the_sensitivity_is_refused(coordinat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"family": "cauchy"}, "family = 'cauchy' is not known; valid: .*laplace.*gaussian"),
+        ({"family": "cauchy"}, "family = 'cauchy' is not known; valid: .*gaussian.*laplace"),
         ({"method": "loose"}, "method = 'loose' is not known; valid: paper, tight"),
         ({"sensitivity": 0}, "sensitivity = 0 is not valid; valid: 0 < sensitivity"),
         ({"sensitivity": np.nan}, "sensitivity = nan"),
