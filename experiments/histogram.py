@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tcdp_sim import exact
-from tcdp_sim.bounds.accuracy import least_sample_size
+from tcdp_sim.bounds.lower import least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.report.plots import (
     GREY,

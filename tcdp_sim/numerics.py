@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 MOST_PANELS = 2**12
+TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller
+ULP = 2.0**-51  # relative: what the rounding of a quotient and of one operation more comes to
 
 
 class Bounds(NamedTuple):

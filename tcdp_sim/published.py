@@ -1,6 +1,5 @@
 """What is made of a published run: its table beside the exact values, its figures, its contradictions."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
-from tcdp_sim import log, results
+from tcdp_sim import log, registry, results
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
@@ -35,7 +34,7 @@ def read(folder: Path, title: str | None = None) -> Published:
     name = str(cells.attrs.get("title"))
     if not name.startswith(TITLE):
         raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
-    experiment = importlib.import_module(f"tcdp_sim.experiments.{name.removeprefix(TITLE)}")
+    experiment = registry.experiment(name.removeprefix(TITLE))
     return Published(folder, experiment, cells, experiment.reference(cells))
 
 

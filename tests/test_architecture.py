@@ -16,6 +16,7 @@ from hypothesis import settings
 
 from tcdp_sim.data import Counts
 from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.noise import FAMILIES
 from tcdp_sim.study import groups as config
 
 FOLDERS = {  # import name -> folder, as pyproject.toml maps them
@@ -34,9 +35,10 @@ MAY_IMPORT = {
     "texts": (),
     "log": ("texts",),
     "streams": (),
+    "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
     # 2: what is known of itself
-    "noise": ("errors", "numerics"),
     "privacy": ("errors",),
+    "noise": ("errors", "numerics", "registry", "privacy"),
     "summaries": ("errors", "texts"),
     "data": ("errors",),
     "report": ("errors", "texts"),
@@ -46,20 +48,20 @@ MAY_IMPORT = {
     "bounds": ("errors", "noise"),
     "statistics": ("errors", "texts", "summaries"),
     # 4: the noise that meets a guarantee
-    "calibration": ("errors", "numerics", "noise", "privacy", "exact"),
+    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact"),
     # 5, 6: algorithms of several files
-    "selection": ("errors", "noise", "privacy", "samplers", "calibration"),
-    "interior": ("errors", "numerics", "noise", "privacy", "samplers", "calibration"),
+    "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
+    "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),
     "thresholds": ("errors", "noise", "privacy", "interior"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
-        *("errors", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
+        *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
         *("selection", "interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("errors", "summaries", "data", "mechanisms"),
-    "store": ("errors", "streams", "summaries", "mechanisms", "study"),
-    "engine": ("errors", "log", "streams", "summaries", "report", "mechanisms", "study", "store"),
+    "study": ("errors", "registry", "summaries", "data", "mechanisms"),
+    "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
+    "engine": ("errors", "log", "registry", "streams", "summaries", "report", "mechanisms", "study", "store"),
     "results": ("errors", "summaries", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
@@ -71,6 +73,7 @@ MAY_IMPORT = {
             "errors",
             "texts",
             "log",
+            "registry",
             "streams",
             "privacy",
             "summaries",
@@ -274,6 +277,32 @@ def test_samplers_and_exact_are_each_others_oracle():
     exact = set().union(*(reachable(name) for name in MODULES if part(name) == "exact"))
     assert not [name for name in samplers if part(name) == "exact"]
     assert not [name for name in exact if part(name) == "samplers"]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if simulates(name)])
+def test_what_simulates_asks_no_noise_for_its_closed_forms(name):
+    """They are the witnesses of exact; the noises themselves are all that both sides share."""
+    attributes = {node.attr for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.Attribute)}
+    assert not attributes & {"closed_renyi", "closed_hockey_stick", "fast_profile", "fast_divergences"}
+
+
+@by_module
+def test_no_list_of_noises_outside_their_room(name):
+    """What holds for one family is a method of its class: nothing asks which class it is, or by what name it goes."""
+    if part(name) in ("noise", "experiments"):
+        return
+    families = {"Gaussian", "Laplace", "SinhNormal", "TruncatedLaplace"}
+    for node in ast.walk(tree(MODULES[name])):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
+            assert not {each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)} & families
+        if isinstance(node, ast.MatchClass):
+            assert ast.unparse(node.cls) not in families
+        if isinstance(node, ast.FunctionDef):  # singledispatch
+            registered = any("register" in ast.unparse(decorator) for decorator in node.decorator_list)
+            named = {word.id for word in ast.walk(node.args) if isinstance(word, ast.Name)}
+            assert not (registered and named & families)
+        if isinstance(node, ast.Compare):
+            assert not set(FAMILIES) & {word.value for word in ast.walk(node) if isinstance(word, ast.Constant)}
 
 
 @pytest.mark.parametrize("library", ONLY_IN)

@@ -1,129 +1,147 @@
-"""Noise with the smallest error that meets (epsilon, delta)-DP exactly, by its privacy profile.
+"""Noise with the smallest error that meets (epsilon, delta)-DP exactly, by its privacy profile; or epsilon-DP.
 
-Scale families have one such noise; of the log-concave sinh-normals it is the one minimising an objective. A fast
-profile searches, then the upper end of `exact.product_profile` certifies, and the scale grows until it does.
-Log-concavity makes the largest shift, in all coordinates at once, the worst one.
+A family with a scale alone has one such noise; of the log-concave ones with a scale and a knee it is the one that
+minimises an objective. A fast profile searches, then the upper end of `exact.product_profile` certifies, and the scale
+grows until it does. Log-concavity makes the largest shift, in all coordinates at once, the worst one.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import ndtri
 
-from tcdp_sim.calibration.concentrated import KNEE_DIGITS, SCALE_DIGITS, rounded_up
+from tcdp_sim.calibration.concentrated import (
+    KNEE_DIGITS,
+    SCALE_AND_KNEE,
+    SCALE_DIGITS,
+    need_monotone_loss,
+    rounded_up,
+    searched_over,
+)
+from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.products import product_profile
-from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
+from tcdp_sim.noise import Noise, Objective
 
-_WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
+_WIDEST = 1e3  # knees beyond this many scales of the family's limit are that limit for every purpose
+_LARGEST_LOG = 300.0  # no scale beyond e^300 counts is looked at
 ROUNDING = (1e-12, 1e-13)  # epsilon, delta: the fast profile is a difference of probabilities, good to about 1e-16
-_OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
+
+Falling = Callable[[float], float]  # a falling function of the log of a scale or a knee
 
 
 @lru_cache(maxsize=1024)
 def profile_calibrated(
-    family: str, epsilon: float, delta: float, coordinates: int, objective: Callable[[Noise], float]
+    noise_class: type[Noise], epsilon: float, delta: float, coordinates: int, objective: Objective
 ) -> Noise:
-    """The noise of `family` with delta(epsilon) <= delta when each of `coordinates` coordinates changes by one.
+    """The noise with delta(epsilon) <= delta when each of `coordinates` coordinates changes by one.
 
-    epsilon >= 0 in nats, 0 < delta < 1; coordinates: any number for gaussian, 1 or 2 for laplace and sinh_normal.
-    Raises ValueError beyond that.
+    epsilon >= 0 in nats, 0 < delta < 1; coordinates: any number for isotropic noise, else 1 or 2; objective: what
+    decides between noises of several parameters. Raises ValueError beyond that, and where nothing is certified.
     """
-    if family == "sinh_normal":
-        found = _sinh_normal(epsilon, delta, coordinates, objective)
+    if searched_over(noise_class) == SCALE_AND_KNEE:
+        noise = _least_knee_family(noise_class, epsilon, delta, coordinates, objective)
     else:
-        found = _scale_family({"gaussian": Gaussian, "laplace": Laplace}[family], epsilon, delta, coordinates)
+        noise = _least_scale_family(noise_class, epsilon, delta, coordinates)
+    where = f"epsilon = {epsilon:g}, delta = {delta:g}"
+    return _certified(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+
+
+@lru_cache(maxsize=1024)
+def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
+    """The noise of a family with a scale alone whose loss never exceeds epsilon > 0 nats when an answer moves by one.
+
+    Raises ValueError where the largest loss is infinite, or not certified.
+    """
+    if searched_over(noise_class) == SCALE_AND_KNEE:
+        raise ValueError(f"{noise_class.family} cannot be calibrated to {epsilon:g}-DP; valid: TCDP, ApproxDP")
+    need_monotone_loss(noise_class(1.0))  # type: ignore[call-arg]
+
+    def excess(log_scale: float) -> float:
+        loss = renyi_divergence(noise_class(np.exp(log_scale)), 1.0, np.inf).estimate  # type: ignore[call-arg]
+        return min(loss, 1e300) - epsilon
+
+    noise = _at_root(noise_class, excess)
+    met = lambda it: renyi_divergence(it, 1.0, np.inf).upper <= epsilon  # noqa: E731
+    return _certified(noise, met, f"epsilon = {epsilon:g}, delta = 0")
+
+
+def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
+    """The noise, wider by as little as it takes to meet the guarantee."""
     for attempt in range(40):
-        if product_profile(found, 1.0, epsilon, coordinates).upper <= delta:
-            return found
-        found = _widened(found, 1 + 1e-9 * 2**attempt)
-    raise ValueError(f"{family}: quadrature certifies no noise at epsilon = {epsilon:g}, delta = {delta:g}")
+        if met(noise):
+            return noise
+        noise = noise.widened(1 + 1e-9 * 2**attempt)
+    raise ValueError(f"{noise.family}: quadrature certifies no noise at {where}")
 
 
-def _scale_family(make, epsilon, delta, coordinates):
-    def excess(log_scale):
-        return product_profile(make(np.exp(log_scale)), 1.0, epsilon, coordinates).estimate - delta
+def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:
+    need_monotone_loss(noise_class(1.0))
 
-    low, high = _bracket(excess, 0.0)
-    return make(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
+    def excess(log_scale: float) -> float:
+        return float(product_profile(noise_class(np.exp(log_scale)), 1.0, epsilon, coordinates).estimate) - delta
+
+    return _at_root(noise_class, excess)
 
 
-def _sinh_normal(epsilon, delta, coordinates, objective):
+def _at_root(noise_class: Any, excess: Falling) -> Any:
+    low, high = _bracket(excess, 0.0, noise_class.family)
+    return noise_class(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
+
+
+def _least_knee_family(
+    noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective
+) -> Noise:
+    family: str = noise_class.family
     if epsilon < ROUNDING[0] and delta < ROUNDING[1]:
         least = "epsilon >= {:g} or delta >= {:g}".format(*ROUNDING)
-        raise ValueError(f"sinh_normal at epsilon = {epsilon:g}, delta = {delta:g} is lost in rounding; valid: {least}")
-    gaussian = _scale_family(Gaussian, epsilon, delta, coordinates).scale
+        raise ValueError(f"{family} at epsilon = {epsilon:g}, delta = {delta:g} is lost in rounding; valid: {least}")
+    limit = _least_scale_family(noise_class.limit, epsilon, delta, coordinates).scale
 
-    def both(log_knee):
-        return _fast_profile(np.exp(log_knee), np.exp(log_knee), epsilon, delta, coordinates) - delta
+    def both(log_knee: float) -> float:
+        profile = noise_class(np.exp(log_knee), np.exp(log_knee)).fast_profile(epsilon, delta, coordinates)
+        return float(profile) - delta
 
-    low = brentq(both, *_bracket(both, np.log(gaussian)), xtol=1e-6) + 1e-5
-    high = np.log(_WIDEST) + max(low, np.log(gaussian))
+    low = brentq(both, *_bracket(both, np.log(limit), family), xtol=1e-6) + 1e-5
+    high = np.log(_WIDEST) + max(low, np.log(limit))
 
-    def error(log_knee):
+    def least_scale(knee: float) -> float:
+        return _least_scale(noise_class, knee, epsilon, delta, coordinates)
+
+    def error(log_knee: float) -> float:
         knee = np.exp(log_knee)
-        return objective(SinhNormal(_least_scale(knee, epsilon, delta, coordinates), knee))
+        return objective(noise_class(least_scale(knee), knee))
 
     best = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
-    scale = _least_scale(knee, epsilon, delta, coordinates) * (1 + 1e-7)  # one certificate costs more than that
-    return SinhNormal(rounded_up(scale, SCALE_DIGITS), max(knee, rounded_up(scale, SCALE_DIGITS)))
+    scale = least_scale(knee) * (1 + 1e-7)  # one certificate costs more than that
+    noise: Noise = noise_class(rounded_up(scale, SCALE_DIGITS), max(knee, rounded_up(scale, SCALE_DIGITS)))
+    return noise
 
 
-def _least_scale(knee, epsilon, delta, coordinates):
+def _least_scale(noise_class: Any, knee: float, epsilon: float, delta: float, coordinates: int) -> float:
     """The smallest scale <= knee at which the fast profile meets delta."""
 
-    def excess(log_scale):
-        return _fast_profile(np.exp(log_scale), knee, epsilon, delta, coordinates) - delta
+    def excess(log_scale: float) -> float:
+        return float(noise_class(np.exp(log_scale), knee).fast_profile(epsilon, delta, coordinates)) - delta
 
-    high = np.log(knee)
+    high = float(np.log(knee))
     if excess(high) > 0:
         return knee
     low = high - 1
     while excess(low) <= 0:
         low -= 1
-    return np.exp(brentq(excess, low, high, xtol=1e-11))
+    return float(np.exp(brentq(excess, low, high, xtol=1e-11)))
 
 
-def _bracket(falling, start):
+def _bracket(falling: Falling, start: float, family: str) -> tuple[float, float]:
     """An interval on which a falling function changes its sign."""
     low = high = start
-    while falling(low) <= 0:
+    while falling(low) <= 0 and low > -_LARGEST_LOG:
         low -= 2
     while falling(high) > 0:
         high += 2
+        if high > _LARGEST_LOG:
+            raise ValueError(f"{family}: no scale meets the guarantee; its loss or its divergence may be infinite")
     return low, high
-
-
-def _fast_profile(scale, knee, epsilon, delta, coordinates):
-    """delta(epsilon) at shift one, uncertified; events much rarer than `delta` are left out.
-
-    The loss falls with x, so it exceeds t below one point c(t), which is read off a table: where P - e^t Q is
-    integrated up to its own zero, an error of c counts only squared.
-    """
-    noise = SinhNormal(scale, knee)
-    reach = knee * np.arcsinh(38 * scale / knee)
-    x = np.linspace(-reach, reach + 1, _LOSSES)
-    loss = noise.privacy_loss(x, 1.0)
-
-    def inner(t):
-        cut = np.interp(-t, -loss, x)
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = noise.cdf(cut) - np.exp(t + noise.logcdf(cut - 1))
-        return np.where(found > 0, found, 0.0)
-
-    if coordinates == 1:
-        return float(inner(np.array([epsilon]))[0])
-    rarest = ndtri(max(1e-10 * delta, 1e-300))
-    z = np.linspace(rarest, -rarest, _OUTER)  # the other coordinate, on its own normal scale
-    at = knee * np.arcsinh(scale / knee * z)
-    weight = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) * (z[1] - z[0])
-    return float(weight @ inner(epsilon - noise.privacy_loss(at, 1.0)))
-
-
-def _widened(noise, factor):
-    if isinstance(noise, SinhNormal):
-        scale = noise.scale * factor
-        return SinhNormal(scale, max(noise.knee, scale))
-    return type(noise)(noise.scale * factor)

@@ -1,22 +1,23 @@
 """Noise with the smallest error that meets a concentrated guarantee at every order, by quadrature.
 
 For sinh-normal noise the theorems' constants are about four times too large (Theorem 17 of Bun-Dwork-Rothblum-Steinke
-2018 is tight up to a factor 9.6 in rho). Here scale and knee are searched for directly: a fast, uncertified divergence
+2018 is tight up to a factor 9.6 in rho). Here the scale is searched for directly, or scale and knee: a fast divergence
 finds them, then the guarantee is certified with the upper ends of `exact.renyi_divergence`, and the scale grows until
-it holds. Certified means: for all orders, by convexity, from upper ends that rest on the agreement of two Gauss rules
-and on the accuracy of the density; it is not interval arithmetic.
+it holds. Certified means: for all orders, by convexity, from upper ends that rest on the agreement of two
+Gauss rules and on the accuracy of the density; it is not interval arithmetic.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import logsumexp
 
-from tcdp_sim.exact.divergence import max_order, renyi_divergence
-from tcdp_sim.noise import Laplace, Noise, SinhNormal
+from tcdp_sim.exact.divergence import renyi_divergence
+from tcdp_sim.noise import Noise, Objective
 
 SLACK = 1e-4  # how much of rho the certificate may leave unused: 5e-5 of the scale
 KNEE_DIGITS, SCALE_DIGITS = 5, 8  # few enough that every machine ends at the same noise
@@ -24,61 +25,114 @@ _FRONTIER = 28  # knees: interpolated between them, the error is at most 1e-4 ab
 _SHARES = np.array([1e-3, 0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.0])
 LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
 _WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
+_LEAST_EPSILON = 1e-130  # one over the largest scale that is looked at
+SCALE, SCALE_AND_KNEE = ("scale",), ("scale", "knee")  # the parameters that a search is known for
+_KNEE_METHODS = ("limit", "least_knee", "fast_divergences", "fast_profile")  # what it takes of a family with a knee
+
+Floats = NDArray[np.float64]
+
+
+def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
+    """SCALE or SCALE_AND_KNEE, what a tight noise is searched over; ValueError for a family with other parameters."""
+    names = noise_class.parameters()
+    if names == SCALE or (names == SCALE_AND_KNEE and all(hasattr(noise_class, name) for name in _KNEE_METHODS)):
+        return names
+    raise ValueError(f"{noise_class.family} has no tight calibration over ({', '.join(names)}); valid: method 'paper'")
+
+
+def need_monotone_loss(noise: Noise) -> None:
+    """Raise ValueError unless the noise is log-concave: else a smaller change may cost more than the largest."""
+    if not noise.log_concave:
+        told = f"{noise.family} is not known to be log-concave, and a smaller change may cost more"
+        raise ValueError(f"{told}; valid: {noise.log_concave_if}, or method 'paper'")
+
+
+def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
+    """The noise of a family with D_a <= rho a for all 1 < a < omega (inf: zCDP) when an answer moves by `sensitivity`.
+
+    rho: of one coordinate. Raises ValueError if no certificate can be had.
+    """
+    if searched_over(noise_class) == SCALE_AND_KNEE:
+        return least_knee_family(noise_class, rho, omega, sensitivity, objective)
+    return least_scale_family(noise_class, rho, omega).scaled(sensitivity)
 
 
 @lru_cache(maxsize=4096)
-def tight_sinh_normal(rho: float, omega: float, sensitivity: float, objective: Callable[[Noise], float]) -> SinhNormal:
-    """The noise minimising `objective` among log-concave sinh-normals with D_a <= rho a for all 1 < a < omega.
+def least_knee_family(
+    noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective
+) -> Noise:
+    """The noise minimising `objective` among the log-concave ones of a family with scale and knee; omega finite.
 
     rho, omega: of one coordinate; sensitivity: its shift. Log-concavity (knee >= scale) makes the largest shift the
     worst one, so the certificate covers every smaller shift. Raises ValueError if the certificate cannot be had.
     """
     if omega * np.sqrt(rho) > LARGEST:
-        raise _uncertified(rho, omega)
-    log_knee, log_scale = _frontier(rho, omega)
+        raise _uncertified(noise_class.family, rho, omega)
+    log_knee, log_scale = _frontier(noise_class, rho, omega)
 
-    def error(x):
-        return objective(SinhNormal(sensitivity * np.exp(log_scale(x)), sensitivity * np.exp(x)))
+    def error(x: float) -> float:
+        return objective(noise_class(sensitivity * np.exp(log_scale(x)), sensitivity * np.exp(x)))
 
     best = minimize_scalar(error, bounds=(log_knee[0], log_knee[-1]), method="bounded", options={"xatol": 1e-3})
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
-    scale = rounded_up(_least_scale(rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # chords need some room
+    scale = rounded_up(_least_scale(noise_class, rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # room for chords
     for attempt in range(12):
-        if is_certified(SinhNormal(scale, knee), 1.0, rho, omega):
-            return SinhNormal(sensitivity * scale, sensitivity * knee)
+        if is_certified(noise_class(scale, knee), 1.0, rho, omega):
+            noise: Noise = noise_class(sensitivity * scale, sensitivity * knee)
+            return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
         knee = max(knee, scale)
-    raise _uncertified(rho, omega)
+    raise _uncertified(noise_class.family, rho, omega)
 
 
-def _uncertified(rho, omega) -> ValueError:
-    told = f"sinh_normal: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
-    return ValueError(f"{told}; valid: omega sqrt(rho) <= {LARGEST:g}, or method 'paper'")
+def _uncertified(family: str, rho: float, omega: float) -> ValueError:
+    message = f"{family}: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+    return ValueError(f"{message}; valid: omega sqrt(rho) <= {LARGEST:g}, or method 'paper'")
 
 
 @lru_cache(maxsize=1024)
-def tight_laplace(rho: float, omega: float, sensitivity: float) -> Laplace:
-    """The Laplace noise of smallest scale with D_a <= rho a for all 1 < a < omega (inf: zCDP); rho of one coordinate.
+def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
+    """The noise of smallest scale with D_a <= rho a at shift one for all 1 < a < omega (inf: zCDP).
 
-    Slightly less than the scale sensitivity / sqrt(2 rho) of Bun-Steinke 2016, Proposition 4, which is tight for
-    small rho only. D_a never exceeds epsilon = sensitivity / scale, so orders beyond epsilon / rho need no look.
+    rho: of one coordinate. D_a never exceeds the largest loss, which goes with 1 / scale where it is finite (it is the
+    slope of a log-concave noise's tail), so orders beyond largest loss / rho need no look. For Laplace noise the scale
+    is slightly less than that of Bun-Steinke 2016, Proposition 4, which is tight for small rho only.
     """
+    unit: Noise = noise_class(1.0)
+    need_monotone_loss(unit)
+    count = 40 if unit.closed_renyi(1.0, np.ones(1)) is None else 200  # quadrature costs a hundred times as much
+    _, slope, upper = renyi_divergence(unit, 1.0, np.inf)
+    if np.isinf(min(upper, omega)):
+        lacking = f"{noise_class.family} has no largest loss that is certified, which it takes to cover all orders"
+        raise ValueError(f"{lacking}; valid: TCDP with finite omega, ApproxDP, or method 'paper'")
 
-    def worst(epsilon):
-        orders = 1 + np.concatenate([[0.0], min(omega - 1, epsilon / rho) * np.geomspace(1e-4, 1, 200)])
-        return (renyi_divergence(Laplace(1 / epsilon), 1.0, orders).estimate / orders).max() - rho
+    def worst(epsilon: float) -> float:
+        orders = 1 + np.concatenate([[0.0], min(omega - 1, slope * epsilon / rho) * np.geomspace(1e-4, 1, count)])
+        ratios = renyi_divergence(noise_class(1 / epsilon), 1.0, orders).estimate / orders
+        return float(min(ratios.max(), 1e300)) - rho
 
-    paper = np.sqrt(2 * rho)
-    high = 2 * paper
-    while worst(high) < 0:
-        high *= 2
-    scale = rounded_up((1 + SLACK / 2) / brentq(worst, paper / 2, high, rtol=1e-12), SCALE_DIGITS)
+    scale = rounded_up((1 + SLACK / 2) / _root(worst, np.sqrt(2 * rho), noise_class.family), SCALE_DIGITS)
     for attempt in range(12):
-        noise = Laplace(scale)
-        if is_certified(noise, 1.0, rho, min(omega, max(2.0, 1 / (scale * rho)))):
-            return Laplace(sensitivity * scale)
+        noise: Noise = noise_class(scale)
+        largest = renyi_divergence(noise, 1.0, np.inf).upper
+        if is_certified(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
+            return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-    raise ValueError(f"laplace: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}")
+    raise ValueError(
+        f"{noise_class.family}: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+    )
+
+
+def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
+    """Where a rising function of 1 / scale is zero."""
+    low, high = guess / 2, 2 * guess
+    while rising(low) > 0:
+        low /= 16
+        if low < _LEAST_EPSILON:
+            raise ValueError(f"{family}: no scale meets the guarantee; valid: ApproxDP, or method 'paper'")
+    while rising(high) < 0:
+        high *= 2
+    return float(brentq(rising, low, high, rtol=1e-12))
 
 
 def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
@@ -88,7 +142,7 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
     guarantee allows rho s (s + 1), and every chord must stay below that parabola. Intervals where it does not
     are halved, until they are so short that a chord of the parabola itself would rise above it by less than SLACK.
     """
-    if not max_order(noise, shift) > omega or not np.isfinite(omega):
+    if not noise.max_order(shift) > omega or not np.isfinite(omega):
         return False
     if not noise.log_concave:
         return False  # a smaller shift may be worse
@@ -111,87 +165,58 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
         low, high = np.concatenate([low, value]), np.concatenate([value, high])
 
 
-def _scaled_divergence(noise, shift, s):
+def _scaled_divergence(noise: Noise, shift: float, s: Floats) -> Floats:
     """Upper bounds on s D_(1+s)."""
-    return s * renyi_divergence(noise, shift, 1 + s).upper
+    return np.asarray(s * renyi_divergence(noise, shift, 1 + s).upper)
 
 
-def _chord_excess(left, right, low, high, rho):
+def _chord_excess(left: Floats, right: Floats, low: Floats, high: Floats, rho: float) -> Floats:
     """The most by which the chord from (left, low) to (right, high) rises above rho s (s + 1) in between."""
     slope = (high - low) / (right - left)
     touch = np.clip((slope / rho - 1) / 2, left, right)  # where the parabola is parallel to the chord
-    return low + slope * (touch - left) - rho * touch * (touch + 1)
+    return np.asarray(low + slope * (touch - left) - rho * touch * (touch + 1))
 
 
 @lru_cache(maxsize=1024)
-def _frontier(rho, omega):
+def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, PchipInterpolator]:
     """The noises to choose from, whatever the objective: log knees and, interpolated, the log of the least scale."""
-    least = -2 / np.log1p(-1 / omega)  # the divergence of order omega is finite for larger knees only
+    least = noise_class.least_knee(omega)  # the divergence of order omega is finite for larger knees only
     gaussian = 1 / np.sqrt(2 * rho)
     low, high = np.log(max(least * 1.0001, gaussian)), np.log(_WIDEST * max(gaussian, least))
-    low = _least_log_knee(rho, omega, low, high)
+    low = _least_log_knee(noise_class, rho, omega, low, high)
     log_knee = low + (high - low) * np.linspace(0, 1, _FRONTIER) ** 3  # it bends where the knee is small
-    log_scale = np.log([_least_scale(rho, omega, np.exp(x)) for x in log_knee])
+    log_scale = np.log([_least_scale(noise_class, rho, omega, np.exp(x)) for x in log_knee])
     return log_knee, PchipInterpolator(log_knee, log_scale)
 
 
-def _least_log_knee(rho, omega, low, high):
+def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high: float) -> float:
     """The smallest log knee at which a log-concave noise meets the target."""
 
-    def slack(log_knee):
-        return _excess(np.exp(log_knee), np.exp(log_knee), rho, omega)
+    def slack(log_knee: float) -> float:
+        return _excess(noise_class(np.exp(log_knee), np.exp(log_knee)), rho, omega)
 
-    return low if slack(low) <= 0 else brentq(slack, low, high, xtol=1e-4)
+    return low if slack(low) <= 0 else float(brentq(slack, low, high, xtol=1e-4))
 
 
-def _least_scale(rho, omega, knee):
+def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> float:
     """The smallest scale <= knee at which the target is met, by the fast divergence."""
+
+    def excess(scale: float) -> float:
+        return _excess(noise_class(scale, knee), rho, omega)
+
     gaussian = 1 / np.sqrt(2 * rho)
-    if _excess(knee, knee, rho, omega) > 0:
+    if excess(knee) > 0:
         return knee
-    if _excess(gaussian, knee, rho, omega) <= 0:
-        return gaussian
-    return brentq(lambda scale: _excess(scale, knee, rho, omega), gaussian, knee, rtol=1e-12)
+    if excess(gaussian) <= 0:
+        return float(gaussian)
+    return float(brentq(excess, gaussian, knee, rtol=1e-12))
 
 
-def _excess(scale, knee, rho, omega):
-    """By how much log(D_a / (rho a)) exceeds 0 at the worst of a few orders; shift one. Trapezoid rule, uncertified."""
+def _excess(noise: Any, rho: float, omega: float) -> float:
+    """By how much log(D_a / (rho a)) exceeds 0 at the worst of a few orders; shift one, uncertified."""
     s = (omega - 1) * _SHARES
-    # P e^(sL) peaks where (s + 1) (log p)'(x) = s (log p)'(x - 1): at x = -peak, up to a term of tanh(x / knee) / knee
-    rise = np.sinh(2 / knee) / (1 / s - 2 * np.sinh(1 / knee) ** 2)
-    if not ((rise > 0) & (rise < 1)).all():
-        return np.inf
-    peak = knee / 2 * np.arctanh(rise)
-    far = peak > 12 * scale  # e^72 times as much as everything else
-    noise = SinhNormal(scale, knee)
-    scaled = [_far_divergence(noise, s[i], peak[i]) for i in np.flatnonzero(far)]
-    if not far.all():
-        scaled = np.concatenate([_near_divergences(noise, s[~far], peak[~far].max()), scaled])
-    worst = (scaled / (rho * s * (s + 1))).max()
-    return np.log(worst) if np.isfinite(worst) else np.inf
-
-
-def _near_divergences(noise, s, peak):
-    """s D_(1+s), for peaks among the noise's own mass."""
-    reach = noise.knee * np.arcsinh(12 * noise.scale / noise.knee) * 1.5 + 2
-    x = np.linspace(-max(reach, peak + reach / 1.5), reach, 301)
-    s = s[:, None]
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        log_p, loss = noise.logpdf(x), noise.privacy_loss(x, 1.0)
-        p = np.exp(log_p)
-        terms = np.where(log_p > -700, p * (np.expm1(s * loss) + s * np.expm1(-loss)), np.exp(log_p + s * loss))
-        return np.log1p(terms.sum(axis=1) * (x[1] - x[0]))
-
-
-def _far_divergence(noise, s, peak):
-    """s D_(1+s) for a peak far outside: in logarithms, on a grid as wide as the peak."""
-    angle, turn = 2 / noise.knee, 2 * peak / noise.knee
-    fall = (s + 1) * np.cosh(turn) - s * np.cosh(turn + angle)
-    width = noise.scale / np.sqrt(fall) if fall > 0 else noise.scale
-    x = -peak + width * np.linspace(-16, 16, 301)
-    if x[1] == x[0]:  # narrower than numbers are apart: nothing is known
-        return np.inf
-    return logsumexp(noise.logpdf(x) + s * noise.privacy_loss(x, 1.0)) + np.log(x[1] - x[0])
+    worst = (noise.fast_divergences(s) / (rho * s * (s + 1))).max()
+    return float(np.log(worst)) if np.isfinite(worst) else np.inf
 
 
 def rounded_up(x: float, digits: int) -> float:

@@ -1,6 +1,5 @@
 """`tcdp-sim describe`: what an experiment asks, its axes, what a trial yields, what is drawn."""
 
-import importlib
 import inspect
 from collections.abc import Mapping
 
@@ -9,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tcdp_sim import registry
 from tcdp_sim.cli.say import say
 from tcdp_sim.errors import known
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
@@ -57,7 +57,7 @@ def _yields(mechanism: type[Mechanism]) -> Table:
 
 
 def _drawn(experiment: str) -> list[str]:
-    module = importlib.import_module(f"tcdp_sim.experiments.{experiment}")
+    module = registry.experiment(experiment)
     text = inspect.getdoc(module.figures) or ""
     return [f"Figures: {' '.join(text.split())}"] if text else []
 

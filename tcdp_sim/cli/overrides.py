@@ -16,7 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.errors import UserError, suggestion
-from tcdp_sim.study import groups
+from tcdp_sim.study import groups, search_path
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
@@ -59,6 +59,7 @@ def _jobs() -> list[tuple[Any, list[str]]]:
     for word in sys.argv[1:]:
         _refuse_code(word)
     sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
+    search_path.with_plug_ins()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
     said = io.StringIO()

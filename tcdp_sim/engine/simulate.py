@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim import registry
 from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.streams import fingerprint, generator
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -80,6 +81,7 @@ def _simulation(task, batch):
 
     @cache
     def mechanism():
+        registry.require(batch.law.get("plug_ins", {}))
         return mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
 
     def simulated(chunk):

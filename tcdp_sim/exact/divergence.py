@@ -1,12 +1,10 @@
 """Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
 
-Closed forms for Gaussian and Laplace noise, quadrature for sinh-normal noise, from its log density and loss; a noise
-that is not of the package is taken as a mixture of one (`mixture_divergences`).
+The closed form of a noise that has one (`Noise.closed_renyi`), else quadrature from its log density and loss; a noise
+that does not know its largest loss is taken as a mixture of one (`mixture_divergences`).
 With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 into the mean of the non-negative
 e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
 """
-
-from functools import singledispatch
 
 import numpy as np
 
@@ -15,12 +13,11 @@ from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
 from tcdp_sim.exact.resolution import ROUNDING
-from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form, gauss_panels
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import Bounds, gauss_panels
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 RELATIVE = 1e-11
-KNOWN = (Gaussian, Laplace, SinhNormal, TruncatedLaplace)
 REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
@@ -38,12 +35,12 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
         found = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
-    elif not isinstance(noise, KNOWN):
+    elif np.isnan(noise.largest_loss(size)) or not noise.gives_loss:
         found = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
         largest = max_order(noise, size)
         finite = orders < largest * (1 - SURE)
-        parts = [np.where(np.isinf(orders), _max_divergence(noise, size), np.inf) for _ in range(3)]
+        parts = [np.where(np.isinf(orders), noise.largest_loss(size), np.inf) for _ in range(3)]
         if finite.any():
             for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
                 part[finite] = value
@@ -54,13 +51,9 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
     return found if np.ndim(order) else Bounds(*(float(part[0]) for part in found))
 
 
-def _max_divergence(noise, shift) -> float:
-    """sup L."""
-    return shift / noise.scale if isinstance(noise, Laplace) else np.inf
-
-
-@singledispatch
 def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
+    if (closed := noise.closed_renyi(shift, orders)) is not None:
+        return closed
     x, cut = _reach(noise, shift, orders, _arm(noise))
     parts = np.full((3, len(orders)), np.inf)
     if not cut.all():
@@ -81,42 +74,6 @@ def _quadrature(noise, shift, orders, x):
             break
         x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
     return [_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error)]
-
-
-@_finite_renyi.register
-def _(noise: Gaussian, shift, orders):
-    return closed_form(orders * (shift / noise.scale) ** 2 / 2, 1e-14)
-
-
-@_finite_renyi.register
-def _(noise: Laplace, shift, orders):
-    theta = shift / noise.scale
-    return closed_form(np.array([_laplace_renyi(theta, order) for order in orders]), 1e-12)
-
-
-def _laplace_renyi(theta, order):
-    """log(a/(2a-1) e^((a-1) theta) + (a-1)/(2a-1) e^(-a theta)) / (a-1), with its first order in theta cancelled."""
-    if np.isinf(order):
-        return theta
-    s = order - 1
-    if s == 0:
-        return _laplace_excess(0.0, theta)
-    if s * theta > 1:
-        return theta + np.log(order / (2 * s + 1) * (1 + s / order * np.exp(-(2 * s + 1) * theta))) / s
-    return np.log1p(_laplace_excess(s, theta)) / s
-
-
-def _laplace_excess(s, theta):
-    """E_P[e^(sL)] - 1 = s (s+1) / (2s+1) * (expm1(s theta) / s + expm1(-(s+1) theta) / (s+1)); its slope at s = 0."""
-    if (s + 1) * theta > 0.1:
-        rising = np.expm1(s * theta) / s if s else theta
-        bracket = rising + np.expm1(-(s + 1) * theta) / (s + 1)
-    else:
-        term, bracket = theta, 0.0
-        for k in range(2, 14):
-            term *= theta / k
-            bracket += term * (s ** (k - 1) + (-1) ** k * (s + 1) ** (k - 1))
-    return (s or 1) * (s + 1) / (2 * s + 1) * bracket
 
 
 def _arm(noise):

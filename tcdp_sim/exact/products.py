@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.errors import real
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import resolved
-from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
 NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
@@ -22,11 +22,11 @@ def _name(noise):
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
     """delta(epsilon) when `coordinates` coordinates, each with its own draw of the noise, all change by `shift`.
 
-    epsilon: nats, any finite scalar; shift: counts. Closed form for Gaussian noise (shift times the root of
-    `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, and for a
+    epsilon: nats, any finite scalar; shift: counts. One-dimensional for isotropic noise (Gaussian: shift times the root
+    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, and for a
     noise that gives no privacy loss of its own.
     """
-    if isinstance(noise, Gaussian):
+    if noise.isotropic:
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
     if coordinates == 1 or shift == 0:
         return hockey_stick(noise, shift, epsilon)

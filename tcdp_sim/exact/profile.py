@@ -1,24 +1,20 @@
 """Privacy profiles: the hockey-stick divergence delta(epsilon) of a noise from its shifted self.
 
 H_eps(P || Q) = E_P[(1 - e^(eps - L))_+], an integral of non-negative terms over the set where the loss L exceeds eps:
-no digits are lost however small it is. Closed forms for Laplace and Gaussian noise (Balle-Barthe-Gaboardi 2018,
-Theorems 3 and 4); for every other noise quadrature from `logpdf`, `sf` and `privacy_loss`.
+no digits are lost however small it is. The closed form of a noise that has one (`Noise.closed_hockey_stick`); for every
+other noise quadrature from `logpdf`, `sf` and `privacy_loss`.
 """
 
-from functools import singledispatch
-
 import numpy as np
-from scipy.special import erfcx, ndtr
 
 from tcdp_sim.errors import real
-from tcdp_sim.exact.losses.level_sets import TINY, log_mass, loss_sets
+from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
-from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form, gauss_panels, integrate
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import TINY, Bounds, closed_form, gauss_panels, integrate
 
-_ULP = 2.0**-51  # relative: what the rounding of shift / scale and of one operation more comes to
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
@@ -46,9 +42,10 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
     return found if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in found))
 
 
-@singledispatch
 def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
+    if (closed := noise.closed_hockey_stick(shift, epsilons)) is not None:
+        return closed
     if not noise.gives_loss:
         return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
     sets = loss_sets(noise, shift)
@@ -63,85 +60,6 @@ def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
 def _rounding(epsilons, mass):
     """What the rounding of the loss may change where it hardly exceeds epsilon: there 1 - e^(epsilon - L) cancels."""
     return ROUNDING * epsilons * mass
-
-
-@_profile.register
-def _(noise: Laplace, shift, epsilons):
-    return closed_form(np.maximum(-np.expm1(-_room(noise, shift, epsilons) / 2), 0.0), 1e-14)
-
-
-def _room(noise, shift, epsilons):
-    """shift / scale - epsilon, good to its last digits: scale * epsilon without its rounding error (Dekker 1971)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = noise.scale * epsilons
-        (a, b), (c, d) = _halves(noise.scale), _halves(epsilons)
-        lost = ((a * c - product) + a * d + b * c) + b * d
-        lost = np.where(np.isfinite(lost), lost, 0.0)  # only where the product is far above any shift
-        return ((shift - product) - lost) / noise.scale
-
-
-def _halves(x):
-    """Two numbers of 26 bits that add up to x."""
-    high = x * (2.0**27 + 1)
-    high = high - (high - x)
-    return high, x - high
-
-
-@_profile.register
-def _(noise: TruncatedLaplace, shift, epsilons):
-    """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
-
-    Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
-    """
-    theta, start = shift / noise.scale, min(shift - noise.bound, noise.bound)
-    twice = 2 * -np.expm1(-noise.bound / noise.scale)
-    if start < 0:  # both from the distances that are small: their difference is not
-        outside = np.exp(start / noise.scale) * -np.expm1(-theta) / twice
-        flat = -np.expm1(start / noise.scale) / twice
-    else:
-        outside, flat = noise.cdf(start), 0.0
-    first = max(start, 0.0)
-    room = _room(noise, shift, epsilons)
-    crossing = np.clip(0.5 * noise.scale * room, first, noise.bound)
-    share = -np.expm1((first - crossing) / noise.scale)
-    falls = np.exp(-first / noise.scale) * share / twice  # the mass of the last
-    inner = flat * np.maximum(-np.expm1(-room), 0) + falls * share
-    lost = np.where(first > 0, 4 * _ULP * crossing / noise.scale * falls, 0.0)  # crossing - first has its rounding
-    lost = lost + 1e-12 * inner + outside * min(1e-12 + _ULP * abs(start) / noise.scale, 1.0) + TINY
-    found = outside + inner
-    return Bounds(found - lost, found, found + lost)
-
-
-@_profile.register
-def _(noise: Gaussian, shift, epsilons):
-    theta = shift / noise.scale
-    low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
-    with np.errstate(over="ignore", invalid="ignore"):
-        near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
-        far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
-        value = np.where((low < 1) & (theta > 0.5), near, far)
-        error = 1e-11 + _ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # that of low moves the tail
-    value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
-    lost = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
-    return Bounds(value - lost - TINY, value, np.where(error < 0.1, value + lost, 1.0) + TINY)
-
-
-def _mills_drop(middle, width):
-    """m(low) - m(high) around `middle`, m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du (Mills), without cancellation."""
-    if width > 0.5:
-        ends = ((middle - width / 2) / np.sqrt(2), (middle + width / 2) / np.sqrt(2))
-        return np.sqrt(np.pi / 2) * (erfcx(ends[0]) - erfcx(ends[1]))
-    x, weight = gauss_panels(np.array([-0.5, 0.5]), 20)
-    return width * (_minus_mills_slope(middle[:, None] + width * x) * weight).sum(axis=1)
-
-
-def _minus_mills_slope(v):
-    """1 - v m(v); by its asymptotic series where that cancels."""
-    direct = 1 - v * np.sqrt(np.pi / 2) * erfcx(v / np.sqrt(2))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        w = 1 / (v * v)
-        series = w * (1 - w * (3 - w * (15 - w * (105 - w * (945 - w * 10395)))))
-    return np.where(v > 30, series, direct)
 
 
 def _monotone(noise, shift, epsilons, crossing):

@@ -17,7 +17,7 @@ from tcdp_sim.exact.mixture_divergences import (
     renyi_divergence_between,
 )
 from tcdp_sim.exact.mixtures import Mixture, subsampled
-from tcdp_sim.noise import Gaussian, Noise, SinhNormal
+from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
@@ -54,7 +54,7 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
     1 < order < inf, scalar. By two-dimensional quadrature; the bounds are the difference between two rules.
     Raises ValueError for other noises than Gaussian and for arguments out of range.
     """
-    if not isinstance(noise, Gaussian):
+    if not noise.isotropic:
         raise ValueError(f"noise = {noise!r} is not valid; valid: Gaussian, whose law in the plane has no axes")
     s = real("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     order, theta = real("order", order, 1), abs(real("shift", shift, -np.inf)) / noise.scale
@@ -140,8 +140,8 @@ def dominating_pairs(
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)
     if not Mixture(noise).noise.log_concave:
-        valid = "knee >= scale" if isinstance(noise, SinhNormal) else "a noise that says it is log_concave"
-        raise ValueError(f"noise = {noise!r} may have two modes: a smaller shift may be worse; valid: {valid}")
+        valid = f"valid: {noise.log_concave_if}"
+        raise ValueError(f"noise = {noise!r} may have two modes: a smaller shift may be worse; {valid}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
         return (DominatingPair(((1.0, up, down),)),)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
@@ -77,7 +78,7 @@ def parts(
     """
     choice("accounting", accounting, ACCOUNTINGS)
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
-    how = calibration or ("paper" if family == "laplace" else accounting)
+    how = calibration or ("paper" if registry.noise(family).theorem_is_nearly_sharp else accounting)
     level, node, end = checked_split(split or default_split(rho, omega, float(log2_k), family, accounting, how))
     epsilon_end = exponential_epsilon(end * rho, accounting)
     objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / BETA))
@@ -129,7 +130,7 @@ def ledger(
 
 def default_split(rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str):
     """`recommended_split` where calibration takes long, `best_split` elsewhere: public numbers either way."""
-    if family == "sinh_normal" and calibration == "tight":
+    if calibration == "tight" and len(registry.noise(family).parameters()) > 1:  # a search over several takes long
         return recommended_split(log2_k)
     return best_split(rho, omega, log2_k, family, accounting, calibration)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tcdp_sim.errors import choice, real
-from tcdp_sim.noise import Gaussian, Noise
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, compose
 
 ACCOUNTINGS = ("paper", "tight")
@@ -50,5 +50,5 @@ def exponential_step(name: str, epsilon: float, accounting: str) -> Step:
 def noise_step(name: str, noise: Noise, shift: float, queries: int, rho: float, omega: float, source: str) -> Step:
     """The line of `queries` numbers blurred by noise, each moved by at most `shift`, at rho together."""
     said = f"{queries} shift{'s' if queries > 1 else ''} of {shift:g} by {source}"
-    unlimited = isinstance(noise, Gaussian) or np.isinf(omega)
+    unlimited = noise.linear_in_order or np.isinf(omega)
     return Step(name, ZCDP(rho) if unlimited else TCDP(rho, omega), said)

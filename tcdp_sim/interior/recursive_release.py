@@ -12,6 +12,7 @@ from math import ceil, log, log2
 
 import numpy as np
 
+from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.domain_points import from_values
@@ -170,7 +171,7 @@ def plan_recursion(
     if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MOST_DEPTH:
         raise UserError(f"depth = {depth!r} is not valid; valid: 1 to {MOST_DEPTH} trees")
     count = 2 * depth + 1
-    how = calibration or ("paper" if family == "laplace" else accounting)
+    how = calibration or ("paper" if registry.noise(family).theorem_is_nearly_sharp else accounting)
 
     def bought(shares):
         return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)

@@ -1,6 +1,6 @@
-"""Mechanisms, by name."""
+"""Mechanisms, by name: they are what the files of this folder define."""
 
-from tcdp_sim.errors import choice
+from tcdp_sim import registry
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
@@ -11,15 +11,13 @@ from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
 
-MECHANISMS: dict[str, type[Mechanism]] = {
-    mechanism.name: mechanism
-    for mechanism in (GapMax, GapMaxData, Histogram, InteriorPoint, NoiseDraw, PrivacyLoss, Subsampled, Thresholds)
-}
+MECHANISMS: dict[str, type[Mechanism]] = registry.defined(__name__, Mechanism, "name")
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
-    """The mechanism of that name; ValueError listing the valid ones."""
-    return MECHANISMS[choice("mechanism.name", name, MECHANISMS)]
+    """The mechanism of that name, the package's own or a plug-in's; UserError listing the valid ones."""
+    mechanism: type[Mechanism] = registry.mechanism(name)
+    return mechanism
 
 
 __all__ = [

@@ -3,11 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tcdp_sim.privacy import Guarantee
+
+Point = Mapping[str, Any]  # axis -> value, of a sweep; a noise by its spec
+Options = Mapping[str, Any]  # of a mechanism
+Law = Mapping[str, Any]  # plain data
+Draws = dict[str, NDArray[Any]]  # name -> one number, or one yes or no, a trial
 
 
 @dataclass(frozen=True)
@@ -36,17 +42,17 @@ class Mechanism(ABC):
     neighbours: ClassVar[str] = "substitute"  # the relation under which its guarantee holds
 
     @classmethod  # noqa: B027 (a mechanism may have nothing to check)
-    def check_options(cls, options: Mapping[str, Any]) -> None:
+    def check_options(cls, options: Options) -> None:
         """UserError for a value of the mechanism's own options that no cell could use: before any cell is made."""
 
     @classmethod
     @abstractmethod
-    def uses(cls, point: Mapping[str, Any]) -> tuple[str, ...]:
+    def uses(cls, point: Point) -> tuple[str, ...]:
         """The axes of the point that the law depends on."""
 
     @classmethod
     @abstractmethod
-    def law(cls, point: Mapping[str, Any], options: Mapping[str, Any], counts) -> dict[str, Any]:
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         """The plain description of the law at a sweep point; ValueError if something that it needs is missing.
 
         counts: the Counts of the point's data set; None for a mechanism without the axis "data".
@@ -54,7 +60,7 @@ class Mechanism(ABC):
 
     @classmethod
     @abstractmethod
-    def build(cls, law: Mapping[str, Any], counts) -> "Mechanism":
+    def build(cls, law: Law, counts: Any) -> Self:
         """The mechanism that a description stands for; ValueError if it is not valid.
 
         counts: of the occupied bins; empty for a mechanism without the axis "data".
@@ -62,8 +68,8 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """The privacy guarantee of its noise."""
+    def guarantee(self) -> Guarantee | None:
+        """The privacy guarantee of its noise; None for noise that promises nothing."""
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:
@@ -76,5 +82,5 @@ class Mechanism(ABC):
         """Roughly how many random numbers a trial costs; only for scheduling and time estimates."""
 
     @abstractmethod
-    def simulate(self, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         """Independent trials: observable or event name -> array of shape (trials,), float64 or bool."""

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 
 from tcdp_sim.errors import UserError, real, scalar
-from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability
@@ -55,28 +57,22 @@ class GapMax(Mechanism):
     events = MappingProxyType({"top_selected": "the true top m are selected"})
 
     @classmethod
-    def check_options(cls, options):
+    def check_options(cls, options: Options) -> None:
         beta = options["beta"]
         if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
             raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
 
     @classmethod
-    def uses(cls, point):
-        target = depends_on(point["algorithm"], _family(point))
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        delta = ("delta",) if "delta" in target else ()
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        target = noise_axes.target_axes(depends_on(point["algorithm"], _family(point)))
         noise = ("noise",) if point["algorithm"] in WITH_NOISE else ()
         accounting = ("accounting",) if point["algorithm"] in WITH_ACCOUNTING else ()
-        return ("algorithm", *noise, *accounting, "k", "gap", "m", "rho", *omega, *delta)
+        return ("algorithm", *noise, *accounting, "k", "gap", "m", *target)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         algorithm, noise, accounting = point["algorithm"], point.get("noise"), point.get("accounting") or "tight"
-        names = depends_on(algorithm, _family(point))
-        for name in names:
-            if point.get(name) is None:
-                raise ValueError(f"{algorithm} needs {name} here, which the sweep does not give")
-        target = {name: point[name] for name in names}
+        target = noise_axes.target(algorithm, depends_on(algorithm, _family(point)), point)
         k, m = _whole("k", point["k"], 2, MOST), _whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
         if m >= k:
             raise ValueError(f"m = {m:g} is not valid; valid: 1 <= m < k = {k:g}")
@@ -92,11 +88,11 @@ class GapMax(Mechanism):
             "beta": scalar("beta", options["beta"], 0, 1),
         }
         if algorithm in WITH_NOISE:
-            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+            law["noise"] = noise_axes.named(point["noise"])
         return law | ({"accounting": accounting} if algorithm in WITH_ACCOUNTING else {})
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         algorithm, k, m, beta = law["algorithm"], law["k"], law["m"], real("beta", law["beta"], 0, 1)
         family = law["noise"]["family"] if "noise" in law else None
         calibrated = selection_algorithm(algorithm, family, law["parameters"])
@@ -105,28 +101,29 @@ class GapMax(Mechanism):
         return cls(algorithm, calibrated, promise, law["gap"], k, m, beta, sufficient)
 
     @property
-    def noise(self):
+    def noise(self) -> Any:
         """Its noise, for people."""
-        return self.calibrated.score_noise if isinstance(self.calibrated, SparseVector) else self.calibrated.noise
+        name = "score_noise" if isinstance(self.calibrated, SparseVector) else "noise"
+        return getattr(self.calibrated, name)
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
-    def thresholds(self):
+    def thresholds(self) -> Mapping[str, Mapping[str, float]]:
         return {"needed_gap": self.sufficient}
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 8.0 + 2.0 * self.m
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         needed = self.calibrated.needed_gap(self.k, rng, trials, self.m)
         return {"needed_gap": needed, "top_selected": (needed < self.gap) | (needed == 0)}
 
 
-def _sufficient(algorithm, calibrated, k, m, beta) -> dict[str, float]:
+def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) -> dict[str, float]:
     """Gaps that are claimed to be enough, in counts.
 
     proved: for a failure probability of at most beta (for Algorithm 22 of at most 1/k, whatever beta).
@@ -148,7 +145,7 @@ def _sufficient(algorithm, calibrated, k, m, beta) -> dict[str, float]:
     return found | {"theorem_20": 2 * float(calibrated.noise.isf(SHARE / (2 * k)))}
 
 
-def _family(point) -> str | None:
+def _family(point: Point) -> str | None:
     """The family of the point's noise; UserError for an unknown algorithm, or one that lacks its noise."""
     algorithm = point["algorithm"]
     if algorithm not in ALGORITHMS:
@@ -158,8 +155,8 @@ def _family(point) -> str | None:
     return point["noise"]["family"] if point.get("noise") else None
 
 
-def _whole(name, value, low, high) -> float:
-    value = scalar(name, value, low, high, closed=True, finite=False)
-    if value != np.floor(value):
-        raise ValueError(f"{name} = {value:g} is not valid; valid: a whole number")
-    return value
+def _whole(name: str, value: Any, low: float, high: float) -> float:
+    number: float = scalar(name, value, low, high, closed=True, finite=False)
+    if number != np.floor(number):
+        raise ValueError(f"{name} = {number:g} is not valid; valid: a whole number")
+    return number

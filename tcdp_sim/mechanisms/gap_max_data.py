@@ -1,5 +1,8 @@
 """Private selection of the most frequent value of a data set."""
 
+from typing import Any
+
+from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.selection.scores import Scores
 
@@ -18,13 +21,13 @@ class GapMaxData(GapMax):
     required = ("algorithm", "data", "k", "rho")
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         return ("data", *(axis for axis in super().uses(point) if axis != "gap"))
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         others = counts.bins - len(counts.counts)
         scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
         m = 1 if point.get("m") is None else point["m"]
         gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # what is no number of winners is refused below
-        return super().law(point | {"k": counts.bins, "gap": gap}, options, None)
+        return super().law({**point, "k": counts.bins, "gap": gap}, options, None)

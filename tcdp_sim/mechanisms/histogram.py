@@ -1,21 +1,24 @@
 """A private histogram: independent noise in every bin of a declared domain."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
-from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.errors import UserError, choice, real
-from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Gaussian, Noise
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
 
 TILE = 2**15  # numbers drawn at a time: fits the second-level cache, large enough to hide call overhead
 DENSE_BINS = 1e7
+Floats = NDArray[np.float64]
 SAMPLINGS = ("order_statistics", "dense")
 
 
@@ -58,7 +61,7 @@ class Histogram(Mechanism):
         }
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         given = np.asarray(self.counts)
         whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused, not cut off
         counts = given.astype(np.int64) if whole else np.zeros(1)
@@ -75,7 +78,7 @@ class Histogram(Mechanism):
             raise ValueError(f"k = {self.bins:g} is not valid; valid: a whole number of bins")
 
     @classmethod
-    def check_options(cls, options):
+    def check_options(cls, options: Options) -> None:
         beta, sampling = options["beta"], options["sampling"]
         if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
             raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
@@ -83,26 +86,15 @@ class Histogram(Mechanism):
             raise UserError(f"mechanism.sampling = {sampling!r} is not known; valid: {', '.join(SAMPLINGS)}")
 
     @classmethod
-    def uses(cls, point):
-        target = _target(point["noise"])
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        delta = ("delta",) if "delta" in target else ()
-        return ("noise", "data", "k", "rho", *omega, *delta)
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        return ("noise", "data", "k", *noise_axes.target_axes(noise_axes.depends_on(point["noise"])))
 
     @classmethod
-    def law(cls, point, options, counts):
-        noise = point["noise"]
-        for name in _target(noise):
-            if point.get(name) is None:
-                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        target = {name: point[name] for name in _target(noise)}
-        promise = equal_privacy(noise["family"], **target)
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         return {
             "mechanism": cls.name,
             "version": cls.version,
-            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(_calibrated(noise, promise, point["k"])),
-            "target": target,
+            **noise_axes.noise_law(point["noise"], point, coordinates=2, k=point["k"]),  # two bins change by one
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
             "beta": real("beta", options["beta"], 0, 1),
@@ -110,21 +102,20 @@ class Histogram(Mechanism):
         }
 
     @classmethod
-    def build(cls, law, counts):
-        family, target = law["noise"]["family"], law["target"]
-        noise = FAMILIES[family](**law["parameters"])
+    def build(cls, law: Law, counts: Any) -> Self:
+        noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # before any logarithm of it is taken
         bounds = {"bound": histogram_error_bound(noise, bins, beta)}
-        if isinstance(noise, Gaussian):
-            bounds["printed"] = zcdp_printed_radius(target["rho"], bins, beta)
-        return cls(noise, equal_privacy(family, **target), counts, bins, beta, law["sampling"], bounds)
+        printed = noise.printed_radius(law["target"]["rho"], bins, beta)
+        bounds |= {} if printed is None else {"printed": printed}
+        return cls(noise, noise_axes.promised(law), counts, bins, beta, law["sampling"], bounds)
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
-    def thresholds(self):
+    def thresholds(self) -> Mapping[str, Mapping[str, float]]:
         return {"linf_error": self.bounds}
 
     @property
@@ -133,10 +124,10 @@ class Histogram(Mechanism):
         return self.bins - len(self.counts)
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 12.0 + (self.bins if self.sampling == "dense" else len(self.counts))
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.sampling == "dense":
             return self._summarise(*self._draw(rng, trials, int(self.bins)))
         low = high = np.full(trials, -np.inf)
@@ -146,9 +137,16 @@ class Histogram(Mechanism):
         linf, sums, top, other, _ = self._draw(rng, trials, len(self.counts))
         return self._summarise(np.maximum(linf, np.maximum(low, high)), sums, top, other, high)
 
-    def _summarise(self, linf, sums, top, other, spurious):
+    def _summarise(
+        self,
+        linf: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        top: NDArray[np.float64],
+        other: NDArray[np.float64],
+        spurious: NDArray[np.float64],
+    ) -> Draws:
         m = len(self.counts)
-        out = {"linf_error": linf}
+        out: Draws = {"linf_error": linf}
         if m:
             out["mean_abs_error"] = sums[0] / m
             out["rms_error"] = np.sqrt(sums[1] / m)
@@ -159,7 +157,7 @@ class Histogram(Mechanism):
             out["spurious_wins"] = spurious > top
         return out
 
-    def _draw(self, rng, trials, columns):
+    def _draw(self, rng: np.random.Generator, trials: int, columns: int) -> tuple[Floats, ...]:
         """Noise in the first `columns` bins, tile by tile: largest error, sums, top, runner-up, largest empty.
 
         Column order: the bins that share the largest count, the other occupied ones, then empty ones.
@@ -185,18 +183,3 @@ class Histogram(Mechanism):
                 z[:, ties:m].max(axis=1, out=other[rows_now], initial=-np.inf)
             z[:, m:].max(axis=1, out=spurious[rows_now], initial=-np.inf)
         return linf, sums, top, other, spurious
-
-
-def _target(noise) -> tuple[str, ...]:
-    """The parameters of the target that the noise depends on."""
-    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
-
-
-def _calibrated(spec, promise: Guarantee, bins) -> Noise:
-    """The noise of a spec of conf/noise that keeps the promise when two bins change by one."""
-    given = {}
-    if "objective" in spec:
-        count = spec["objective"]["count"]
-        level = spec["objective"]["level"]
-        given = {"objective": LargestError(bins if count == "k" else count, level)}
-    return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=2, **given)

@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.data.hard_records import SHAPES, hard_data
-from tcdp_sim.errors import choice, real
+from tcdp_sim.errors import choice, real, scalar
 from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursive_release import sample_recursive
-from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
@@ -63,24 +65,23 @@ class InteriorPoint(Mechanism):
     )
 
     @classmethod
-    def check_options(cls, options):
+    def check_options(cls, options: Options) -> None:
         if options["split"] is not None:
             checked_split(options["split"])
 
     @classmethod
-    def uses(cls, point):
-        family = (point.get("noise") or {}).get("family")
+    def uses(cls, point: Point) -> tuple[str, ...]:
         noisy = methods.is_tree(point["method"])
-        omega = point["method"] == methods.WEAKER or (noisy and "omega" in DEPENDS_ON.get(family, ()))
+        omega = point["method"] == methods.WEAKER or (noisy and "omega" in noise_axes.depends_on(point.get("noise")))
         return (
             *("method", "shape", "log2_k", "rho", "n" if point.get("n") is not None else "n_share"),
             *(("noise",) if noisy else ()),
-            *(("omega", "omega_sqrt_rho") if omega else ()),
+            *(noise_axes.target_axes(("omega",)) if omega else ()),
             *(("draw",) if point["shape"] != "pair" else ()),
         )
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         method = choice("method", point["method"], methods.METHODS)
         noise = point.get("noise")
         if methods.is_tree(method) and noise is None:
@@ -119,9 +120,9 @@ class InteriorPoint(Mechanism):
         return law | methods.described(method, asked, log2_k, n)
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
-        promise = TCDP(**target) if "omega" in target else ZCDP(**target)
+        promise: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         if "promise" in law:
             promise = ApproxDP(**law["promise"])
         recipes = tuple(_recipe(told) for told in law.get("recipes", ()))
@@ -129,7 +130,7 @@ class InteriorPoint(Mechanism):
         return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
@@ -138,7 +139,7 @@ class InteriorPoint(Mechanism):
         return self.recipes[0].noise if self.recipes else None
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 40.0 + 100.0 * (len(self.recipes) > 1)
 
     @cached_property
@@ -147,7 +148,7 @@ class InteriorPoint(Mechanism):
         k = 2**self.log2_k
         return LevelProfile.of(hard_data(self.shape, self.n, k, self.draw), k)
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method == "binary_search":
             return self._depths(binary_search.sample_depths(self.profile, self.scale, rng, trials))
         if self.method == "exponential":
@@ -165,46 +166,39 @@ class InteriorPoint(Mechanism):
             "fails_at_end": ~draws.success & ~bad_level & ~bad_node,
         }
 
-    def _depths(self, depth):
+    def _depths(self, depth: NDArray[Any]) -> Draws:
         depth = depth.astype(np.float64)
         return {"depth": depth, "rank_error": np.abs(depth - self.n / 2), "success": depth > 0}
 
 
-def _omega(point, noise, method) -> float | None:
+def _omega(point: Point, noise: Any, method: str) -> float | None:
     """The target's omega, None where the method is concentrated at every order."""
-    if method == methods.WEAKER:
-        return _given_omega(point, method)
-    if not methods.is_tree(method) or "omega" not in DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]:
+    if method != methods.WEAKER and not (methods.is_tree(method) and "omega" in noise_axes.depends_on(noise)):
         return None
-    return _given_omega(point, noise["family"])
+    who = method if method == methods.WEAKER else noise["family"]
+    return scalar("omega", noise_axes.target(who, ("omega",), point)["omega"], 1)
 
 
-def _given_omega(point, name) -> float:
-    if point.get("omega") is None:
-        raise ValueError(f"{name} needs omega, which the sweep does not give")
-    return real("omega", point["omega"], 1)
-
-
-def _records(point, least: int) -> int:
+def _records(point: Point, least: int) -> int:
     """The number of records; n goes before n_share, which an experiment may suggest."""
     if point.get("n") is not None:
         return _whole("n", point["n"], 1, MOST_N)
     if point.get("n_share") is None:
         raise ValueError("n or n_share has to be given (n_share: of the n that is proved to suffice)")
-    n = max(round(real("n_share", point["n_share"], 0) * least), 1)
+    n = max(round(scalar("n_share", point["n_share"], 0) * least), 1)
     if n > MOST_N:
         raise ValueError(f"n_share = {point['n_share']:g} of {least} records is not valid; valid: n <= {MOST_N}")
     return n
 
 
-def _whole(name: str, value, low: int, high: int) -> int:
+def _whole(name: str, value: Any, low: int, high: int) -> int:
     number = real(name, value, low, high, closed=True, finite=False)
     if number != int(number):
         raise ValueError(f"{name} = {value:g} is not valid; valid: a whole number from {low} to {high}")
     return int(number)
 
 
-def _recipe(told: Mapping) -> Recipe:
-    noise = FAMILIES[told["noise"]](**told["parameters"])
+def _recipe(told: Mapping[str, Any]) -> Recipe:
+    noise = noise_axes.built(told["noise"], told["parameters"])
     rest = {key: value for key, value in told.items() if key not in ("noise", "parameters")}
     return Recipe(noise=noise, **rest)

@@ -1,14 +1,16 @@
 """One draw of a noise that is calibrated to a target, or whose parameters are given."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
-from tcdp_sim.errors import choice
-from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+import numpy as np
+
+from tcdp_sim import registry
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
 NOISE_AXES = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "scale", "knee", "bound")
@@ -16,11 +18,7 @@ NOISE_AXES = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "scale", "knee
 
 def noise_uses(point: Mapping[str, Any]) -> tuple[str, ...]:
     """The axes of a sweep point that its noise depends on: its own parameters if they are given, else its target."""
-    if given := _given(point):
-        return ("noise", *given)
-    target = _target(point)
-    omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-    return ("noise", "rho", *omega, *(("delta",) if "delta" in target else ()))
+    return ("noise", *(_given(point) or noise_axes.target_axes(noise_axes.depends_on(point["noise"]))))
 
 
 def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,50 +27,23 @@ def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
     The target is what the noise is calibrated to for a query of sensitivity 1; a noise whose parameters (`scale`,
     `knee`, `bound`, in counts) are given has none and promises nothing. Raises ValueError if something is missing.
     """
-    noise = point["noise"]
-    family = noise["family"]
+    spec = point["noise"]
     if given := _given(point):
-        _complete(family, given, point)
-        parameters = asdict(FAMILIES[family](**{name: point[name] for name in given}))
-        return {"noise": {"family": family, "calibration": "given"}, "parameters": parameters}
-    names = _target(point)
-    _complete(family, names, point)
-    target = {name: point[name] for name in names}
-    promise = equal_privacy(family, **target)
-    calibrated = calibrate(family, promise, 1.0, noise["calibration"], **_objective(noise))
-    said = {"family": family, "calibration": noise["calibration"]}
-    return {"noise": said, "parameters": asdict(calibrated), "target": target}
+        noise = noise_axes.built(spec["family"], noise_axes.target(spec["family"], given, point))
+        return {"noise": noise_axes.named(spec, "given"), "parameters": noise_axes.parameters(noise)}
+    return noise_axes.noise_law(spec, point)  # tuned to one query where it is tuned to k
 
 
 def built_noise(law: Mapping[str, Any]) -> tuple[Noise, Guarantee | None]:
     """The inverse of `noise_law`: the noise and what it promises, None if its parameters were given."""
-    family = law["noise"]["family"]
-    promise = equal_privacy(family, **law["target"]) if "target" in law else None
-    return FAMILIES[family](**law["parameters"]), promise
+    promise = noise_axes.promised(law) if "target" in law else None
+    return noise_axes.built(law["noise"]["family"], law["parameters"]), promise
 
 
-def _given(point) -> tuple[str, ...]:
+def _given(point: Mapping[str, Any]) -> tuple[str, ...]:
     """The family's own parameters, if the point gives any of them."""
-    names = tuple(field.name for field in fields(FAMILIES[choice("noise.family", point["noise"]["family"], FAMILIES)]))
+    names: tuple[str, ...] = registry.noise(point["noise"]["family"]).parameters()
     return names if any(point.get(name) is not None for name in names) else ()
-
-
-def _target(point) -> tuple[str, ...]:
-    return DEPENDS_ON[choice("noise.family", point["noise"]["family"], DEPENDS_ON)]
-
-
-def _objective(noise):
-    """What a tight calibration minimises, as keywords; the k of a noise that is tuned to k is one here: one query."""
-    if "objective" not in noise:
-        return {}
-    wanted = dict(noise["objective"])
-    return {"objective": LargestError(**wanted | {"count": 1 if wanted["count"] == "k" else wanted["count"]})}
-
-
-def _complete(family, names, point):
-    for name in names:
-        if point.get(name) is None:
-            raise ValueError(f"{family} needs {name}, which the sweep does not give")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,25 +67,25 @@ class NoiseDraw(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         return noise_uses(point)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         return {"mechanism": cls.name, "version": cls.version} | noise_law(point)
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         return cls(*built_noise(law))
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee | None:
         return self.promise
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 2.0
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         z = self.noise.sample(rng, trials)
         return {"noise": z, "squared_noise": z * z}

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 
 from tcdp_sim.errors import real
-from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -53,12 +54,12 @@ class PrivacyLoss(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         asked = tuple(name for name in ("epsilon", "order") if point.get(name) is not None)
         return (*noise_uses(point), "shift", *asked)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         law = {"mechanism": cls.name, "version": cls.version} | noise_law(point)
         law["shift"] = real("shift", point["shift"], 0)
         if point.get("epsilon") is not None:
@@ -68,15 +69,15 @@ class PrivacyLoss(Mechanism):
         return law
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         return cls(*built_noise(law), law["shift"], law.get("epsilon"), law.get("order"))
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee | None:
         return self.promise
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 3.0 + 30.0 * (self.epsilon is not None) + 15.0 * (self.order is not None)
 
     @cached_property
@@ -89,7 +90,7 @@ class PrivacyLoss(Mechanism):
             found["renyi_excess"] = renyi_excess_draws(self.noise, self.shift, self.order)
         return found
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self._integrals:
             return {name: integral.sample(rng, trials) for name, integral in self._integrals.items()}
         self.noise.need_loss()

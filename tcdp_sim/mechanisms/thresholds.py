@@ -1,18 +1,19 @@
 """Threshold queries on ordered records: a CDF, quantiles, a median, by interior points or the zCDP baselines."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tcdp_sim.calibration import DEPENDS_ON
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.errors import choice, real
-from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
 from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank
@@ -43,7 +44,7 @@ class Thresholds(Mechanism):
     """
 
     method: str
-    promise: Guarantee
+    promise: TCDP | ZCDP
     records: Records
     beta: float = 0.05
     family: str = "sinh_normal"
@@ -70,29 +71,27 @@ class Thresholds(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         pointed = METHODS.get(point["method"], True)
-        family = (point.get("noise") or {}).get("family")
-        omega = pointed and ("omega" in DEPENDS_ON.get(family, ()) or point["method"] == "windows")
+        omega = pointed and ("omega" in noise_axes.depends_on(point.get("noise")) or point["method"] == "windows")
         return (
             *("method", "records", "rho"),
             *(("noise",) if pointed else ()),
-            *(("omega", "omega_sqrt_rho") if omega else ()),
+            *(noise_axes.target_axes(("omega",)) if omega else ()),
         )
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         method, noise = choice("method", point["method"], METHODS), point.get("noise")
         target = {"rho": real("rho", point["rho"], 0)}
         law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "target": target}
         if METHODS[method]:
             if noise is None:
                 raise ValueError(f"method {method} needs noise, which the sweep does not give")
-            law["noise"] = {"family": noise["family"], "calibration": noise["calibration"]}
+            law["noise"] = noise_axes.named(noise)
             if "omega" in cls.uses(point):
-                if point.get("omega") is None:
-                    raise ValueError(f"method {method} with this noise needs omega, which the sweep does not give")
-                target["omega"] = real("omega", point["omega"], 1)
+                given = noise_axes.target(f"method {method} with this noise", ("omega",), point)
+                target["omega"] = real("omega", given["omega"], 1)
         known = options["records"]
         if not isinstance(known, Mapping):
             raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")
@@ -111,7 +110,7 @@ class Thresholds(Mechanism):
         return law | {"log2_k": log2_k, "beta": real("beta", options["beta"], 0, 1)} | texts
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
         promise = TCDP(**target) if "omega" in target else ZCDP(**target)
         values, found = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
@@ -122,25 +121,25 @@ class Thresholds(Mechanism):
         return built
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
-    def thresholds(self):
+    def thresholds(self) -> Mapping[str, Mapping[str, float]]:
         """The proved bound, where there is one: windows of fewer records than it takes prove nothing."""
         bound = getattr(self.plan, "error_bound", None)
         return {"sup_error": {"bound": bound}} if bound and self.plan.finder.m >= self.plan.finder.needed else {}
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 3e4 if METHODS[self.method] else 1e4
 
     @cached_property
-    def plan(self):
+    def plan(self) -> Any:
         """What the method is worked out to: public parameters and the ledger; None for the binary search."""
         rho, omega = self.promise.rho, self.promise.omega if isinstance(self.promise, TCDP) else inf
         n, k = self.records.n, self.records.k
-        rest = {"beta": self.beta, "family": self.family, "calibration": self.calibration}
+        rest: dict[str, Any] = {"beta": self.beta, "family": self.family, "calibration": self.calibration}
         if self.method == "windows":
             return plan_windows(n, k, rho, omega, **rest, most=self.most_windows)
         if self.method.startswith("medians_"):
@@ -151,7 +150,7 @@ class Thresholds(Mechanism):
             return NoisyTree(k, rho, int(self.method.removeprefix("tree_")))
         return None
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         rank = (self.records.n + 1) // 2
         if self.method == "binary_search":
             found = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, rng, trials)
@@ -162,32 +161,33 @@ class Thresholds(Mechanism):
         out = self._median_errors([run.quantile(0.5) for run in runs], rank)
         return out if self.method == "median" else out | self._cdf_errors(runs)
 
-    def _median_errors(self, found, rank):
+    def _median_errors(self, found: Sequence[int] | NDArray[Any], rank: int) -> Draws:
         true = self.records.quantile(0.5)
         off = [abs(int(j) - true) / self.records.k for j in found]
         return {"median_rank_error": self.records.rank_error(found, rank), "median_value_error": np.array(off, float)}
 
-    def _cdf_errors(self, runs: list[StepCdf]):
+    def _cdf_errors(self, runs: list[StepCdf]) -> Draws:
         watched = [self.records.quantile(p) for p in LEVELS]
         return self._named(
             np.array([self.records.sup_error(run) for run in runs]),
             np.array([[run(j) for j in watched] for run in runs]),
         )
 
-    def _trees(self, rng, trials, rank):
+    def _trees(self, rng: np.random.Generator, trials: int, rank: int) -> Draws:
         places = np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
         truth = self.records.ranks(places)
         watched = np.searchsorted(places, [self.records.quantile(p) for p in LEVELS])
-        sup, at, medians = np.empty(trials), np.empty((trials, len(LEVELS))), []
+        sup, at = np.empty(trials), np.empty((trials, len(LEVELS)))
+        medians: list[int] = []
         for i in range(trials):
             error = self.plan.errors(places, rng)
             told = truth + error
             sup[i], at[i] = np.abs(error).max(), told[watched]
-            first = np.searchsorted(np.maximum.accumulate(told), rank - 0.5)
+            first = int(np.searchsorted(np.maximum.accumulate(told), rank - 0.5))
             medians.append(places[min(first, len(places) - 1)])
         return self._median_errors(medians, rank) | self._named(sup, at)
 
-    def _named(self, sup, at):
+    def _named(self, sup: NDArray[np.float64], at: NDArray[np.float64]) -> Draws:
         n = self.records.n
         out = {"sup_error": sup, "sup_error_share": sup / n}
         return out | {f"cdf_at_q{round(100 * p):02d}": at[:, i] / n for i, p in enumerate(LEVELS)}

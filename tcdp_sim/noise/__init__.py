@@ -1,11 +1,12 @@
-"""Noise distributions, by name."""
+"""Noise distributions, by name: the families are what the files of this folder define."""
 
-from tcdp_sim.noise.base import Noise
+from tcdp_sim import registry
+from tcdp_sim.noise.base import Noise, Objective
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.sinh_normal import SinhNormal
 from tcdp_sim.noise.truncated_laplace import TruncatedLaplace
 
-FAMILIES: dict[str, type[Noise]] = {noise.family: noise for noise in (Gaussian, Laplace, TruncatedLaplace, SinhNormal)}
+FAMILIES: dict[str, type[Noise]] = registry.defined(__name__, Noise, "family")
 
-__all__ = ["FAMILIES", "Gaussian", "Laplace", "Noise", "SinhNormal", "TruncatedLaplace"]
+__all__ = ["FAMILIES", "Gaussian", "Laplace", "Noise", "Objective", "SinhNormal", "TruncatedLaplace"]

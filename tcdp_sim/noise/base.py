@@ -1,10 +1,19 @@
-"""The protocol that every noise distribution of the package follows."""
+"""What every noise distribution of the package, or of a plug-in, is to the rest: one class in one file."""
 
 from abc import ABC, abstractmethod
-from dataclasses import fields, is_dataclass
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+
+Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
+Objective = Callable[["Noise"], float]
+LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 
 class Noise(ABC):
@@ -15,17 +24,93 @@ class Noise(ABC):
     tail probabilities of 1e-300; use the log forms and `sf`/`isf` in the upper tail.
     Probabilities outside [0, 1] and NaN give NaN.
 
-    A subclass gives `logpdf`, `sf`, `logsf`, `isf`, `var` and `sample`; the rest follows by symmetry. What more it
-    should say: `log_concave`, without which some guarantees are refused, and `privacy_loss` without cancellation,
-    without which losses are known to some 1e-13 only, bounds are as much wider, and what has no bounds is refused.
+    A subclass is a frozen dataclass of its parameters. It gives `family` and `logpdf`, `sf`, `logsf`, `isf`, `var` and
+    `sample`; all else has a fallback that is right for any noise, or refuses. What more it should say: `log_concave`,
+    without which most guarantees are refused, and `privacy_loss` without cancellation, without which losses are known
+    to some 1e-13 only, bounds are as much wider, and what has no bounds is refused.
     """
 
-    family: ClassVar[str]
+    family: ClassVar[str]  # its name, in configs and in laws of cells
+    depends_on: ClassVar[tuple[str, ...]] = ("rho",)  # what `equal_privacy` reads, of rho, omega and delta
+    guarantees: ClassVar[str] = "PureDP, ApproxDP, ZCDP with xi = 0, TCDP"  # what `can_meet` admits, for people
+    log_concave_if: ClassVar[str] = "a noise that says it is log_concave"  # when it is, for people
+    isotropic: ClassVar[bool] = False  # the law of several coordinates depends on their Euclidean length only
+    linear_in_order: ClassVar[bool] = False  # D_a is a D_1: a guarantee at some orders holds at all of them
+    theorem_is_nearly_sharp: ClassVar[bool] = False  # a search is not worth its time, unless one asks for it
+
+    # The distribution
+
+    @abstractmethod
+    def logpdf(self, x: ArrayLike) -> Reals:
+        """Natural log of the density at x."""
+
+    @abstractmethod
+    def sf(self, x: ArrayLike) -> Reals:
+        """P[Z > x]."""
+
+    @abstractmethod
+    def logsf(self, x: ArrayLike) -> Reals:
+        """log P[Z > x]."""
+
+    @abstractmethod
+    def isf(self, p: ArrayLike) -> Reals:
+        """The x with P[Z > x] = p."""
+
+    @abstractmethod
+    def var(self) -> Reals:
+        """Variance, in counts squared."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        """Independent draws of shape `size` (default: the shape of the parameters)."""
+
+    def pdf(self, x: ArrayLike) -> Reals:
+        """Density at x."""
+        return np.exp(self.logpdf(x))
+
+    def cdf(self, x: ArrayLike) -> Reals:
+        """P[Z <= x]."""
+        return self.sf(np.negative(x, dtype=np.float64))  # in floats: -uint wraps round
+
+    def logcdf(self, x: ArrayLike) -> Reals:
+        """log P[Z <= x]."""
+        return self.logsf(np.negative(x, dtype=np.float64))
+
+    def ppf(self, p: ArrayLike) -> Reals:
+        """The x with P[Z <= x] = p."""
+        return -self.isf(p)
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        """The x with log P[Z > x] = log_p, log_p <= 0.
+
+        The fallback knows probabilities that are floats: it raises ValueError below e^-690.
+        """
+        if np.min(log_p, initial=0) < LEAST_LOG:
+            raise ValueError(f"{self!r} has no quantiles beyond e^{LEAST_LOG:g}; valid: log2_k <= 980 with this noise")
+        return self.isf(np.exp(log_p))
+
+    def mean(self) -> Reals:
+        """Zero, of the shape of the parameters."""
+        return np.zeros(self.shape)[()]
+
+    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
+        """Fill `out` with independent draws, in C order; the same stream as `sample` of its shape."""
+        out[...] = self.sample(rng, out.shape)
+
+    # What it says of privacy. P is the law of the noise, Q that of the noise moved by `shift` counts.
 
     @property
     def log_concave(self) -> bool:
         """Whether the log density is known to be concave: then the loss falls, and a larger shift tells more."""
         return False
+
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        """log of the ratio of the densities at output y of the noise centred at 0 and at `shift`, in nats.
+
+        +inf where only the first can produce y, -inf where only the second can, NaN where neither can.
+        """
+        with np.errstate(invalid="ignore"):
+            return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property
     def gives_loss(self) -> bool:
@@ -40,81 +125,118 @@ class Noise(ABC):
                 "digits; valid: a noise that gives privacy_loss in closed form"
             )
 
-    @abstractmethod
-    def logpdf(self, x):
-        """Natural log of the density at x."""
+    def max_order(self, shift: float) -> float:
+        """The order from which on the Renyi divergence D(P || Q) is infinite (inf: none known).
 
-    @abstractmethod
-    def sf(self, x):
-        """P[Z > x]."""
-
-    @abstractmethod
-    def logsf(self, x):
-        """log P[Z > x]."""
-
-    @abstractmethod
-    def isf(self, p):
-        """The x with P[Z > x] = p."""
-
-    @abstractmethod
-    def var(self):
-        """Variance, in counts squared."""
-
-    @abstractmethod
-    def sample(self, rng: np.random.Generator, size=None):
-        """Independent draws of shape `size` (default: the shape of the parameters)."""
-
-    def pdf(self, x):
-        """Density at x."""
-        return np.exp(self.logpdf(x))
-
-    def cdf(self, x):
-        """P[Z <= x]."""
-        return self.sf(np.negative(x, dtype=np.float64))  # in floats: -uint wraps round
-
-    def logcdf(self, x):
-        """log P[Z <= x]."""
-        return self.logsf(np.negative(x, dtype=np.float64))
-
-    def ppf(self, p):
-        """The x with P[Z <= x] = p."""
-        return -self.isf(p)
-
-    def mean(self):
-        """Zero, of the shape of the parameters."""
-        return np.zeros(self.shape)[()]
-
-    def fill(self, rng: np.random.Generator, out: np.ndarray) -> None:
-        """Fill `out` with independent draws, in C order; the same stream as `sample` of its shape."""
-        out[...] = self.sample(rng, out.shape)
-
-    def privacy_loss(self, y, shift):
-        """log of the ratio of the densities at output y of the noise centred at 0 and at `shift`, in nats.
-
-        +inf where only the first can produce y, -inf where only the second can, NaN where neither can.
+        The fallback: 1 for noise of bounded support, since its shifted self misses some of it.
         """
-        with np.errstate(invalid="ignore"):
-            return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
+        return 1.0 if shift and np.isfinite(self.isf(0.0)) else np.inf
+
+    def largest_loss(self, shift: float) -> float:
+        """The supremum of |privacy loss| in nats, shift > 0; NaN where it is not known in closed form.
+
+        A noise that knows it, gives its loss and states `max_order` exactly has its divergences by quadrature from
+        these; that of others goes through `exact.mixture_divergences`, which assumes less.
+        """
+        return np.nan
+
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds | None:
+        """D_order(P || Q) in nats for shift > 0 and finite orders >= 1, shape (n,); None without a closed form."""
+        return None
+
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds | None:
+        """delta(epsilon) of (P, Q) for shift > 0 and epsilons >= 0, shape (n,); None without a closed form."""
+        return None
+
+    # Its accuracy
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        """The radius, in counts, that with probability >= 1 - beta none of `bins` draws exceeds in absolute value.
+
+        bins >= 1, up to 1e300; 0 < beta < 1. The fallback is the union bound by the noise's own quantile.
+        """
+        return self.isf(0.5 * np.exp(-self._log_ratio(bins, beta)))
+
+    def printed_radius(self, rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals | None:
+        """A radius that a paper prints for the noise at `rho` and that is WRONG, kept to show so; None without one."""
+        return None
+
+    @staticmethod
+    def _log_ratio(bins: ArrayLike, beta: ArrayLike) -> Reals:
+        return np.log(bins) - np.log(beta)
+
+    # The guarantees that it can be calibrated to
+
+    @classmethod
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
+        """The guarantee of the family's own kind that stands for the common target (rho, omega).
+
+        The fallback is rho-zCDP, which implies (rho, omega)-tCDP for every omega. ValueError outside the ranges.
+        """
+        return ZCDP(rho)
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Whether some noise of the family may meet a guarantee of this kind; `guarantees` says it in words."""
+        return isinstance(guarantee, PureDP | ApproxDP) or concentrated(guarantee)
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        """The noise that a theorem's constants give (method "paper"); arguments as in `calibration.calibrate`.
+
+        ValueError where no theorem does, and outside of its preconditions. The fallback knows none.
+        """
+        raise ValueError(f"{cls.family} has no theorem for {guarantee}; valid: method 'tight' (calibration: tight)")
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        """Whether no smaller noise of the family than that of `by_theorem` meets the guarantee."""
+        return False
+
+    @classmethod
+    def cannot_meet(cls, guarantee: Guarantee) -> ValueError:
+        """The one line for a guarantee that the family cannot meet."""
+        return ValueError(f"{cls.family} cannot be calibrated to {guarantee}; valid: {cls.guarantees}")
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of its parameters: what a tight calibration searches over, ("scale",) for most."""
+        return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+    def scaled(self, factor: float) -> Self:
+        """The law of factor Z, factor > 0. The fallback takes every parameter to be in counts."""
+        return type(self)(*(factor * value for value in self._values()))
+
+    def widened(self, factor: float) -> Self:
+        """The noise with its `scale` times factor, factor > 1, log-concave if it was."""
+        return replace(self, scale=self.scale * factor)  # type: ignore[type-var, attr-defined]
+
+    # Values: equal if their parameters are, bit by bit
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape to which the parameters broadcast; () for scalars."""
         return np.broadcast_shapes(*(np.shape(value) for value in self._values()))
 
-    def _values(self) -> tuple:
-        return tuple(getattr(self, field.name) for field in fields(self)) if is_dataclass(self) else ()
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.parameters())
 
-    def _freeze(self, **checked) -> None:
+    def _freeze(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def _identity(self) -> tuple:
+    def _identity(self) -> tuple[Any, ...]:
         if not is_dataclass(self):
             return type(self), id(self)  # its parameters are not known
         return type(self), *(np.asarray(value).tobytes() + str(np.shape(value)).encode() for value in self._values())
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Noise) and self._identity() == other._identity()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._identity())
+
+
+def concentrated(guarantee: Guarantee) -> bool:
+    """Whether a guarantee bounds D_a by rho a: TCDP, or ZCDP with xi = 0."""
+    return isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)

@@ -1,12 +1,16 @@
 """Gaussian noise: the noise of zCDP, and the baseline for every other notion."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.base import Noise, Reals, concentrated
+from tcdp_sim.numerics import TINY, ULP, Bounds, closed_form, gauss_panels
+from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -21,37 +25,109 @@ class Gaussian(Noise):
 
     scale: float
     family = "gaussian"
+    guarantees = "ZCDP with xi = 0, TCDP, ApproxDP"
     log_concave = True
+    isotropic = True
+    linear_in_order = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0))
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> Reals:
         z = np.divide(x, self.scale, dtype=np.float64)
         with np.errstate(over="ignore"):
             return -0.5 * z * z - HALF_LOG_TWO_PI - np.log(self.scale)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Reals:
         return ndtr(-np.divide(x, self.scale, dtype=np.float64))
 
-    def logsf(self, x):
+    def logsf(self, x: ArrayLike) -> Reals:
         return log_ndtr(-np.divide(x, self.scale, dtype=np.float64))
 
-    def isf(self, p):
+    def isf(self, p: ArrayLike) -> Reals:
         return -self.scale * ndtri(np.asarray(p, dtype=np.float64))
 
-    def var(self):
+    def var(self) -> Reals:
         return np.square(self.scale)
 
-    def sample(self, rng, size=None):
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         return self.scale * rng.standard_normal(self.shape if size is None else size)
 
-    def fill(self, rng, out):
+    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
         rng.standard_normal(out=out)
         out *= self.scale
 
-    def privacy_loss(self, y, shift):
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
         # The difference of the log densities, without its cancellation.
         middle = np.subtract(np.multiply(0.5, shift), y, dtype=np.float64)  # exact near the zero of the loss
         with np.errstate(invalid="ignore"):
             return np.divide(shift, self.scale) * (middle / self.scale)
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        return -self.scale * ndtri_exp(log_p)
+
+    def largest_loss(self, shift: float) -> float:
+        return np.inf
+
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds:
+        return closed_form(orders * (shift / self.scale) ** 2 / 2, 1e-14)
+
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+        # Balle-Barthe-Gaboardi 2018, Theorem 4; by Mills' ratio where the difference of two tails would cancel.
+        theta = shift / self.scale
+        low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
+        with np.errstate(over="ignore", invalid="ignore"):
+            near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
+            far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
+            value = np.where((low < 1) & (theta > 0.5), near, far)
+            error = 1e-11 + ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # that of low moves the tail
+        value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
+        lost: Reals = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
+        upper: Reals = np.where(error < 0.1, value + lost, 1.0) + TINY
+        delta: Reals = value
+        return Bounds(delta - lost - TINY, delta, upper)
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        # Bun-Steinke 2016, Section 6.1, corrected: P[|Z| > x] <= exp(-x^2 / (2 scale^2)).
+        return self.scale * np.sqrt(2 * self._log_ratio(bins, beta))
+
+    def printed_radius(self, rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        return np.sqrt(self._log_ratio(bins, beta) / rho)  # Bun-Steinke 2016, Section 6.1, without its factor 2
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        return isinstance(guarantee, ApproxDP) or concentrated(guarantee)
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        rho = _zcdp_of(guarantee) if isinstance(guarantee, ApproxDP) else guarantee.rho  # type: ignore[attr-defined]
+        return cls(sensitivity * np.sqrt(coordinates / (2 * rho)))
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        return concentrated(guarantee)
+
+
+def _zcdp_of(guarantee: ApproxDP) -> float:
+    """The largest rho with rho-zCDP => (rho + 2 sqrt(rho log(1/delta)), delta)-DP within the guarantee."""
+    tail = -np.log(real("delta", guarantee.delta, 0, 1))
+    epsilon = real("epsilon", guarantee.epsilon, 0)
+    return float((epsilon / (np.sqrt(tail + epsilon) + np.sqrt(tail))) ** 2)
+
+
+def _mills_drop(middle: NDArray[np.float64], width: float) -> Reals:
+    """m(low) - m(high) around `middle`, m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du (Mills), without cancellation."""
+    if width > 0.5:
+        ends = ((middle - width / 2) / np.sqrt(2), (middle + width / 2) / np.sqrt(2))
+        return np.sqrt(np.pi / 2) * (erfcx(ends[0]) - erfcx(ends[1]))
+    x, weight = gauss_panels(np.array([-0.5, 0.5]), 20)
+    return width * (_minus_mills_slope(middle[:, None] + width * x) * weight).sum(axis=1)
+
+
+def _minus_mills_slope(v: NDArray[np.float64]) -> Reals:
+    """1 - v m(v); by its asymptotic series where that cancels."""
+    direct = 1 - v * np.sqrt(np.pi / 2) * erfcx(v / np.sqrt(2))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        w = 1 / (v * v)
+        series = w * (1 - w * (3 - w * (15 - w * (105 - w * (945 - w * 10395)))))
+    return np.where(v > 30, series, direct)

@@ -1,11 +1,15 @@
 """Laplace noise: the noise of pure differential privacy."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.numerics import Bounds, closed_form
+from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,44 +22,120 @@ class Laplace(Noise):
     scale: float
     family = "laplace"
     log_concave = True
+    theorem_is_nearly_sharp = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0))
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> Reals:
         return -np.abs(np.divide(x, self.scale, dtype=np.float64)) - np.log(2 * self.scale)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Reals:
         z = np.divide(x, self.scale, dtype=np.float64)
         tail = 0.5 * np.exp(-np.abs(z))
         return np.where(z >= 0, tail, 1 - tail)[()]
 
-    def logsf(self, x):
+    def logsf(self, x: ArrayLike) -> Reals:
         z = np.divide(x, self.scale, dtype=np.float64)
         size = np.abs(z)
         return np.where(z >= 0, -size - np.log(2), np.log1p(-0.5 * np.exp(-size)))[()]
 
-    def isf(self, p):
+    def isf(self, p: ArrayLike) -> Reals:
         p = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             size = -np.log(2 * np.minimum(p, 1 - p))  # 1 - p is exact for p >= 1/2
         return (self.scale * np.where(p <= 0.5, size, -size))[()]
 
-    def var(self):
+    def var(self) -> Reals:
         return 2 * np.square(self.scale)
 
-    def sample(self, rng, size=None):
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         # Exponential draws have exact tails; inverting a 53-bit uniform has none beyond 1e-16.
         size = self.shape if size is None else size
         magnitude = rng.standard_exponential(size)
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
 
-    def privacy_loss(self, y, shift):
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
         return difference_of_sizes(y, shift) / self.scale
 
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        upper = -self.scale * (log_p + np.log(2))
+        return np.where(np.less(log_p, -1), upper, self.isf(np.exp(log_p)))
 
-def difference_of_sizes(y, shift):
+    def largest_loss(self, shift: float) -> float:
+        return shift / self.scale
+
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds:
+        theta = shift / self.scale
+        return closed_form(np.array([_renyi(theta, order) for order in orders]), 1e-12)
+
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+        # Balle-Barthe-Gaboardi 2018, Theorem 3.
+        return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilons) / 2), 0.0), 1e-14)
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        return self.scale * self._log_ratio(bins, beta)
+
+    @classmethod
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> PureDP:
+        """epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP (Bun-Steinke 2016, Proposition 4)."""
+        return PureDP(np.sqrt(2 * real("rho", rho, 0)))
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        if isinstance(guarantee, PureDP | ApproxDP):
+            return cls(coordinates * sensitivity / real("epsilon", guarantee.epsilon, 0))
+        return cls(coordinates * sensitivity / np.sqrt(2 * guarantee.rho))  # type: ignore[attr-defined]
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        return isinstance(guarantee, PureDP)
+
+
+def difference_of_sizes(y: ArrayLike, shift: ArrayLike) -> Reals:
     """|y - shift| - |y|, without its cancellation for |y| far above |shift|."""
     size = np.abs(shift, dtype=np.float64)
     with np.errstate(over="ignore"):
         return np.copysign(1.0, shift) * np.clip(np.subtract(shift, np.multiply(2.0, y)), -size, size)
+
+
+def room(scale: float, shift: float, epsilons: NDArray[np.float64]) -> Reals:
+    """shift / scale - epsilon, good to its last digits: scale * epsilon without its rounding error (Dekker 1971)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = scale * epsilons
+        (a, b), (c, d) = _halves(scale), _halves(epsilons)
+        lost = ((a * c - product) + a * d + b * c) + b * d
+        lost = np.where(np.isfinite(lost), lost, 0.0)  # only where the product is far above any shift
+        return ((shift - product) - lost) / scale
+
+
+def _halves(x: Reals) -> tuple[Reals, Reals]:
+    """Two numbers of 26 bits that add up to x."""
+    high = x * (2.0**27 + 1)
+    high = high - (high - x)
+    return high, x - high
+
+
+def _renyi(theta: float, order: float) -> float:
+    """log(a/(2a-1) e^((a-1) theta) + (a-1)/(2a-1) e^(-a theta)) / (a-1), with its first order in theta cancelled."""
+    if np.isinf(order):
+        return theta
+    s = order - 1
+    if s == 0:
+        return _renyi_excess(0.0, theta)
+    if s * theta > 1:
+        return float(theta + np.log(order / (2 * s + 1) * (1 + s / order * np.exp(-(2 * s + 1) * theta))) / s)
+    return float(np.log1p(_renyi_excess(s, theta)) / s)
+
+
+def _renyi_excess(s: float, theta: float) -> float:
+    """E_P[e^(sL)] - 1 = s (s+1) / (2s+1) * (expm1(s theta) / s + expm1(-(s+1) theta) / (s+1)); its slope at s = 0."""
+    if (s + 1) * theta > 0.1:
+        rising = np.expm1(s * theta) / s if s else theta
+        bracket = rising + np.expm1(-(s + 1) * theta) / (s + 1)
+    else:
+        term, bracket = theta, 0.0
+        for k in range(2, 14):
+            term *= theta / k
+            bracket += term * (s ** (k - 1) + (-1) ** k * (s + 1) ** (k - 1))
+    return float((s or 1) * (s + 1) / (2 * s + 1) * bracket)

@@ -6,8 +6,10 @@ They give what `samplers` and `NoisyMax` need, and no more.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tcdp_sim.errors import real
+from tcdp_sim.noise.base import Reals
 
 
 @dataclass(frozen=True)
@@ -20,18 +22,18 @@ class Gumbel:
     scale: float
     shape = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "scale", real("scale", self.scale, 0))
 
-    def isf(self, p):
+    def isf(self, p: Reals) -> Reals:
         """The x with P[Z > x] = p."""
         return -self.scale * np.log(-np.log1p(-p))
 
-    def ppf(self, p):
+    def ppf(self, p: Reals) -> Reals:
         """The x with P[Z <= x] = p."""
         return -self.scale * np.log(-np.log(p))
 
-    def fill(self, rng, out):
+    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
         """Fill `out` with independent draws."""
         rng.standard_exponential(out=out)
         np.log(np.maximum(out, 2.0**-60, out=out), out=out)
@@ -45,18 +47,18 @@ class Exponential:
     scale: float
     shape = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "scale", real("scale", self.scale, 0))
 
-    def isf(self, p):
+    def isf(self, p: Reals) -> Reals:
         """The x with P[Z > x] = p."""
         return -self.scale * np.log(p)
 
-    def ppf(self, p):
+    def ppf(self, p: Reals) -> Reals:
         """The x with P[Z <= x] = p."""
         return -self.scale * np.log1p(-p)
 
-    def fill(self, rng, out):
+    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
         """Fill `out` with independent draws."""
         rng.standard_exponential(out=out)
         out *= self.scale

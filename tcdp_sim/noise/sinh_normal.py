@@ -1,13 +1,18 @@
 """Sinh-normal noise: the noise of truncated concentrated differential privacy."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise
-from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI, Gaussian
+from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
+
+_OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +26,19 @@ class SinhNormal(Noise):
     scale: float
     knee: float
     family = "sinh_normal"
+    depends_on = ("rho", "omega")
+    guarantees = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
+    log_concave_if = "knee >= scale"
+    limit = Gaussian  # what it tends to as the knee grows
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0), knee=real("knee", self.knee, 0))
 
     @property
-    def log_concave(self):
+    def log_concave(self) -> bool:
         return bool(np.all(np.greater_equal(self.knee, self.scale)))
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> Reals:
         u = np.abs(np.divide(x, self.knee, dtype=np.float64))
         log_cosh = u + np.log1p(np.exp(-2 * u)) - np.log(2)
         z = self._z(x)
@@ -37,16 +46,16 @@ class SinhNormal(Noise):
             shape = np.where(np.isinf(z), -np.inf, log_cosh - 0.5 * z * z)[()]
             return shape - HALF_LOG_TWO_PI - np.log(self.scale)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Reals:
         return ndtr(-self._z(x))
 
-    def logsf(self, x):
+    def logsf(self, x: ArrayLike) -> Reals:
         return log_ndtr(-self._z(x))
 
-    def isf(self, p):
+    def isf(self, p: ArrayLike) -> Reals:
         return -self.knee * np.arcsinh(self.scale / self.knee * ndtri(np.asarray(p, dtype=np.float64)))
 
-    def var(self):
+    def var(self) -> Reals:
         # Trapezoid rule in u = x / knee: the integrand is entire and decays doubly exponentially.
         c = np.divide(self.scale, self.knee)[..., None]
         step = np.minimum(0.05, c / 4)
@@ -58,18 +67,18 @@ class SinhNormal(Noise):
             terms = np.where(weight > 0, u * u * weight * np.cosh(u), 0.0)
         return (2 * np.square(self.knee) * (step / c)[..., 0] * terms.sum(axis=-1))[()]
 
-    def sample(self, rng, size=None):
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         out = np.empty(self.shape if size is None else size)
         self.fill(rng, out)
         return out[()]
 
-    def fill(self, rng, out):
+    def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
         rng.standard_normal(out=out)
         out *= self.scale / self.knee
         np.arcsinh(out, out=out)
         out *= self.knee
 
-    def privacy_loss(self, y, shift):
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
         # The difference of the log densities, without its cancellation: with m the output's distance from the
         # middle and h half the shift, both over the knee, log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
@@ -83,7 +92,115 @@ class SinhNormal(Noise):
             loss = log_cosh_ratio - 0.5 * ratio * ratio * np.sinh(2 * m) * np.sinh(2 * h)
             return np.where(h == 0, 0 * m, loss)[()]  # not 0 * inf where sinh overflows
 
-    def _z(self, x):
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        return -self.knee * np.arcsinh(self.scale / self.knee * ndtri_exp(log_p))
+
+    def max_order(self, shift: float) -> float:
+        with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
+            return -1 / np.expm1(-2 * abs(shift) / self.knee)  # type: ignore[no-any-return]
+
+    def largest_loss(self, shift: float) -> float:
+        return np.inf
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        # Bun-Dwork-Rothblum-Steinke 2018, Corollary 18.
+        return self.knee * np.arcsinh(self.scale / self.knee * np.sqrt(2 * self._log_ratio(bins, beta)))
+
+    @classmethod
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> TCDP:
+        """(rho, omega)-tCDP."""
+        return TCDP(rho, omega)  # type: ignore[arg-type]  # which refuses None by name
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        return isinstance(guarantee, ApproxDP) or (isinstance(guarantee, TCDP) and not np.isinf(guarantee.omega))
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
+        if not isinstance(guarantee, TCDP):
+            raise cls.cannot_meet(guarantee)
+        rho, omega = guarantee.rho, guarantee.omega
+        least = 0.5 * np.sqrt(coordinates / rho)
+        if omega < least * (1 - 1e-12):
+            raise ValueError(
+                f"sinh_normal by Theorem 17 with {coordinates} changed coordinates needs omega >= "
+                f"sqrt({coordinates}/(4 rho)) = {least:.6g}; got omega = {omega:.6g} at rho = {rho:.6g} "
+                "(its proof needs it, and well below it the guarantee is false)"
+            )
+        return cls(scale=sensitivity * np.sqrt(8 * coordinates / rho), knee=8 * sensitivity * omega)
+
+    def widened(self, factor: float) -> Self:
+        scale = self.scale * factor
+        return type(self)(scale, max(self.knee, scale))
+
+    # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
+
+    @staticmethod
+    def least_knee(order: float) -> float:
+        """The knee up to which the divergence of that order is infinite at shift one."""
+        return float(-2 / np.log1p(-1 / order))
+
+    def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """s D_(1+s) in nats for each s > 0, shape (n,), by the trapezoid rule; inf where nothing is known."""
+        # P e^(sL) peaks where (s + 1) (log p)'(x) = s (log p)'(x - 1): at x = -peak, up to a term of tanh(x/knee)/knee
+        rise = np.sinh(2 / self.knee) / (1 / s - 2 * np.sinh(1 / self.knee) ** 2)
+        if not ((rise > 0) & (rise < 1)).all():
+            return np.full(len(s), np.inf)
+        peak = self.knee / 2 * np.arctanh(rise)
+        far = peak > 12 * self.scale  # e^72 times as much as everything else
+        scaled = np.empty(len(s))
+        scaled[far] = [self._far_divergence(s[i], peak[i]) for i in np.flatnonzero(far)]
+        if not far.all():
+            scaled[~far] = self._near_divergences(s[~far], peak[~far].max())
+        return scaled
+
+    def _near_divergences(self, s: NDArray[np.float64], peak: float) -> NDArray[np.float64]:
+        """s D_(1+s), for peaks among the noise's own mass."""
+        reach = self.knee * np.arcsinh(12 * self.scale / self.knee) * 1.5 + 2
+        x = np.linspace(-max(reach, peak + reach / 1.5), reach, 301)
+        s = s[:, None]
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            log_p, loss = self.logpdf(x), self.privacy_loss(x, 1.0)
+            p = np.exp(log_p)
+            terms = np.where(log_p > -700, p * (np.expm1(s * loss) + s * np.expm1(-loss)), np.exp(log_p + s * loss))
+            return np.asarray(np.log1p(terms.sum(axis=1) * (x[1] - x[0])))
+
+    def _far_divergence(self, s: float, peak: float) -> float:
+        """s D_(1+s) for a peak far outside: in logarithms, on a grid as wide as the peak."""
+        angle, turn = 2 / self.knee, 2 * peak / self.knee
+        fall = (s + 1) * np.cosh(turn) - s * np.cosh(turn + angle)
+        width = self.scale / np.sqrt(fall) if fall > 0 else self.scale
+        x = -peak + width * np.linspace(-16, 16, 301)
+        if x[1] == x[0]:  # narrower than numbers are apart: nothing is known
+            return np.inf
+        return float(logsumexp(self.logpdf(x) + s * self.privacy_loss(x, 1.0)) + np.log(x[1] - x[0]))
+
+    def fast_profile(self, epsilon: float, delta: float, coordinates: int) -> float:
+        """delta(epsilon) for 1 or 2 coordinates that all change by one; leaves out events much rarer than `delta`.
+
+        The loss falls with x, so it exceeds t below one point c(t), which is read off a table: where P - e^t Q is
+        integrated up to its own zero, an error of c counts only squared.
+        """
+        reach = self.knee * np.arcsinh(38 * self.scale / self.knee)
+        x = np.linspace(-reach, reach + 1, _LOSSES)
+        loss = self.privacy_loss(x, 1.0)
+
+        def inner(t: NDArray[np.float64]) -> NDArray[np.float64]:
+            cut = np.interp(-t, -loss, x)
+            with np.errstate(over="ignore", invalid="ignore"):
+                excess = self.cdf(cut) - np.exp(t + self.logcdf(cut - 1))
+            return np.where(excess > 0, excess, 0.0)
+
+        if coordinates == 1:
+            return float(inner(np.array([epsilon]))[0])
+        rarest = ndtri(max(1e-10 * delta, 1e-300))
+        z = np.linspace(rarest, -rarest, _OUTER)  # the other coordinate, on its own normal scale
+        at = self.knee * np.arcsinh(self.scale / self.knee * z)
+        weight = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) * (z[1] - z[0])
+        return float(weight @ inner(epsilon - self.privacy_loss(at, 1.0)))
+
+    def _z(self, x: ArrayLike) -> Reals:
         """The standard normal quantile at which the noise equals x."""
         x = np.asarray(x, dtype=np.float64)
         u = x / self.knee

@@ -1,13 +1,17 @@
 """Truncated Laplace noise: bounded noise for (epsilon, delta)-differential privacy."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise
-from tcdp_sim.noise.laplace import difference_of_sizes
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.laplace import difference_of_sizes, room
+from tcdp_sim.numerics import TINY, ULP, Bounds
+from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,28 +26,30 @@ class TruncatedLaplace(Noise):
     scale: float
     bound: float
     family = "truncated_laplace"
+    depends_on = ("rho", "delta")
+    guarantees = "ApproxDP"
     log_concave = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0), bound=real("bound", self.bound, 0))
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> Reals:
         size = np.abs(x, dtype=np.float64)
         inside = -size / self.scale - np.log(2 * self.scale * self._mass())
         return np.where(size <= self.bound, inside, np.where(np.isnan(size), np.nan, -np.inf))[()]
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> Reals:
         tail = self._tail(np.abs(x, dtype=np.float64))
         return np.where(np.less(x, 0), 1 - tail, tail)[()]
 
-    def logsf(self, x):
+    def logsf(self, x: ArrayLike) -> Reals:
         size = np.minimum(np.abs(x, dtype=np.float64), self.bound)
         with np.errstate(divide="ignore"):
             rest = np.log(-np.expm1(-(self.bound - size) / self.scale))
             log_tail = -size / self.scale + rest - np.log(2 * self._mass())
             return np.where(np.less(x, 0), np.log1p(-np.exp(np.minimum(log_tail, 0))), log_tail)[()]
 
-    def isf(self, p):
+    def isf(self, p: ArrayLike) -> Reals:
         p = np.asarray(p, dtype=np.float64)
         small = np.minimum(p, 1 - p)
         small = np.where((p >= 0) & (p <= 1), small, np.nan)
@@ -55,26 +61,88 @@ class TruncatedLaplace(Noise):
         size = np.where(small == 0, self.bound, np.minimum(size, self.bound))
         return np.where(p <= 0.5, size, -size)[()]
 
-    def var(self):
+    def var(self) -> Reals:
         ratio = self.bound / self.scale
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
-    def sample(self, rng, size=None):
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         # Having no memory, an exponential modulo the bound is an exponential truncated there; fmod is exact, and
         # the tails are right, where inverting a 53-bit uniform has none beyond 37 scales.
         size = self.shape if size is None else size
         magnitude = self.scale * np.fmod(rng.standard_exponential(size), self.bound / self.scale)
         return np.copysign(np.minimum(magnitude, self.bound), rng.random(size) - 0.5)
 
-    def privacy_loss(self, y, shift):
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
         # Inside both supports that of the Laplace; outside one or both, from the log densities.
         outside = super().privacy_loss(y, shift)
         return np.where(np.isfinite(outside), difference_of_sizes(y, shift) / self.scale, outside)[()]
 
-    def _mass(self):
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        return self.isf(np.exp(log_p))  # beyond floats the bound, to every digit
+
+    def largest_loss(self, shift: float) -> float:
+        return np.inf
+
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+        """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
+
+        Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
+        """
+        theta, start = shift / self.scale, min(shift - self.bound, self.bound)
+        twice = 2 * -np.expm1(-self.bound / self.scale)
+        if start < 0:  # both from the distances that are small: their difference is not
+            outside = np.exp(start / self.scale) * -np.expm1(-theta) / twice
+            flat = -np.expm1(start / self.scale) / twice
+        else:
+            outside, flat = self.cdf(start), 0.0
+        first = max(start, 0.0)
+        space = room(self.scale, shift, epsilons)
+        crossing = np.clip(0.5 * self.scale * space, first, self.bound)
+        share = -np.expm1((first - crossing) / self.scale)
+        falls = np.exp(-first / self.scale) * share / twice  # the mass of the last
+        inner = flat * np.maximum(-np.expm1(-space), 0) + falls * share
+        lost = np.where(first > 0, 4 * ULP * crossing / self.scale * falls, 0.0)  # crossing - first has its rounding
+        lost = lost + 1e-12 * inner + outside * min(1e-12 + ULP * abs(start) / self.scale, 1.0) + TINY
+        delta = outside + inner
+        return Bounds(delta - lost, delta, delta + lost)
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        return np.minimum(self.bound, self.scale * self._log_ratio(bins, beta))
+
+    @classmethod
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> ApproxDP:
+        """(epsilon, delta)-DP with the epsilon of Laplace noise: it implies no rho, and is shown for comparison."""
+        return ApproxDP(np.sqrt(2 * real("rho", rho, 0)), real("delta", delta, 0, 1))
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        return isinstance(guarantee, ApproxDP)
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
+        # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
+        assert isinstance(guarantee, ApproxDP)  # `can_meet`
+        epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
+        with np.errstate(divide="ignore"):
+            delta_each = -np.expm1(np.log1p(-guarantee.delta) / coordinates)
+        if delta_each > 0.5:
+            raise ValueError(
+                f"truncated_laplace at delta = {guarantee.delta:g} over {coordinates} coordinates puts "
+                f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
+            )
+        scale = sensitivity / epsilon_each
+        log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1), for any epsilon
+        return cls(scale, scale * np.logaddexp(0.0, log_rise - np.log(2 * delta_each)))
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        return True
+
+    def _mass(self) -> Reals:
         """The mass that the untruncated distribution has on the support."""
         return -np.expm1(-self.bound / self.scale)
 
-    def _tail(self, size):
+    def _tail(self, size: Reals) -> Reals:
         size = np.minimum(size, self.bound)
         return np.exp(-size / self.scale) * -np.expm1(-(self.bound - size) / self.scale) / (2 * self._mass())

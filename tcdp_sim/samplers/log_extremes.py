@@ -1,13 +1,8 @@
 """The largest of very many draws of a noise, through the log of its tail: as many as 2^65536 and beyond."""
 
-from functools import singledispatch
-
 import numpy as np
-from scipy.special import ndtri_exp
 
-from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
-
-LEAST_LOG = -690.0  # below, a probability is no longer a float
+from tcdp_sim.noise import Noise
 
 
 def sample_max_log(noise: Noise, rng: np.random.Generator, log_count, size) -> np.ndarray:
@@ -26,33 +21,9 @@ def sample_max_log(noise: Noise, rng: np.random.Generator, log_count, size) -> n
     return np.where(none, -np.inf, draws)
 
 
-@singledispatch
 def isf_log(noise: Noise, log_p) -> np.ndarray:
     """The x with log P[Z > x] = log_p, log_p <= 0, however small.
 
     ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.
     """
-    if np.min(log_p, initial=0) < LEAST_LOG:
-        raise ValueError(f"{noise!r} has no quantiles beyond e^{LEAST_LOG:g}; valid: log2_k <= 980 with this noise")
-    return noise.isf(np.exp(log_p))
-
-
-@isf_log.register
-def _(noise: Gaussian, log_p):
-    return -noise.scale * ndtri_exp(log_p)
-
-
-@isf_log.register
-def _(noise: SinhNormal, log_p):
-    return -noise.knee * np.arcsinh(noise.scale / noise.knee * ndtri_exp(log_p))
-
-
-@isf_log.register
-def _(noise: Laplace, log_p):
-    upper = -noise.scale * (log_p + np.log(2))
-    return np.where(np.less(log_p, -1), upper, noise.isf(np.exp(log_p)))
-
-
-@isf_log.register
-def _(noise: TruncatedLaplace, log_p):
-    return noise.isf(np.exp(log_p))
+    return noise.isf_log(log_p)

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.calibration import DEPENDS_ON, LargestError, calibrate, equal_privacy
+from tcdp_sim import registry
+from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
 from tcdp_sim.errors import choice, real
-from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise
+from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
@@ -36,7 +37,7 @@ ALGORITHMS = (
 def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     """The parameters of the target that an algorithm depends on, with noise of that family if it takes any."""
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
-        return DEPENDS_ON[choice("noise.family", family, DEPENDS_ON)]
+        return tuple(registry.noise(family).depends_on)
     return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
 
 
@@ -77,9 +78,9 @@ def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[
     """The algorithm that a name, a family of noise (where it takes any) and its parameters stand for."""
     match choice("algorithm", algorithm, ALGORITHMS):
         case "generalized_histogram":
-            return GeneralizedHistogram(FAMILIES[family](**parameters))
+            return GeneralizedHistogram(registry.noise(family)(**parameters))
         case "obvious_answer":
-            return ObviousAnswer(FAMILIES[family](**parameters))
+            return ObviousAnswer(registry.noise(family)(**parameters))
         case "exponential_mechanism":
             return exponential_mechanism(**parameters)
         case "permute_and_flip":
@@ -106,7 +107,7 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
 
 def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
-    given = {"objective": LargestError(**_with_k(spec["objective"], k))} if "objective" in spec else {}
+    given = {"objective": spec_objective(spec, k)}
     if algorithm == "obvious_answer":
         return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
     tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
@@ -114,8 +115,3 @@ def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
     if tight and not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
         raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
     return noise
-
-
-def _with_k(objective, k):
-    """The objective, its count the number of candidates where the spec says "k"."""
-    return objective | {"count": k} if objective["count"] == "k" else objective

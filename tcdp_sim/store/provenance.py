@@ -13,6 +13,7 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import tcdp_sim
+from tcdp_sim import registry
 from tcdp_sim.store import sealed
 from tcdp_sim.store.digests import PACKAGES
 from tcdp_sim.streams import fingerprint
@@ -47,6 +48,7 @@ def record(
         "config_hash": config_hash,
         **({"data": dict(data)} if data else {}),
         **({"planned": dict(planned)} if planned else {}),
+        **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used here or not
     }
     sealed.write(folder / NAME, about)
     return about

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim import registry
 from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.study.points import derived
@@ -140,6 +141,8 @@ def _label(point, used) -> tuple[tuple[str, Any], ...]:
 def _cell(mechanism, point, options, data, label, share, once) -> Cell:
     size = {"k": data.bins} if data else {}
     law = mechanism.law(point | size, options, data)
+    if foreign := _plug_ins(mechanism, point, label):
+        law["plug_ins"] = foreign
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
@@ -148,6 +151,12 @@ def _cell(mechanism, point, options, data, label, share, once) -> Cell:
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
     told = (once(digest), once(str(built.guarantee)), once(noise))
     return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)
+
+
+def _plug_ins(mechanism, point, label) -> dict[str, str]:
+    """Distribution -> version of what the law uses that is not of this package: part of the cell's identity."""
+    noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
+    return registry.origins(("mechanism", mechanism.name), *noise)
 
 
 class _Once:

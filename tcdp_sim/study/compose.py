@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.errors import UserError, known
-from tcdp_sim.study import groups
+from tcdp_sim.study import groups, search_path
 
 OWN_TABLE = "csv"  # the data set that reads a user's own table
 
@@ -53,6 +53,7 @@ def _option(group: str, value) -> tuple[str | None, dict[str, Any]]:
 
 
 def _chosen(options: Mapping[str, str]):
+    search_path.with_plug_ins()
     before = GlobalHydra.instance().hydra  # somebody else's, such as a notebook's
     GlobalHydra.instance().clear()
     try:

@@ -1,25 +1,46 @@
-"""The yaml files of conf/, by group and name."""
+"""The yaml files of conf/, by group and name: the package's own, then those that plug-ins bring."""
 
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from omegaconf import OmegaConf
 
-from tcdp_sim.errors import known
+from tcdp_sim import registry
+from tcdp_sim.errors import UserError, known
 
 GROUPS = resources.files("tcdp_sim.conf")
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # groups of which a study has one option
+PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
 
 def options(group: str) -> list[str]:
-    """The names of a group, sorted."""
-    return sorted(f.name.removesuffix(".yaml") for f in (GROUPS / group).iterdir() if f.name.endswith(".yaml"))
+    """The names of a group, sorted; UserError where a plug-in brings one that is there already."""
+    return sorted(_files(group))
 
 
 @cache
 def named(group: str, name: str) -> Mapping[str, Any]:
     """The content of conf/<group>/<name>.yaml; UserError listing the group's options."""
     known(group, name, options(group))
-    return OmegaConf.to_container(OmegaConf.create((GROUPS / group / f"{name}.yaml").read_text("utf-8")))
+    return OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
+
+
+@cache
+def _files(group: str) -> Mapping[str, Traversable]:
+    files = _yaml_files(GROUPS / group)
+    for folder, distribution in registry.config_folders().items() if group in PLUGGED else ():
+        brought = _yaml_files(folder / group)
+        if twice := sorted(files.keys() & brought.keys()):
+            told = f"distribution {distribution} brings conf/{group}/{twice[0]}.yaml, a name that is taken"
+            raise UserError(f"{told}; it has to be renamed, or the distribution uninstalled")
+        files |= brought
+    return files
+
+
+def _yaml_files(folder: Traversable) -> dict[str, Traversable]:
+    if not folder.is_dir():
+        return {}
+    return {file.name.removesuffix(".yaml"): file for file in folder.iterdir() if file.name.endswith(".yaml")}

@@ -4,7 +4,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tcdp_sim.bounds.accuracy import histogram_error_bound, least_sample_size, zcdp_printed_radius
+from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
+from tcdp_sim.bounds.lower import least_sample_size
 from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.exact import max_abs_quantile, max_abs_sf
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, TruncatedLaplace

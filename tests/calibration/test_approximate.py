@@ -7,7 +7,6 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from tcdp_sim.calibration import LargestError, calibrate, variance
-from tcdp_sim.calibration.approximate import _fast_profile
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
@@ -151,7 +150,7 @@ def test_the_papers_noise_meets_it_and_is_larger(family):
 @pytest.mark.parametrize("coordinates", [1, 2])
 def test_the_fast_profile_is_close_enough_to_search_with(scale, knee, epsilon, coordinates):
     truth = product_profile(SinhNormal(scale, knee), 1.0, epsilon, coordinates).estimate
-    assert _fast_profile(scale, knee, epsilon, 1e-6, coordinates) == pytest.approx(truth, rel=1e-6)
+    assert SinhNormal(scale, knee).fast_profile(epsilon, 1e-6, coordinates) == pytest.approx(truth, rel=1e-6)
 
 
 @pytest.mark.parametrize("family", ["laplace", "sinh_normal"])

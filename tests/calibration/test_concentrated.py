@@ -150,7 +150,7 @@ def test_the_upper_end_of_a_profile_decides(monkeypatch, slack):
         return Bounds(low / (1 + slack), middle, high * (1 + slack))
 
     monkeypatch.setattr(approximate, "product_profile", wide)
-    found = approximate.profile_calibrated.__wrapped__("gaussian", 0.5, 1e-6, 1, variance)
+    found = approximate.profile_calibrated.__wrapped__(Gaussian, 0.5, 1e-6, 1, variance)
     assert exact(found, 1.0, 0.5, 1).estimate * (1 + slack) <= 1e-6
 
 

@@ -180,9 +180,9 @@ def test_points_that_are_not_valid_are_refused(changed, said):
 @pytest.mark.parametrize(
     ("algorithm", "noise", "changed", "said"),
     [
-        ("stability", "gaussian", {"delta": None}, "stability needs delta here, which the sweep does not give"),
+        ("stability", "gaussian", {"delta": None}, "stability needs delta, which the sweep does not give"),
         ("stability", "gaussian", {"delta": 2.0}, "delta = 2 is not valid"),
-        ("obvious_answer", "sinh_normal", {"omega": None}, "obvious_answer needs omega here"),
+        ("obvious_answer", "sinh_normal", {"omega": None}, "obvious_answer needs omega, which"),
         ("obvious_answer", "sinh_normal", {"omega": 2.0}, "sinh_normal by Theorem 17"),
         ("generalized_histogram", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),
         ("exponential_mechanism", "gaussian", {"accounting": "loose"}, "accounting = 'loose' is not known"),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.exact.losses.level_sets import TINY, landmarks, log_mass
+from tcdp_sim.exact.losses.level_sets import landmarks, log_mass
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.numerics import gauss_panels
+from tcdp_sim.numerics import TINY, gauss_panels
 
 NODES = 4
 _PLACES = 0.5 + 0.5 * np.polynomial.legendre.leggauss(NODES)[0]

@@ -12,7 +12,6 @@ from tcdp_sim.exact.resolution import graded
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
-TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller
 _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.31, 307, 240)])
 _FAR = 2.0 ** np.arange(1, 61)
 _PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])

@@ -1,9 +1,10 @@
 """A mechanism run on a random subsample of the records: the real thing, judged by what is true of all of them."""
 
 from types import MappingProxyType
+from typing import Any
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.mechanisms.base import Mechanism
+from tcdp_sim.mechanisms.base import Law, Mechanism, Options, Point
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.mechanisms.subsampled.selection import SubsampledSelection
 from tcdp_sim.mechanisms.subsampled.thresholds import SubsampledThresholds
@@ -34,24 +35,24 @@ class Subsampled(Mechanism):
     neighbours = SubsampledHistogram.neighbours
 
     @classmethod
-    def check_options(cls, options):
+    def check_options(cls, options: Options) -> None:
         if options["path"] not in tuple(Sampling.PATHS):
             raise UserError(f"mechanism.path = {options['path']!r} is not known; valid: {', '.join(Sampling.PATHS)}")
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         return _base(point).uses(point)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         return _base(point).law(point, options, counts)
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Mechanism:  # type: ignore[override]  # the base's own class
         return BASES[law.get("base", "histogram")].build(law, counts)
 
 
-def _base(point) -> type[Mechanism]:
+def _base(point: Point) -> type[Mechanism]:
     """The base of a sweep point; UserError for one that has no subsamples, or whose axes are not all understood."""
     name = point.get("base") or "histogram"
     if name not in tuple(BASES):

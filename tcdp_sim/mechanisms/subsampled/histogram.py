@@ -1,22 +1,27 @@
 """A private histogram of a random subsample, rescaled: its errors, and the privacy loss that is left of one record."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tcdp_sim.calibration import DEPENDS_ON, calibrate, equal_privacy
+from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.errors import UserError, choice, real
-from tcdp_sim.mechanisms.base import Mechanism, Observable
-from tcdp_sim.noise import FAMILIES, Noise
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.base import Reals
 from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
 from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
 from tcdp_sim.samplers import Importance, importance, sample_extremes
 from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 
+Floats = NDArray[np.float64]
 TILE = 2**15
 CALIBRATED = ("poisson", "without_replacement")
 
@@ -65,32 +70,25 @@ class SubsampledHistogram(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         if point.get("noise") is None:
             raise UserError("sweep.noise is missing; base = histogram needs one, such as gaussian")
-        target = ("epsilon", "delta") if point.get("epsilon") is not None else _target(point["noise"])
-        omega = ("omega", "omega_sqrt_rho") if "omega" in target else ()
-        asked = ("threshold",) if point.get("threshold") is not None else ()
-        others = tuple(name for name in target if name != "omega")
-        return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *others, *omega, *asked)
+        threshold = ("threshold",) if point.get("threshold") is not None else ()
+        axes = noise_axes.target_axes(_wanted(point))
+        return ("base", "noise", "data", "k", "scheme", "sampling_fraction", *axes, *threshold)
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         noise, scheme = point["noise"], point["scheme"]
         choice("scheme", scheme, SCHEMES)
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, int(counts.counts.sum()))
-        final = point.get("epsilon") is not None
-        wanted = ("epsilon", "delta") if final else _target(noise)
-        for name in wanted:
-            if point.get(name) is None:
-                raise ValueError(f"{noise['family']} needs {name}, which the sweep does not give")
-        target = {name: point[name] for name in wanted}
+        target = noise_axes.target(noise["family"], _wanted(point), point)
         law = {
             "mechanism": cls.name,
             "version": cls.version,
-            "noise": {"family": noise["family"], "calibration": noise["calibration"]},
-            "parameters": asdict(_calibrated(noise, target, scheme, s)),
+            "noise": noise_axes.named(noise),
+            "parameters": noise_axes.parameters(_calibrated(noise, target, scheme, s)),
             "target": target,
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
@@ -103,14 +101,13 @@ class SubsampledHistogram(Mechanism):
         return law
 
     @classmethod
-    def build(cls, law, counts):
-        family, target = law["noise"]["family"], law["target"]
-        promise = ApproxDP(**target) if "epsilon" in target else equal_privacy(family, **target)
+    def build(cls, law: Law, counts: Any) -> Self:
+        promise = ApproxDP(**law["target"]) if "epsilon" in law["target"] else noise_axes.promised(law)
         how = (law["scheme"], law["sampling_fraction"], law.get("threshold"), law["path"])
-        noise = FAMILIES[family](**law["parameters"])
+        noise = noise_axes.built(law["noise"]["family"], law["parameters"])
         return cls(noise, promise, np.asarray(counts, dtype=np.int64), law["bins"], *how)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _ = self.sampling  # data that cannot be sampled are refused now
 
     @cached_property
@@ -119,16 +116,16 @@ class SubsampledHistogram(Mechanism):
         return Sampling(self.counts, self.scheme, self.fraction, self.path)
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
-    def work(self):
+    def work(self) -> float:
         if self.threshold is not None:
             return 30.0
         return 12.0 + 3 * len(self.counts) + self.sampling.work
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.threshold is not None:
             return {name: draws.sample(rng, trials) for name, draws in self._rare.items()}
         out = {name: np.empty(trials) for name in ("linf_error", *_PARTS, "records_drawn")}
@@ -140,7 +137,7 @@ class SubsampledHistogram(Mechanism):
         y = self.noise.sample(rng, trials) + (rng.random(trials) < self.fraction)
         return out | {"privacy_loss": self._loss(y)}
 
-    def _errors(self, rng, size):
+    def _errors(self, rng: np.random.Generator, size: int) -> Draws:
         drawn = self.sampling.draw(rng, size)
         sampling, noise = drawn / self.fraction - self.counts, np.empty(drawn.shape)
         self.noise.fill(rng, noise)
@@ -153,7 +150,7 @@ class SubsampledHistogram(Mechanism):
         found = {name: np.mean(part * part, axis=1) for name, part in zip(_PARTS, (total, sampling, noise))}
         return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **found}
 
-    def _loss(self, y):
+    def _loss(self, y: Reals) -> Reals:
         """log((1-s) q + s p) - log q at y, p the noise moved by one."""
         s = self.fraction
         with np.errstate(over="ignore", invalid="ignore"):  # NaN where neither has density
@@ -162,14 +159,14 @@ class SubsampledHistogram(Mechanism):
 
     @cached_property
     def _rare(self) -> Mapping[str, Importance]:
-        def log_density(y):
+        def log_density(y: Reals) -> Reals:
             kept = np.log1p(-self.fraction) if self.fraction < 1 else -np.inf
             return np.logaddexp(kept + self.noise.logpdf(y), np.log(self.fraction) + self.noise.logpdf(y - 1))
 
-        def tail(y):
+        def tail(y: Reals) -> Reals:
             return np.where(self._loss(y) > self.threshold, log_density(y), -np.inf)
 
-        def profile(y):
+        def profile(y: Reals) -> Reals:
             gap = self._loss(y) - self.threshold
             return np.where(gap > 0, log_density(y) + np.log(-np.expm1(-gap)), -np.inf)
 
@@ -178,7 +175,7 @@ class SubsampledHistogram(Mechanism):
         return {"loss_tail": importance(tail, nodes), "hockey_stick": importance(profile, nodes)}
 
 
-def _jumps(holds, nodes) -> np.ndarray:
+def _jumps(holds: Callable[[Floats], NDArray[np.bool_]], nodes: Floats) -> Floats:
     """Both sides, a rounding apart, of where a condition changes between two nodes.
 
     A step of the proposal across a jump would give rare zeros, which a few thousand trials may miss altogether.
@@ -196,12 +193,12 @@ def _jumps(holds, nodes) -> np.ndarray:
 _PARTS = ("square_error", "square_sampling_error", "square_noise_error")
 
 
-def _target(noise) -> tuple[str, ...]:
-    """The parameters of the base target that the noise depends on."""
-    return DEPENDS_ON[choice("noise.family", noise["family"], DEPENDS_ON)]
+def _wanted(point: Point) -> tuple[str, ...]:
+    """The parameters of the target: those of the whole if epsilon is given, else those of the noise's own."""
+    return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
-def _calibrated(spec, target, scheme, s) -> Noise:
+def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float) -> Noise:
     """The noise for the base's target; or with epsilon and delta for these of the subsampled histogram.
 
     A base profile delta(eps) becomes s delta at log(1 + s (e^eps - 1)) (Balle-Barthe-Gaboardi 2018, Theorems 8, 9),

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tcdp_sim.errors import UserError, choice, real
-from tcdp_sim.mechanisms.base import Mechanism, Observable
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
 from tcdp_sim.privacy.amplification.schemes import log_unmixed
@@ -50,7 +52,7 @@ class SubsampledSelection(Mechanism):
     events = MappingProxyType({"top_selected": "the fullest bins are selected"})
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         if point.get("algorithm") is None:
             raise UserError("sweep.algorithm is missing; base = gap_max_data needs one, such as permute_and_flip")
         final = point.get("epsilon") is not None
@@ -58,7 +60,7 @@ class SubsampledSelection(Mechanism):
         return ("base", "scheme", "sampling_fraction", *names, *(("epsilon",) if final else ()))
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         scheme, n = choice("scheme", point["scheme"], SCHEMES), int(counts.counts.sum())
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, n)
@@ -67,7 +69,7 @@ class SubsampledSelection(Mechanism):
         final = {}
         if point.get("epsilon") is not None:
             final = {"final": {"epsilon": real("epsilon", point["epsilon"], 0)}}
-            point = point | {"rho": _base_rho(point, scheme, s)}
+            point = {**point, "rho": _base_rho(point, scheme, s)}
         if point.get("rho") is None:
             raise ValueError("base = gap_max_data needs rho or epsilon, which the sweep does not give")
         whole = GapMaxData.law(point, {"beta": 0.05}, counts)
@@ -76,7 +78,7 @@ class SubsampledSelection(Mechanism):
         return told | {name: whole[name] for name in _OF_BASE if name in whole} | final
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         family = law["noise"]["family"] if "noise" in law else None
         promise = selection_guarantee(law["algorithm"], family, law.get("accounting", "tight"), law["target"])
         if "final" in law:
@@ -87,13 +89,13 @@ class SubsampledSelection(Mechanism):
         return cls(calibrated, promise, sampling, law["k"], law["m"])
 
     @property
-    def guarantee(self):
+    def guarantee(self) -> Guarantee:
         return self.promise
 
     @property
-    def noise(self):
+    def noise(self) -> Any:
         """Its noise, for people."""
-        return self.calibrated.noise
+        return getattr(self.calibrated, "noise")  # noqa: B009 (of every algorithm that takes subsamples)
 
     @property
     def counts(self) -> np.ndarray:
@@ -101,10 +103,10 @@ class SubsampledSelection(Mechanism):
         return self.sampling.counts
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 3000.0 + self.sampling.work  # one subsample's set-up, in random numbers
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         drawn = self.sampling.draw(rng, trials)
         kinds, which = np.unique(drawn, axis=0, return_inverse=True)
         order, selected = np.argsort(which.ravel(), kind="stable"), np.empty((trials, self.m), dtype=np.int64)
@@ -116,17 +118,17 @@ class SubsampledSelection(Mechanism):
         own = np.argsort(-drawn, axis=1, kind="stable")[:, : self.m]  # ties in favour of the truth: counts fall
         return {"missed": missed, "missed_by_sampling": self._missed(own), "top_selected": missed == 0}
 
-    def _missed(self, selected):
+    def _missed(self, selected: NDArray[np.int64]) -> NDArray[np.float64]:
         """selected: indices of bins, shape (trials, m); -1 is no answer, indices beyond the occupied bins are empty."""
         held = np.append(self.counts, 0)[np.minimum(selected, len(self.counts))]
-        return self._most - np.where(selected < 0, 0, held).sum(axis=1).astype(float)
+        return np.asarray(self._most - np.where(selected < 0, 0, held).sum(axis=1).astype(float))
 
     @cached_property
     def _most(self) -> float:
         return float(np.sort(self.counts)[::-1][: self.m].sum())
 
 
-def _base_rho(point, scheme, s) -> float:
+def _base_rho(point: Point, scheme: str, s: float) -> float:
     """rho of the pure-DP base that is epsilon-DP on subsamples: log(1 + (e^epsilon - 1) / s) = sqrt(2 rho).
 
     Source: Balle-Barthe-Gaboardi 2018, Theorems 8 and 9, at delta = 0.

@@ -1,12 +1,16 @@
 """Threshold queries on a random subsample of ordered records: a CDF or a median of all of them, from a few."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.mechanisms.base import Draws, Law, Options, Point
 from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
@@ -31,19 +35,19 @@ class SubsampledThresholds(Thresholds):
 
     name = "subsampled"
     version = 1
-    axes = (*Thresholds.axes, "scheme", "sampling_fraction")
-    required = (*Thresholds.required, "scheme", "sampling_fraction")
-    options = (*Thresholds.options, "path")
+    axes = (*Thresholds.axes, "scheme", "sampling_fraction")  # type: ignore[assignment]
+    required = (*Thresholds.required, "scheme", "sampling_fraction")  # type: ignore[assignment]
+    options = (*Thresholds.options, "path")  # type: ignore[assignment]
 
     @classmethod
-    def uses(cls, point):
+    def uses(cls, point: Point) -> tuple[str, ...]:
         for name in ("method", "records", "rho"):
             if point.get(name) is None:
                 raise UserError(f"sweep.{name} is missing; base = thresholds needs it")
         return ("base", "scheme", "sampling_fraction", *super().uses(point))
 
     @classmethod
-    def law(cls, point, options, counts):
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         scheme = choice("scheme", point["scheme"], SCHEMES)
         if known_scheme(scheme).base != "substitute":
             said = f"scheme = {scheme!r} does not fit base = thresholds, whose subsamples are of a fixed, public size"
@@ -55,7 +59,7 @@ class SubsampledThresholds(Thresholds):
         return law | told | {"path": options["path"]}
 
     @classmethod
-    def build(cls, law, counts):
+    def build(cls, law: Law, counts: Any) -> Self:
         whole = Thresholds.build(law, counts)
         given = {name: getattr(whole, name) for name in Thresholds.__dataclass_fields__}
         built = cls(**given, scheme=law["scheme"], fraction=law["sampling_fraction"], path=law["path"])
@@ -68,22 +72,22 @@ class SubsampledThresholds(Thresholds):
         return Sampling(self.records.counts, self.scheme, self.fraction, self.path)
 
     @property
-    def thresholds(self):
+    def thresholds(self) -> Mapping[str, Mapping[str, float]]:
         return MappingProxyType({})  # what is proved is about the subsample
 
     @cached_property
-    def plan(self):
+    def plan(self) -> Any:
         """The method's plan for subsamples, told as if it were one for all records: every use draws a subsample."""
         drawn = Records([0], [self.sampling.draws], self.records.k)  # plans depend on how many there are
         fields = {name: getattr(self, name) for name in Thresholds.__dataclass_fields__}
         return _OnSamples(self, Thresholds(**fields | {"records": drawn}).plan)
 
-    def sample(self, rng) -> Records:
+    def sample(self, rng: np.random.Generator) -> Records:
         """One subsample."""
         found = self.sampling.draw(rng, 1)[0]
         return Records(self.records.values[found > 0].tolist(), found[found > 0], self.records.k)
 
-    def simulate(self, rng, trials):
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method != "binary_search":
             return super().simulate(rng, trials)
         inner, rho = (self.sampling.draws + 1) // 2, self.promise.rho
@@ -96,13 +100,13 @@ class _OnSamples:
     """A plan whose runs and errors are those of subsamples, in numbers of all records."""
 
     of: SubsampledThresholds
-    inner: object
+    inner: Any
 
-    def run(self, records: Records, rng) -> StepCdf:
-        told = self.inner.run(self.of.sample(rng), rng)
+    def run(self, records: Records, rng: np.random.Generator) -> StepCdf:
+        told: StepCdf = self.inner.run(self.of.sample(rng), rng)
         return replace(told, estimates=tuple(x / self.of.fraction for x in told.estimates), n=records.n)
 
-    def errors(self, places, rng) -> np.ndarray:
+    def errors(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Of a noisy tree: what it tells at these places less the truth."""
         told = self.of.sample(rng).ranks(places) + self.inner.errors(places, rng)
-        return told / self.of.fraction - self.of.records.ranks(places)
+        return np.asarray(told / self.of.fraction - self.of.records.ranks(places))

@@ -1,0 +1,33 @@
+"""The mean of n numbers between 0 and 1, plus Z / n. It moves by 1 / n if one of them is substituted: Z covers 1."""
+
+from dataclasses import dataclass
+
+from tcdp_sim.errors import scalar
+from tcdp_sim.mechanisms import NoiseDraw, Observable
+from tcdp_sim.mechanisms.noise import built_noise
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyMean(NoiseDraw):
+    mean: float
+    n: float
+    name = "noisy_mean"
+    axes = (*NoiseDraw.axes, "mean", "n")
+    required = ("noise", "mean", "n")
+    observables = {"noisy_mean": Observable("1", "mean plus noise / n")}  # noqa: RUF012
+
+    @classmethod
+    def uses(cls, point):
+        return (*super().uses(point), "mean", "n")
+
+    @classmethod
+    def law(cls, point, options, counts):
+        own = {"mean": scalar("mean", point["mean"], 0, 1, closed=True), "n": scalar("n", point["n"], 0)}
+        return super().law(point, options, counts) | own
+
+    @classmethod
+    def build(cls, law, counts):
+        return cls(*built_noise(law), law["mean"], law["n"])
+
+    def simulate(self, rng, trials):
+        return {"noisy_mean": self.mean + self.noise.sample(rng, trials) / self.n}

@@ -1,0 +1,118 @@
+"""An experiment that is a yaml file alone: every observable and event against the axis with most levels, simulated."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from tcdp_sim.report.plots import new_figure, points, series_styles
+from tcdp_sim.results import mean_interval
+from tcdp_sim.summaries.summary import proportion
+
+MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
+WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form: a row for each cell and quantity, of the cell's axes, `quantity`, `unit` and what was simulated.
+
+    `simulated` with `mcse`, its Monte Carlo standard error, and the ends of its 95% interval, `lower` and `upper`: the
+    mean of an observable, in `unit`, or the probability of an event. `trials` of the cell. Cells without numbers are
+    left out, as are observables that a cell does not yield.
+    """
+    axes = json.loads(flat.attrs["axes"])
+    described = {**{name: flat[f"{name}_mean"].attrs for name in _observables(flat)}}
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    rows = []
+    for cell in cells:
+        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]}
+        for name, about in described.items():
+            rows.append(labels | {"quantity": name, "unit": about["units"]} | _mean(cell, name))
+        for name in _events(flat):
+            rows.append(labels | {"quantity": name, "unit": "1"} | _chance(cell, name))
+    table = pd.DataFrame(rows)
+    return table[np.isfinite(table["simulated"])].reset_index(drop=True) if len(table) else table
+
+
+def _observables(flat: xr.Dataset) -> list[str]:
+    return [name.removesuffix("_mean") for name in flat.data_vars if f"{name}_mcse" in flat and name.endswith("_mean")]
+
+
+def _events(flat: xr.Dataset) -> list[str]:
+    """Names of proportions: an estimate with both ends of its interval, of every cell."""
+    ends = ("_mcse", "_lower", "_upper")
+    return [name for name in flat.data_vars if flat[name].dims == ("cell",) and all(f"{name}{e}" in flat for e in ends)]
+
+
+def _mean(cell, name) -> dict[str, float]:
+    return dict(zip(("simulated", "mcse", "lower", "upper"), mean_interval(cell, name)))
+
+
+def _chance(cell, name) -> dict[str, float]:
+    if not cell["trials"] or not np.isfinite(cell[name]):
+        return dict.fromkeys(("simulated", "mcse", "lower", "upper"), np.nan)
+    values = proportion(round(cell[name] * cell["trials"]), cell["trials"])
+    return dict(zip(("simulated", "mcse", "lower", "upper"), values))
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A table on the terminal for each quantity: the axes that vary, the mean with its error, the 95% interval."""
+    for quantity, part in table.groupby("quantity", sort=False):
+        axes = [*_varying(table)]
+        out = Table(
+            title=f"{quantity} ({part['unit'].iloc[0]}), 95% intervals", box=box.SIMPLE_HEAD, title_justify="left"
+        )
+        for heading in (*axes, "simulated", "± MCSE", "from", "to"):
+            out.add_column(heading, justify="right", no_wrap=True)
+        for row in part.to_dict("records"):
+            shown = [*(row[axis] for axis in axes), *(row[name] for name in ("simulated", "mcse", "lower", "upper"))]
+            out.add_row(*(escape(f"{value:.6g}" if isinstance(value, float) else str(value)) for value in shown))
+        console.print(out, soft_wrap=False)
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """A figure for each quantity: its simulated values with 95% intervals against the axis with most levels."""
+    axes = _varying(table)
+    x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
+    for quantity, part in table.groupby("quantity", sort=False):
+        series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
+        yield f"{quantity}_vs_{x or 'cell'}", _figure(part, series, x), part
+
+
+def _figure(part, series, x):
+    figure, grid = new_figure(1, 1, 6.4, 4.0)
+    panel = grid[0, 0]
+    numeric = x is not None and part[x].dtype.kind == "f"
+    names = [] if numeric or x is None else list(dict.fromkeys(part[x]))
+    for label, style in series_styles((label, "") for label in series).items():
+        rows = part[series == label]
+        places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
+        shown = {key: value for key, value in style.items() if key != "linestyle"}
+        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **shown, label=label)
+    if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
+        panel.set_xscale("log")
+    if names:
+        panel.set_xticks(range(len(names)), names)
+    panel.set_xlabel(x or "")
+    panel.set_ylabel(f"{part['quantity'].iloc[0]} ({part['unit'].iloc[0]})")
+    panel.set_title("simulated, with 95% intervals", loc="left")
+    if 1 < series.nunique() <= MOST_KEYS:
+        panel.legend()
+    return figure
+
+
+def _varying(table) -> dict[str, int]:
+    """The axes with more than one level -> how many."""
+    given = list(table.columns[: list(table.columns).index("trials")])
+    levels = {axis: table[axis].nunique() for axis in given}
+    return {axis: count for axis, count in levels.items() if count > 1}
+
+
+def _label(row, axes) -> str:
+    values = ((axis, row[axis]) for axis in axes if row[axis] == row[axis] and row[axis] != "")
+    return ", ".join(f"{axis} = {value:g}" if isinstance(value, float) else str(value) for axis, value in values)

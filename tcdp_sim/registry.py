@@ -1,0 +1,188 @@
+"""Name -> class or module: the package's own names first, then those of plug-ins.
+
+A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism` or
+`tcdp_sim.experiment`, each a name and what it stands for; its yaml files lie in the folder `conf` of the top package
+that its entry points lie in. Nothing of a plug-in is imported before one of its names is asked for, and no name is a
+path: a config file cannot bring code in, an installed package can.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.errors import UserError, known
+
+KINDS = ("noise", "mechanism", "experiment")
+FIGURES = ("reference", "report", "figures")  # the functions that make a module an experiment
+
+
+@dataclass(frozen=True)
+class PlugIn:
+    """One entry point of another distribution: what it brings, under which name."""
+
+    kind: str
+    name: str
+    entry: EntryPoint
+
+    @property
+    def distribution(self) -> tuple[str, str]:
+        """Name and version of the distribution that brings it."""
+        return (self.entry.dist.name, self.entry.dist.version) if self.entry.dist else ("unknown", "0")
+
+    @property
+    def label(self) -> str:
+        """Name and version, for people."""
+        return " ".join(self.distribution)
+
+    def load(self) -> Any:
+        """What it stands for, imported now; UserError naming the distribution if that is not possible."""
+        try:
+            return self.entry.load()
+        except (Exception, SystemExit) as problem:  # whatever somebody else's module may raise
+            told = " ".join(f"{type(problem).__name__}: {problem}".split())
+            raise UserError(f"{self.kind} {self.name} of distribution {self.label} cannot be loaded ({told})") from None
+
+    def refused(self, reason: str) -> UserError:
+        """The one line for what is not what its group says."""
+        return UserError(f"{self.kind} {self.name} of distribution {self.label} {reason}")
+
+
+def noise(family: str, key: str = "noise.family") -> Any:
+    """The noise class of a family; UserError listing the families. key: what the name is called in the message."""
+    return _class("noise", family, key, "family")
+
+
+def mechanism(name: str, key: str = "mechanism.name") -> Any:
+    """The mechanism class of a name; UserError listing the names."""
+    return _class("mechanism", name, key, "name")
+
+
+def experiment(name: str) -> Any:
+    """The module of an experiment: `reference`, `report`, `figures`; `plain` for one that is a yaml file alone."""
+    if name in _experiments():
+        return importlib.import_module(f"tcdp_sim.experiments.{name}")
+    if name not in plug_ins("experiment"):
+        return importlib.import_module("tcdp_sim.experiments.plain")
+    plug_in = plug_ins("experiment")[name]
+    module = plug_in.load()
+    if missing := [function for function in FIGURES if not callable(getattr(module, function, None))]:
+        raise plug_in.refused(f"is no experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
+    return module
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """All names of a kind, those of plug-ins last."""
+    return (*_built_in(kind), *plug_ins(kind))
+
+
+@cache
+def plug_ins(kind: str) -> Mapping[str, PlugIn]:
+    """The plug-ins of a kind by name; UserError for a name that is built in, or that two distributions give."""
+    brought: dict[str, PlugIn] = {}
+    for plug_in in _entries(kind):
+        name = plug_in.name
+        if name in _built_in(kind):
+            raise plug_in.refused("has a name that is built in; it has to be renamed, or the distribution uninstalled")
+        if name in brought:
+            raise plug_in.refused(f"is also brought by {brought[name].label}; uninstall one of them")
+        brought[name] = plug_in
+    return brought
+
+
+def origins(*used: tuple[str, str]) -> dict[str, str]:
+    """Distribution -> version of those of the (kind, name) that are of plug-ins; empty for the package's own."""
+    own = [plug_ins(kind)[name] for kind, name in used if name not in _built_in(kind) and name in plug_ins(kind)]
+    return dict(sorted(plug_in.distribution for plug_in in own))
+
+
+def distributions() -> dict[str, str]:
+    """Distribution -> version of every plug-in that is installed."""
+    return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
+
+
+def require(wanted: Mapping[str, str]) -> None:
+    """Raise UserError unless these distributions are installed here, each in that very version: numbers hang on it."""
+    for name, version in wanted.items():
+        if distributions().get(name) != version:
+            here = distributions().get(name, "none")
+            raise UserError(f"this needs {name} {version}, and the version that is installed here is {here}")
+
+
+@cache
+def config_folders() -> Mapping[Path, str]:
+    """The folder `conf` of every plug-in that has one -> its distribution; found without importing anything."""
+    every = [plug_in for kind in KINDS for plug_in in _entries(kind)]
+    return {folder: plug_in.label for plug_in in every for folder in _config_folders(plug_in.entry.module)}
+
+
+@cache
+def _entries(kind: str) -> tuple[PlugIn, ...]:
+    """Every entry point of a kind, by name, whatever it is worth."""
+    found = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
+    return tuple(PlugIn(kind, entry.name, entry) for entry in found)
+
+
+def _config_folders(module: str) -> Iterator[Path]:
+    try:
+        spec = find_spec(module.partition(".")[0])
+    except (ImportError, ValueError):
+        return  # said when its name is asked for
+    for place in (spec and spec.submodule_search_locations) or ():
+        if (folder := Path(place) / "conf").is_dir():
+            yield folder
+
+
+def defined(package: str, base: type, attribute: str) -> dict[str, Any]:
+    """Name -> class of the subclasses of `base` that the modules of a package define and give a name of their own."""
+    folder = importlib.import_module(package).__path__
+    modules = [importlib.import_module(f"{package}.{file.name}") for file in pkgutil.iter_modules(folder)]
+    own = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if getattr(each, "__module__", "") == module.__name__
+    ]
+    classes = [each for each in own if isinstance(each, type) and issubclass(each, base)]
+    return {vars(each)[attribute]: each for each in classes if attribute in vars(each)}
+
+
+def _class(kind: str, name: str, key: str, attribute: str) -> Any:
+    built_in = _built_in(kind)
+    if isinstance(name, str) and name in built_in:
+        return built_in[name]
+    plug_in = plug_ins(kind)[known(key, name, names(kind))]
+    base = importlib.import_module(f"tcdp_sim.{_HOMES[kind][0]}.base").__dict__[kind.capitalize()]
+    loaded = plug_in.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, base)):
+        raise plug_in.refused(f"is no {kind.capitalize()}: it is {loaded!r}")
+    if lacking := sorted(loaded.__abstractmethods__):  # type: ignore[attr-defined]
+        raise plug_in.refused(f"has no {lacking[0]}, which every {kind} gives")
+    if getattr(loaded, attribute, None) != name:
+        raise plug_in.refused(f"calls itself {getattr(loaded, attribute, None)!r}; valid: {attribute} = {name!r}")
+    return loaded
+
+
+_HOMES = {"noise": ("noise", "FAMILIES"), "mechanism": ("mechanisms", "MECHANISMS")}  # room, its mapping from names
+
+
+def _built_in(kind: str) -> Mapping[str, Any]:
+    if kind == "experiment":
+        return _experiments()
+    room, mapping = _HOMES[kind]
+    classes: Mapping[str, Any] = getattr(importlib.import_module(f"tcdp_sim.{room}"), mapping)
+    return classes
+
+
+@cache
+def _experiments() -> Mapping[str, None]:
+    """The names of the modules of tcdp_sim.experiments; none of them is imported."""
+    spec = find_spec("tcdp_sim.experiments")
+    files = [path for place in (spec and spec.submodule_search_locations) or () for path in Path(place).iterdir()]
+    stems = [path.stem for path in files if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    return dict.fromkeys(sorted(stem for stem in stems if not stem.startswith("_")))
