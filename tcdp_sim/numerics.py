@@ -24,6 +24,9 @@ class Bounds(NamedTuple, Generic[T]):
     upper: T
 
 
+ArrayBounds = Bounds[Floats]
+
+
 def closed_form(value: Real, relative_error: float = 1e-11) -> Bounds[Any]:
     """Bounds around a closed form evaluated in double precision, a number or an array; relative_error >= 0."""
     slack = np.abs(value) * relative_error

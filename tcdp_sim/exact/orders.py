@@ -19,6 +19,6 @@ def max_order(noise: Noise, shift: float) -> float:
 
 
 @max_order.register
-def _(noise: SinhNormal, shift):
+def _(noise: SinhNormal, shift: float) -> float:
     with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
         return -1 / np.expm1(-2 * abs(shift) / noise.knee)

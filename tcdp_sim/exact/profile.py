@@ -6,24 +6,27 @@ Theorems 3 and 4); for every other noise quadrature from `logpdf`, `sf` and `pri
 """
 
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
+from tcdp_sim.arrays import Floats, Real
 from tcdp_sim.errors import real
 from tcdp_sim.exact.losses.level_sets import TINY, log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form, gauss_panels, integrate
+from tcdp_sim.numerics import ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 
 _ULP = 2.0**-51  # relative: what the rounding of shift / scale and of one operation more comes to
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
 
-def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
+def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     """delta(epsilon) = sup over events of P - e^epsilon Q, P = law of Z, Q = law of Z + shift.
 
     epsilon: nats, finite, of any sign, scalar or array; shift: counts, of either sign (both directions are equal by
@@ -47,7 +50,7 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
 
 
 @singledispatch
-def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
+def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
     if not noise.gives_loss:
         return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
@@ -60,17 +63,17 @@ def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     return Bounds(found.lower - slack, found.estimate, found.upper + slack + outside)
 
 
-def _rounding(epsilons, mass):
+def _rounding(epsilons: Floats, mass: Floats) -> Floats:
     """What the rounding of the loss may change where it hardly exceeds epsilon: there 1 - e^(epsilon - L) cancels."""
     return ROUNDING * epsilons * mass
 
 
 @_profile.register
-def _(noise: Laplace, shift, epsilons):
+def _(noise: Laplace, shift: float, epsilons: Floats) -> ArrayBounds:
     return closed_form(np.maximum(-np.expm1(-_room(noise, shift, epsilons) / 2), 0.0), 1e-14)
 
 
-def _room(noise, shift, epsilons):
+def _room(noise: Laplace | TruncatedLaplace, shift: float, epsilons: Floats) -> Floats:
     """shift / scale - epsilon, good to its last digits: scale * epsilon without its rounding error (Dekker 1971)."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = noise.scale * epsilons
@@ -80,7 +83,7 @@ def _room(noise, shift, epsilons):
         return ((shift - product) - lost) / noise.scale
 
 
-def _halves(x):
+def _halves(x: Real) -> tuple[Real, Real]:
     """Two numbers of 26 bits that add up to x."""
     high = x * (2.0**27 + 1)
     high = high - (high - x)
@@ -88,7 +91,7 @@ def _halves(x):
 
 
 @_profile.register
-def _(noise: TruncatedLaplace, shift, epsilons):
+def _(noise: TruncatedLaplace, shift: float, epsilons: Floats) -> ArrayBounds:
     """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
 
     Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
@@ -108,12 +111,12 @@ def _(noise: TruncatedLaplace, shift, epsilons):
     inner = flat * np.maximum(-np.expm1(-room), 0) + falls * share
     lost = np.where(first > 0, 4 * _ULP * crossing / noise.scale * falls, 0.0)  # crossing - first has its rounding
     lost = lost + 1e-12 * inner + outside * min(1e-12 + _ULP * abs(start) / noise.scale, 1.0) + TINY
-    found = outside + inner
-    return Bounds(found - lost, found, found + lost)
+    value = outside + inner
+    return Bounds(value - lost, value, value + lost)
 
 
 @_profile.register
-def _(noise: Gaussian, shift, epsilons):
+def _(noise: Gaussian, shift: float, epsilons: Floats) -> ArrayBounds:
     theta = shift / noise.scale
     low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
     with np.errstate(over="ignore", invalid="ignore"):
@@ -126,7 +129,7 @@ def _(noise: Gaussian, shift, epsilons):
     return Bounds(value - lost - TINY, value, np.where(error < 0.1, value + lost, 1.0) + TINY)
 
 
-def _mills_drop(middle, width):
+def _mills_drop(middle: Floats, width: float) -> Floats:
     """m(low) - m(high) around `middle`, m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du (Mills), without cancellation."""
     if width > 0.5:
         ends = ((middle - width / 2) / np.sqrt(2), (middle + width / 2) / np.sqrt(2))
@@ -135,7 +138,7 @@ def _mills_drop(middle, width):
     return width * (_minus_mills_slope(middle[:, None] + width * x) * weight).sum(axis=1)
 
 
-def _minus_mills_slope(v):
+def _minus_mills_slope(v: Floats) -> Floats:
     """1 - v m(v); by its asymptotic series where that cancels."""
     direct = 1 - v * np.sqrt(np.pi / 2) * erfcx(v / np.sqrt(2))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -144,7 +147,7 @@ def _minus_mills_slope(v):
     return np.where(v > 30, series, direct)
 
 
-def _monotone(noise, shift, epsilons, crossing):
+def _monotone(noise: Noise, shift: float, epsilons: Floats, crossing: Floats) -> ArrayBounds:
     """The loss falls with x: L > eps to the left of the crossing."""
     tail = noise.cdf(crossing)
     edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0**-_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
@@ -160,7 +163,7 @@ def _monotone(noise, shift, epsilons, crossing):
     return Bounds(low - lost, fine, high + lost + beyond + TINY)
 
 
-def _columns(noise, shift, epsilons, edges, nodes):
+def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes: int) -> Floats:
     out = np.empty(len(epsilons))
     for i, (epsilon, row) in enumerate(zip(epsilons, edges)):
         x, weight = gauss_panels(row, nodes)
@@ -168,7 +171,7 @@ def _columns(noise, shift, epsilons, edges, nodes):
     return out
 
 
-def _integrand(noise, shift, epsilon, x):
+def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
         gain = np.exp(log_p) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)

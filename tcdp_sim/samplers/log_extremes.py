@@ -3,31 +3,33 @@
 from functools import singledispatch
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri_exp
 
+from tcdp_sim.arrays import AsGiven, Floats, Real, Shape
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 
 LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 
-def sample_max_log(noise: Noise, rng: np.random.Generator, log_count, size) -> np.ndarray:
+def sample_max_log(noise: Noise, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
     """Draws of the maximum of exp(log_count) iid draws, log_count >= 0; -inf where log_count is -inf (no draw).
 
     With E standard exponential the maximum's upper tail is -expm1(-E / count); beyond count = e^30 that is E / count
     to every digit.
     """
     exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # the generator's zero would be infinite
-    log_count = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
-    none = np.isneginf(log_count)
+    log_counts = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
+    none = np.isneginf(log_counts)
     with np.errstate(divide="ignore"):
-        rate = exponential * np.exp(-np.clip(log_count, 0, 30))
-        log_tail = np.where(log_count > 30, np.log(exponential) - log_count, np.log(-np.expm1(-rate)))
+        rate = exponential * np.exp(-np.clip(log_counts, 0, 30))
+        log_tail = np.where(log_counts > 30, np.log(exponential) - log_counts, np.log(-np.expm1(-rate)))
     draws = isf_log(noise, np.where(none, -1.0, np.minimum(log_tail, 0)))
     return np.where(none, -np.inf, draws)
 
 
 @singledispatch
-def isf_log(noise: Noise, log_p) -> np.ndarray:
+def isf_log(noise: Noise, log_p: Real) -> AsGiven:
     """The x with log P[Z > x] = log_p, log_p <= 0, however small.
 
     ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.
@@ -38,21 +40,21 @@ def isf_log(noise: Noise, log_p) -> np.ndarray:
 
 
 @isf_log.register
-def _(noise: Gaussian, log_p):
+def _(noise: Gaussian, log_p: Real) -> AsGiven:
     return -noise.scale * ndtri_exp(log_p)
 
 
 @isf_log.register
-def _(noise: SinhNormal, log_p):
+def _(noise: SinhNormal, log_p: Real) -> AsGiven:
     return -noise.knee * np.arcsinh(noise.scale / noise.knee * ndtri_exp(log_p))
 
 
 @isf_log.register
-def _(noise: Laplace, log_p):
+def _(noise: Laplace, log_p: Real) -> AsGiven:
     upper = -noise.scale * (log_p + np.log(2))
     return np.where(np.less(log_p, -1), upper, noise.isf(np.exp(log_p)))
 
 
 @isf_log.register
-def _(noise: TruncatedLaplace, log_p):
+def _(noise: TruncatedLaplace, log_p: Real) -> AsGiven:
     return noise.isf(np.exp(log_p))
