@@ -3,11 +3,13 @@
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import ceil, inf
+from typing import Any, cast
 
 from tcdp_sim.interior import budget, records_needed, stability_histogram
 from tcdp_sim.interior.binary_search import comparison_scale
 from tcdp_sim.interior.ledger import Step, exponential_epsilon
-from tcdp_sim.interior.recursive_release import plan_recursion
+from tcdp_sim.interior.records_needed import Parts
+from tcdp_sim.interior.recursive_release import RecursivePlan, plan_recursion
 from tcdp_sim.interior.release import Recipe
 from tcdp_sim.privacy import ApproxDP
 
@@ -42,7 +44,7 @@ class Budget:
     family: str | None = None
     calibration: str | None = None
     accounting: str = "tight"
-    split: tuple | None = None
+    split: tuple[float, ...] | None = None
     beta: float = records_needed.BETA
     delta: float = stability_histogram.DELTA
 
@@ -80,7 +82,7 @@ def required_n(method: str, asked: Budget, log2_k: float) -> int:
     return records_needed.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
 
 
-def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
+def described(method: str, asked: Budget, log2_k: float, n: int) -> dict[str, Any]:
     """The parameters of the method on n records, as plain data."""
     if method == "exponential":
         return {"scale": exponential_epsilon(asked.rho, asked.accounting)}
@@ -110,29 +112,55 @@ def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
     return budget.ledger(bought, asked.rho, asked.omega or inf, split, asked.accounting, how, selection)
 
 
-def _default_split(asked, log2_k):
+def _default_split(asked: Budget, log2_k: float) -> tuple[float, float, float]:
     how = asked.calibration or asked.accounting
-    return budget.default_split(asked.rho, _omega(asked), float(log2_k), asked.family, asked.accounting, how)
+    return budget.default_split(asked.rho, _omega(asked), float(log2_k), _family(asked), asked.accounting, how)
 
 
-def _bought(method, asked, log2_k):
-    how = {"split": asked.split, "family": asked.family, "accounting": asked.accounting}
-    selection = ONE_TREE[method][0]
-    return budget.parts(asked.rho, _omega(asked), log2_k, **how, calibration=asked.calibration, selection=selection)
+def _bought(method: str, asked: Budget, log2_k: float) -> Parts:
+    return budget.parts(
+        asked.rho,
+        _omega(asked),
+        log2_k,
+        split=asked.split,
+        family=_family(asked),
+        accounting=asked.accounting,
+        calibration=asked.calibration,
+        selection=ONE_TREE[method][0],
+    )
 
 
 @lru_cache(maxsize=256)
-def _recursion(method, asked, log2_k):
+def _recursion(method: str, asked: Budget, log2_k: float) -> RecursivePlan:
     depth, variant = RECURSIONS[method]
-    how = {"family": asked.family, "accounting": asked.accounting, "beta": asked.beta, "variant": variant}
-    return plan_recursion(asked.rho, _omega(asked), log2_k, depth, **how, calibration=asked.calibration)
+    return plan_recursion(
+        asked.rho,
+        _omega(asked),
+        log2_k,
+        depth,
+        family=_family(asked),
+        accounting=asked.accounting,
+        calibration=asked.calibration,
+        beta=asked.beta,
+        variant=variant,
+    )
 
 
-def _omega(asked):
+def _family(asked: Budget) -> str:
+    """The family of noise, which every method with trees has."""
+    if asked.family is None:
+        raise ValueError("family = None is not valid; valid: a family of noise")
+    return asked.family
+
+
+def _omega(asked: Budget) -> float:
     return inf if asked.omega is None else asked.omega
 
 
-def _plain(recipe: Recipe) -> dict:
-    fields = {name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")}
+def _plain(recipe: Recipe) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")
+    }
+    parameters = asdict(cast(Any, recipe.noise))  # noises are dataclasses
     fields |= {} if recipe.floor is None else {"floor": recipe.floor}
-    return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": asdict(recipe.noise)}
+    return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": parameters}

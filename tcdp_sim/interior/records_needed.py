@@ -102,7 +102,9 @@ def smallest(least: Callable[[int], float]) -> int:
     return n
 
 
-def thresholds(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"):
+def thresholds(
+    parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"
+) -> tuple[float, float]:
     """(lower, upper) for n records: the proof's, stretched or shrunk in proportion where n is not the proof's."""
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
@@ -166,5 +168,5 @@ def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> f
     return 2 * scale * -float(ndtri(-expm1(log1p(-real("beta", beta, 0, 1)) / depth)))
 
 
-def _information(log2_k, beta):
+def _information(log2_k: float, beta: float) -> float:
     return max((1 - real("beta", beta, 0, 1)) * real("log2_k", log2_k, 0) * log(2) - log(2), 0.0)

@@ -12,6 +12,7 @@ from math import ceil, log, log2
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.domain_points import from_values
@@ -46,7 +47,7 @@ def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.r
     return finish(profile, first, levels, quality, rng)
 
 
-def _elements(inner, recipes, rng, trials):
+def _elements(inner: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Ints:
     if len(recipes) == 1:
         return sample_elements(inner, recipes[0].epsilon_level, rng, trials)
     draws = sample_recursive(inner, recipes[1:], rng, trials)
@@ -128,7 +129,7 @@ class RecursivePlan:
             total = (upper - lower) / NODE_PER_STEP
         return tuple(found)
 
-    def _thresholds(self, i, n, total):
+    def _thresholds(self, i: int, n: float, total: float) -> tuple[float, float]:
         if self.variant == "paper":
             return total / 5, 2 * total / 5
         _, node, ends = self.size(i, n)
@@ -172,14 +173,14 @@ def plan_recursion(
     count = 2 * depth + 1
     how = calibration or ("paper" if family == "laplace" else accounting)
 
-    def bought(shares):
+    def bought(shares: list[float]) -> RecursivePlan:
         return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)
 
     shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
     return bought([share / sum(shares) for share in shares])
 
 
-def _margin_weights(plan):
+def _margin_weights(plan: RecursivePlan) -> list[float]:
     """By how many records of n each step's margin counts: level, then node and ends of each tree."""
     weights, factor = [0.0], 1.0
     for i in range(len(plan.stages)):
@@ -189,12 +190,23 @@ def _margin_weights(plan):
     return [factor * gap, *weights[1:]]
 
 
-def _shifts(i, variant):
+def _shifts(i: int, variant: str) -> int:
     """How many numbers of tree i move by one unit when a record is substituted; in the outermost two counts do."""
     return 2 if i == 0 else INNER_SHIFTS[variant]
 
 
-def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant):
+def _bought(
+    shares: list[float],
+    rho: float,
+    omega: float,
+    log2_k: float,
+    depth: int,
+    family: str,
+    how: str,
+    accounting: str,
+    beta: float,
+    variant: str,
+) -> RecursivePlan:
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
     stages, size = [], real("log2_k", log2_k, 0)
     each = beta / (2 * depth + 1)
@@ -222,7 +234,7 @@ class _DeepQuantile:
         return float(isf_log(noise, log(self.beta)) + isf_log(noise, log(self.beta) - self.log2_k * log(2)))
 
 
-def _margins(stage, each, n, outermost):
+def _margins(stage: Stage, each: float, n: float, outermost: bool) -> tuple[float, float]:
     if outermost:
         found = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
         return found.node, found.ends

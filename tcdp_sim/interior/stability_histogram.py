@@ -7,6 +7,7 @@ with probability delta / 2. So no node has to be drawn, nor paid for, because it
 """
 
 from math import log
+from typing import cast
 
 from tcdp_sim.errors import real
 from tcdp_sim.interior.ledger import Step
@@ -44,7 +45,7 @@ def parts(promise: ApproxDP) -> Parts:
 
 def floor(promise: ApproxDP) -> float:
     """What a noisy count has to exceed to be released, in records."""
-    return 1 + parts(promise).noise.scale * log(1 / promise.delta)
+    return 1 + cast(Laplace, parts(promise).noise).scale * log(1 / promise.delta)
 
 
 def needs(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Needs:

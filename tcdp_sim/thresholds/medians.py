@@ -5,6 +5,7 @@ from math import ceil, log2
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints, Objects
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA
@@ -53,7 +54,9 @@ class Medians:
         estimates = tuple((i + 0.5) * self.n / parts for i in range(parts))
         return StepCdf(tuple(sorted(cut >> self.bits for cut in cuts)), estimates, self.n)
 
-    def _cut(self, local, low, high, levels, cuts, rng):
+    def _cut(
+        self, local: Ints | Objects, low: int, high: int, levels: int, cuts: list[int], rng: np.random.Generator
+    ) -> None:
         """Cut the records in (low, high] and, to the remaining levels, what lies on either side."""
         if levels == 0:
             return
