@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -13,6 +13,7 @@ from tcdp_sim.texts import printable
 NAME = "run.log"
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 LOG = logging.getLogger("tcdp_sim")
+Tell = Callable[[str], None]  # takes a line for people
 
 
 class _File(logging.FileHandler):

@@ -1,20 +1,20 @@
 """Records on an ordered domain, from a table: whole numbers, shifted to {0, ..., 2^log2_k - 1}."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
+from typing import Any
 
 from tcdp_sim.data.checks import choice, given, only_keys, shown, whole
-from tcdp_sim.data.domains import OUTSIDE, as_integer
+from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.data.tables import NULLS
 from tcdp_sim.errors import UserError
 
 KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
 MOST_LOG2_K = 60
 
 
-def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int, dict[str, int]]:
+def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list[int], int, dict[str, int]]:
     """(distinct values ascending, how often each occurs, log2_k, what was done): the records of a specification.
 
     spec: `file` (one of the package's samples) or `path` (CSV, Parquet); `column` of whole numbers; at will `count`, a
@@ -40,7 +40,7 @@ def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int
     return [(value - low) << finer for value in values], [found[value] for value in values], log2_k, done
 
 
-def _inside(where, found, low, high, outside) -> tuple[Counter[int], dict[str, int]]:
+def _inside(where: str, found: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
     """The records in the domain, and how many were moved or left out."""
     beyond = [value for value in found if not low <= value <= high]
     if not beyond:
@@ -56,7 +56,7 @@ def _inside(where, found, low, high, outside) -> tuple[Counter[int], dict[str, i
     return kept, {{"drop": "dropped", "clip": "clipped"}[outside]: sum(found[value] for value in beyond)}
 
 
-def _counted(where, spec) -> tuple[Counter[int], int]:
+def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
     """Records by value, and how many rows were left out for an empty cell."""
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
     only = spec.get("only") or {}
@@ -81,7 +81,7 @@ def _counted(where, spec) -> tuple[Counter[int], int]:
     return +found, empty
 
 
-def _rows(where, spec, columns):
+def _rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[tuple[str, str]]:
     if (spec.get("file") is None) == (spec.get("path") is None):
         raise UserError(f"{where}: one of file and path has to be given; valid: a sample's name, or a path")
     if spec.get("path") is not None:
@@ -93,7 +93,7 @@ def _rows(where, spec, columns):
         yield from map(tuple, read_rows(path, columns))
 
 
-def _integer(where, column, text) -> int:
+def _integer(where: str, column: str, text: str) -> int:
     value = as_integer(text)
     if value is None:
         raise UserError(f"{where}: column {shown(column)} holds {shown(text)}; valid: whole numbers in every row")

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import tcdp_sim
-from tcdp_sim.data import load_counts
+from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.errors import UserError, only_keys
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import blocks, cells, groups, targets
@@ -111,14 +111,20 @@ def prepare(settings: Settings) -> Study:
     return Study(settings, mechanism, plan)
 
 
-def _check_options(settings, mechanism) -> None:
+def _check_options(
+    settings: Settings,
+    mechanism: type[Mechanism],
+) -> None:
     only_keys("mechanism", settings.options, mechanism.options)
     if missing := [name for name in mechanism.options if name not in settings.options]:
         raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
     mechanism.check_options(settings.options)
 
 
-def _check_axes(settings, mechanism) -> None:
+def _check_axes(
+    settings: Settings,
+    mechanism: type[Mechanism],
+) -> None:
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
         told = f"data = {settings.data['name']} is not read by {mechanism.name}"
@@ -128,9 +134,9 @@ def _check_axes(settings, mechanism) -> None:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
 
 
-def _loader(settings):
+def _loader(settings: Settings) -> Callable[[str, Any], Counts]:
     @cache
-    def load(name, k):
+    def load(name: str, k: Any) -> Counts:
         return load_counts(blocks.data_spec(settings, name), None if k == "declared" else k)
 
     return load

@@ -5,8 +5,10 @@ import math
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import protection, tuning
@@ -14,6 +16,10 @@ from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.engine.clusters.jobs import Jobs
 from tcdp_sim.engine.clusters.queues import QUEUES, check, folder, options
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
+
+if TYPE_CHECKING:
+    from distributed import Client, Security
 
 __all__ = ["check", "client"]
 
@@ -21,7 +27,7 @@ POLL = 1.0  # seconds between looks at who has come
 
 
 @contextmanager
-def client(spec, tell):
+def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of workers in jobs, as soon as the first has come; jobs that end are submitted again.
 
     At the end all are cancelled.
@@ -64,7 +70,7 @@ def _ready(name: str, logs: Path) -> None:
         raise UserError(f"cluster.folder = {str(logs)!r} cannot be made ({problem.strerror})") from None
 
 
-def _scheduler(spec, logs: Path, ends: ExitStack):
+def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client":
     """A client of a new scheduler in this process, still without workers; what is to be ended goes on `ends`."""
     import dask
     from distributed import Client
@@ -85,7 +91,7 @@ def _scheduler(spec, logs: Path, ends: ExitStack):
     return found
 
 
-def _security(logs: Path, ends: ExitStack):
+def _security(logs: Path, ends: ExitStack) -> "Security":
     """Mutual TLS with a certificate of its own for this run, in a folder that only its owner can read."""
     keys = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="tls-", dir=logs)))
     return protection.mutual(*protection.written(*protection.certificate(), keys))

@@ -1,11 +1,12 @@
 """Optional packages: what is missing is one line that says what to install."""
 
 from importlib import import_module
+from typing import Any
 
 from tcdp_sim.errors import UserError
 
 
-def needed(module: str, extra: str):
+def needed(module: str, extra: str) -> Any:
     """The imported module; UserError that names the extra which brings it."""
     try:
         return import_module(module)

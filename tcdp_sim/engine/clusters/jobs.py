@@ -2,11 +2,15 @@
 
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.errors import UserError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 PERIOD = 10.0  # seconds between looks at the queue
 PATIENCE = 60.0  # seconds for the queue to answer
@@ -21,7 +25,7 @@ class Jobs:
     mine: the command that prints the numbers of the user's jobs, one a line.
     """
 
-    def __init__(self, cluster, count: int, mine: Sequence[str], logs: Path):
+    def __init__(self, cluster: Any, count: int, mine: Sequence[str], logs: Path) -> None:
         self._cluster, self._count, self._mine, self._logs = cluster, count, mine, logs
         self._complaints: list[str] = []
         self._joined: set[str] = set()
@@ -51,11 +55,11 @@ class Jobs:
             return len(names)
 
     @contextmanager
-    def tended(self, client) -> Iterator[None]:
+    def tended(self, client: "Client") -> Iterator[None]:
         """Look after the jobs while the block runs; UserError out of it when that is of no use any more."""
         stopped = []
 
-        def keep():
+        def keep() -> None:
             while not self._end.wait(PERIOD):
                 try:
                     self.tend()
@@ -80,7 +84,7 @@ class Jobs:
         """Submit no more."""
         self._end.set()
 
-    async def _forget(self, gone) -> None:
+    async def _forget(self, gone: Mapping[str, Any]) -> None:
         for name, job in gone.items():
             if self._cluster.workers.get(name) is job:
                 del self._cluster.workers[name]
@@ -107,7 +111,7 @@ class Jobs:
         return f"{told}; the last line of {newest} is: {lines[-1][:300]}"
 
 
-def _is_gone(job, queued: set[str] | None) -> bool:
+def _is_gone(job: Any, queued: set[str] | None) -> bool:
     return job.job_id is None or (queued is not None and job.job_id not in queued)
 
 
@@ -115,7 +119,7 @@ def _has_worker(job: str, workers: set[str]) -> bool:
     return job in workers or any(name.startswith(f"{job}-") for name in workers)
 
 
-def _telling(job_class, complaints: list[str]):
+def _telling(job_class: Any, complaints: list[str]) -> type:
     """The job's class, which keeps what the queue says when it refuses a job (dask would only log it).
 
     Such a job counts as begun, and `tend` finds it missing from the queue; one that is closed says so to dask.
@@ -123,7 +127,7 @@ def _telling(job_class, complaints: list[str]):
     from distributed.core import Status
 
     class Telling(job_class):
-        async def start(self):
+        async def start(self) -> None:
             try:
                 await super().start()
             except (RuntimeError, OSError, ValueError) as problem:
@@ -131,7 +135,7 @@ def _telling(job_class, complaints: list[str]):
                 complaints.append(" ".join(said.split())[:300])
                 self.status = Status.running
 
-        async def close(self):
+        async def close(self) -> None:
             await super().close()
             self.status = Status.closed
 
