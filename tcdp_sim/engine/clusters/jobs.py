@@ -126,7 +126,7 @@ def _telling(job_class: Any, complaints: list[str]) -> type:
     """
     from distributed.core import Status
 
-    class Telling(job_class):
+    class Telling(job_class):  # type: ignore[misc]  # known when the queue is, at run time
         async def start(self) -> None:
             try:
                 await super().start()
