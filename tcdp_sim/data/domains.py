@@ -140,8 +140,8 @@ def _readable(
     records = sum(totals[label] for label in wrong)
     if numbers or nulls != "drop":
         kind = "numbers" if read is as_decimal else "integers"
-        told = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
-        raise UserError(f"{told}; decimals need a width there" if numbers else f"{told}, or nulls = drop")
+        message = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
+        raise UserError(f"{message}; decimals need a width there" if numbers else f"{message}, or nulls = drop")
     kept = {label: count for label, count in totals.items() if label not in set(wrong)}
     return kept, {"unreadable_dropped": records}
 
@@ -178,12 +178,12 @@ def _widths(domain: Mapping[str, Any], where: str) -> tuple[Fraction, Fraction, 
     only_keys(where, domain, ("from", "to", "width"))
     low, high, width = (_exactly(where, domain, key) for key in ("from", "to", "width"))
     if not low < high or not 0 < width <= high - low:
-        told = f"from = {domain['from']}, to = {domain['to']}, width = {domain['width']}"
-        raise UserError(f"{where}: {told} make no bins; valid: from < to, and 0 < width <= to - from")
+        message = f"from = {domain['from']}, to = {domain['to']}, width = {domain['width']}"
+        raise UserError(f"{where}: {message} make no bins; valid: from < to, and 0 < width <= to - from")
     bins = (high - low) / width
     if bins.denominator != 1 or bins > LARGEST_DOMAIN:
-        told = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
-        raise UserError(f"{where}: {told}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
+        message = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
+        raise UserError(f"{where}: {message}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
     return low, width, int(bins)
 
 

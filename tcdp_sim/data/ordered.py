@@ -47,8 +47,8 @@ def _inside(where: str, found: Counter[int], low: int, high: int, outside: str) 
         return found, {}
     if outside == "error":
         wrong = min(beyond) if min(beyond) < low else max(beyond)
-        said = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
-        raise UserError(f"{said}, or outside = drop or clip")
+        message = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
+        raise UserError(f"{message}, or outside = drop or clip")
     kept: Counter[int] = Counter()
     for value, times in found.items():
         if outside == "clip" or low <= value <= high:

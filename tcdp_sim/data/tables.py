@@ -43,14 +43,14 @@ def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> 
     where, outside, counted = f"{path}, column {shown(label)}", spec.get("outside", "error"), count is not None
     placed = place(totals, spec.get("domain"), outside, nulls, counted=counted, where=where)
     left_out += Counter(placed.left_out)
-    said = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
+    left_out_text = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
     counts = [total for total in placed.totals.values() if total]
     if not counts:
-        raise UserError(f"{where}: there are no records{said}; valid: one or more")
+        raise UserError(f"{where}: there are no records{left_out_text}; valid: one or more")
     if sum(counts) > MOST_RECORDS:
         raise UserError(f"{where}: {sum(counts):.3g} records; valid: at most {MOST_RECORDS:.3g}")
     by = f", counts {shown(count)}" if counted else ""
-    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{said}"
+    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{left_out_text}"
     bins = placed.bins if k is None else _embedded(k, placed.bins, where)
     return Counts(str(spec.get("name")), np.array(counts, dtype=np.int64), bins, source, dict(left_out))
 

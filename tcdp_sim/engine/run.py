@@ -54,8 +54,8 @@ def _execute(study: Study, run: Run, tell: Tell) -> int:
         tell(line)
     wanted = {cell.id: s.chunks for cell in cells}
     todo = schedule.pending(cells, wanted, run.has)
-    told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
-    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {told}")
+    message = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
+    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {message}")
     failed: set[str] = set()
     try:
         wanted = _until_precise(study, run, todo, wanted, failed, tell)
@@ -126,8 +126,8 @@ def _simulate(
         written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
         total = sum(wanted.values())
         kept = total - len(schedule.pending(study.plan.laws, wanted, written.has))
-        said = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
-        raise KeyboardInterrupt(said) from None
+        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+        raise KeyboardInterrupt(message) from None
 
 
 def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
@@ -141,8 +141,8 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
-    said = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
-    return f"a chunk ended with an error: {said}; on_error=continue goes on with the other cells"
+    message = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
+    return f"a chunk ended with an error: {message}; on_error=continue goes on with the other cells"
 
 
 def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:

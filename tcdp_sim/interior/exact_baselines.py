@@ -45,10 +45,10 @@ def exponential_success(profile: LevelProfile, epsilon: float) -> float:
     From the odds of the elements outside the data, which have depth 0, against those at and between the points. The
     profile must know its values.
     """
-    told, total = profile.points.values, float(profile.total)
-    if told is None:
+    values, total = profile.points.values, float(profile.total)
+    if values is None:
         raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
-    *places, end = told
+    *places, end = values
     outside = places[0] + end - places[-1]
     if not outside:
         return 1.0

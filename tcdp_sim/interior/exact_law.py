@@ -77,10 +77,10 @@ def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
 
 def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
     """The log-probability of every element of a domain of at most 65,536 elements."""
-    told = profile.points.values
-    if told is None or told[-1] >= MOST_LEAVES:
+    values = profile.points.values
+    if values is None or values[-1] >= MOST_LEAVES:
         raise UserError(f"the domain is too large for the law of every element; valid: k <= {MOST_LEAVES}")
-    k = told[-1] + 1
+    k = values[-1] + 1
     leaf, log_p = [], []
     for law in level_laws(profile, recipe):
         for node, weight, depths in _nodes(profile, law, k):

@@ -84,7 +84,7 @@ def plan(
     """
     cells: dict[Any, Cell] = {}
     counts: dict[str, Any] = {}
-    told: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
     once = _Once()
@@ -109,10 +109,10 @@ def plan(
         cells.setdefault((cell.id, *cell.coords.items()), cell)
         counts[cell.counts] = data.counts if data else NO_COUNTS
         if data and (data.own or data.left_out):
-            told.setdefault(data.name, data)
+            described.setdefault(data.name, data)
     if not cells:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(tuple(cells.values()), counts, tuple(skipped), told)
+    return Plan(tuple(cells.values()), counts, tuple(skipped), described)
 
 
 def _place(where: str) -> str:
@@ -154,8 +154,8 @@ def _cell(
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
-    told = (once(digest), once(str(built.guarantee)), once(noise))
-    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)
+    texts = (once(digest), once(str(built.guarantee)), once(noise))
+    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
 
 
 class _Once:

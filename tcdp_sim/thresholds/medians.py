@@ -94,7 +94,7 @@ def plan_medians(
     bits = min(2 * ceil(log2(n)) + 20 if n > 1 else 20, 62)
     spare = 62 - (k - 1).bit_length()
     bits = spare if 2 * log2(n) < spare < bits else bits  # machine integers, if they leave ties rare enough
-    told = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
-    wide = Finder(*told, None, family, calibration)
+    finder_arguments = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
+    wide = Finder(*finder_arguments, None, family, calibration)
     size = min(wide.needed, n) if size is None else size
-    return Medians(n, levels, bits, Finder(*told, size, family, calibration))
+    return Medians(n, levels, bits, Finder(*finder_arguments, size, family, calibration))

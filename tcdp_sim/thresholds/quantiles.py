@@ -62,11 +62,13 @@ def plan_quantiles(
 
     size: of each window; default what is proved to suffice, but at most n. UserError unless 0 < p < 1, ascending.
     """
-    told = tuple(real("quantile", p, 0, 1) for p in levels)
-    if not told or list(told) != sorted(set(told)):
+    probabilities = tuple(real("quantile", p, 0, 1) for p in levels)
+    if not probabilities or list(probabilities) != sorted(set(probabilities)):
         raise UserError(f"quantiles = {list(levels)} is not valid; valid: ascending numbers between 0 and 1")
     if n < 1:
         raise UserError(f"n = {n} is not valid; valid: at least 1 record")
-    told_finder = (k, rho / len(told), omega, beta / len(told))
-    wide = Finder(*told_finder, None, family, calibration)
-    return Quantiles(told, n, Finder(*told_finder, min(wide.needed, n) if size is None else size, family, calibration))
+    finder_arguments = (k, rho / len(probabilities), omega, beta / len(probabilities))
+    wide = Finder(*finder_arguments, None, family, calibration)
+    return Quantiles(
+        probabilities, n, Finder(*finder_arguments, min(wide.needed, n) if size is None else size, family, calibration)
+    )

@@ -29,10 +29,12 @@ def check(client: "Client", strict: bool, tell: Tell) -> None:
     other = [worker for worker, theirs in _asked(client, bit_stream, strangers).items() if theirs != random]
     if other:
         raise UserError(f"{_some(other)}: the random generator gives another stream than here; use the same numpy")
-    said = f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
+    message = (
+        f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
+    )
     if strict:
-        raise UserError(f"{said}; numerics=warn accepts that")
-    tell(f"warning: {said}; the numbers are right, but not bit-identical")
+        raise UserError(f"{message}; numerics=warn accepts that")
+    tell(f"warning: {message}; the numbers are right, but not bit-identical")
 
 
 def _versions(found: Mapping[str, Any], tell: Tell) -> None:

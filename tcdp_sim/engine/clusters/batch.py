@@ -62,8 +62,8 @@ def _ready(name: str, logs: Path) -> None:
         needed("dask_jobqueue", name)
     for tool in QUEUES[name]["tools"]:
         if shutil.which(tool) is None:
-            told = f"cluster={name}: there is no {tool} on this machine"
-            raise UserError(f"{told}; start the run where jobs are submitted")
+            message = f"cluster={name}: there is no {tool} on this machine"
+            raise UserError(f"{message}; start the run where jobs are submitted")
     try:
         logs.mkdir(parents=True, exist_ok=True)
     except OSError as problem:

@@ -12,5 +12,5 @@ def needed(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as problem:
         missing = (problem.name or module).partition(".")[0]
-        told = f"cluster={extra} needs the package {missing.replace('_', '-')}"
-        raise UserError(f"{told}; install it with: pip install 'tcdp_sim[{extra}]'") from None
+        message = f"cluster={extra} needs the package {missing.replace('_', '-')}"
+        raise UserError(f"{message}; install it with: pip install 'tcdp_sim[{extra}]'") from None

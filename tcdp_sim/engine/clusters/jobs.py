@@ -93,22 +93,22 @@ class Jobs:
     def _queued(self) -> set[str] | None:
         """The numbers of the jobs that wait or run; None when the queue does not answer."""
         try:
-            said = subprocess.run(self._mine, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+            output = subprocess.run(self._mine, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         except (OSError, subprocess.SubprocessError):
             return None
-        return {line.strip().split(".")[0] for line in said.splitlines()}
+        return {line.strip().split(".")[0] for line in output.splitlines()}
 
     def _reason(self) -> str:
-        told = f"{self._failures} jobs ended before their worker came"
+        message = f"{self._failures} jobs ended before their worker came"
         if self._complaints:
-            return f"{told}: {self._complaints[-1]}"
+            return f"{message}: {self._complaints[-1]}"
         logs = [path for path in self._logs.iterdir() if path.is_file() and not path.name.startswith(".")]
         logs = [path for path in logs if path.stat().st_size]
         if not logs:
-            return f"{told}; they left no log in {self._logs}"
+            return f"{message}; they left no log in {self._logs}"
         newest = max(logs, key=lambda path: path.stat().st_mtime)
         lines = newest.read_text("utf-8", "replace").strip().splitlines() or [""]
-        return f"{told}; the last line of {newest} is: {lines[-1][:300]}"
+        return f"{message}; the last line of {newest} is: {lines[-1][:300]}"
 
 
 def _is_gone(job: Any, queued: set[str] | None) -> bool:
@@ -131,8 +131,8 @@ def _telling(job_class: Any, complaints: list[str]) -> type:
             try:
                 await super().start()
             except (RuntimeError, OSError, ValueError) as problem:
-                said = str(problem).partition("stderr:")[2] or str(problem)
-                complaints.append(" ".join(said.split())[:300])
+                complaint = str(problem).partition("stderr:")[2] or str(problem)
+                complaints.append(" ".join(complaint.split())[:300])
                 self.status = Status.running
 
         async def close(self) -> None:

@@ -38,8 +38,8 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
                 found = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
-            told = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
-            raise UserError(told) from None
+            message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
+            raise UserError(message) from None
         yield found
     finally:
         with interrupts.held():

@@ -90,8 +90,8 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
             found.wait_for_workers(needed, timeout=wait)
         except TimeoutError:
             there = f"{len(found.nthreads())} of {needed} workers are at {address} after {wait} s"
-            told = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
-            raise UserError(told) from None
+            message = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
+            raise UserError(message) from None
         yield found
     finally:
         with interrupts.held():

@@ -168,9 +168,9 @@ def _bracket(pair: DominatingPair, releases: int, query: _Query) -> tuple[float,
 
 def _at_once(lost: float, ends: Atoms, releases: int, query: _Query) -> tuple[float, float]:
     """What the infinite losses and the largest finite one say, without any sum. ends: atoms that tell more."""
-    told = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
+    infinite = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
     most = releases * ends.loss.max(initial=-np.inf)
-    return query.at_once(told, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
+    return query.at_once(infinite, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
 
 
 def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
