@@ -53,11 +53,11 @@ def _evenly(groups: int) -> Shape:
 
 def _skew(n: int, k: int, draw: int, spread: Spread) -> list[int]:
     """Half of the records at one place, a quarter at another, and so on."""
-    places, left, found = spread(64, k), n, []
+    places, left, records = spread(64, k), n, []
     for place in places:
-        found += [place] * ((left + 1) // 2)
+        records += [place] * ((left + 1) // 2)
         left //= 2
-    return found[:n]
+    return records[:n]
 
 
 def _cluster(n: int, k: int, draw: int, spread: Spread) -> list[int]:

@@ -31,13 +31,13 @@ def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list
     log2_k = whole(f"{where}: log2_k", given(where, spec, "log2_k", "1 to 60"), 1, MOST_LOG2_K)
     finer = whole(f"{where}: finer", spec.get("finer", 0), 0, log2_k - 1)
     outside = choice(f"{where}: outside", spec.get("outside", "error"), OUTSIDE)
-    found, empty = _counted(where, spec)
-    found, done = _inside(where, found, low, low + 2 ** (log2_k - finer) - 1, outside)
-    if not found:
+    times, empty = _counted(where, spec)
+    times, done = _inside(where, times, low, low + 2 ** (log2_k - finer) - 1, outside)
+    if not times:
         raise UserError(f"{where}: no record is left; valid: 1 or more")
-    values = sorted(found)
+    values = sorted(times)
     done |= {"empty": empty} if empty else {}
-    return [(value - low) << finer for value in values], [found[value] for value in values], log2_k, done
+    return [(value - low) << finer for value in values], [times[value] for value in values], log2_k, done
 
 
 def _inside(where: str, found: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
@@ -64,7 +64,7 @@ def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
         raise UserError(f"{where}: only = {shown(only)} is not valid; valid: {{column: text}}")
     columns = [column, *([count] if count else []), *only]
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
-    found: Counter[int] = Counter()
+    times_of: Counter[int] = Counter()
     empty, wanted, own = 0, tuple(str(text) for text in only.values()), len(columns) - len(only)
     for row in _rows(where, spec, columns):
         if row[own:] != wanted:
@@ -75,10 +75,10 @@ def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
             times = _integer(where, count, row[1]) if count else 1
             if times < 0:
                 raise UserError(f"{where}: column {shown(count)} holds {times}; valid: 0 or more")
-            found[_integer(where, column, row[0])] += times
+            times_of[_integer(where, column, row[0])] += times
     if empty and nulls == "error":
         raise UserError(f"{where}: {empty} rows have an empty cell; valid: none, or nulls = drop")
-    return +found, empty
+    return +times_of, empty
 
 
 def _rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[tuple[str, str]]:

@@ -67,11 +67,11 @@ def _unit(count: str | None, person: str | None) -> str:
 def _columns(spec: Mapping[str, Any], path: Path | str) -> dict[str, str]:
     """The columns to be read, by what they are for: column, and if given count or id."""
     where = f"data {spec.get('name')}"
-    found = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
-    found |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
-    if len(found) == 3:
+    columns = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
+    columns |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
+    if len(columns) == 3:
         raise UserError(f"{where}: id and count are both given; valid: id where each row is one record, without count")
-    return found
+    return columns
 
 
 def _nulls(spec: Mapping[str, Any]) -> str:
@@ -96,11 +96,11 @@ def _full_rows(
 
 def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterator[FullRow]:
     """The rows, once it is known that nobody has two: what is promised is promised for one row."""
-    found: Counter[str] = Counter()
+    rows_of: Counter[str] = Counter()
     for row in rows:
-        found[row[1]] += 1
+        rows_of[row[1]] += 1
         yield row
-    (who, most), several = found.most_common(1)[0] if found else ("", 0), sum(n > 1 for n in found.values())
+    (who, most), several = rows_of.most_common(1)[0] if rows_of else ("", 0), sum(n > 1 for n in rows_of.values())
     if several:
         raise UserError(
             f"{path}, column {shown(column)}: {several} persons have several rows, {shown(who)} has {most}; valid: one "

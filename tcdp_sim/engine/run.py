@@ -146,9 +146,9 @@ def _first_error(study: Study, run: Run, failed: set[str]) -> str:
 
 
 def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:
-    found = problems.of_chunks(run.problems, wanted, run.has)
+    chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
     where = {cell.id: cell.where for cell in study.plan.laws}
-    problems.report(found, where, study.folder / "problems.csv", tell)
+    problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
 
 
 def _dataset(study: Study, run: Run, wanted: dict[str, int]) -> "xr.Dataset":

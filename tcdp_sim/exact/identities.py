@@ -39,9 +39,9 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     with np.errstate(over="ignore", invalid="ignore"):
         theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
     most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # with outputs whose loss is epsilon but for rounding
-    found, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
-    found, low, high = np.maximum(found, 0.0), np.maximum(found - slack, 0.0), np.minimum(found + slack, 1.0)
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, found, high)))
+    delta, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
+    delta, low, high = np.maximum(delta, 0.0), np.maximum(delta - slack, 0.0), np.minimum(delta + slack, 1.0)
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, delta, high)))
 
 
 def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None = None) -> Bounds:

@@ -35,8 +35,8 @@ def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bound
     """
     pair = _Pair(p, q)
     flat = np.ravel(real("orders", orders, 1, closed=True, finite=False))
-    found = np.array([_renyi(pair, order) for order in flat])
-    return _shaped(found, orders)
+    rows = np.array([_renyi(pair, order) for order in flat])
+    return _shaped(rows, orders)
 
 
 def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[Any]:
@@ -60,8 +60,8 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
     low, middle, high = sets.integrate_above(flat, integrand)
     slack = 1e-12 * middle
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
-    found = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
-    return _shaped(found, epsilons)
+    rows = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
+    return _shaped(rows, epsilons)
 
 
 def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
@@ -120,8 +120,8 @@ class _Pair:
             scaled = np.exp(logs - top)
             rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
             near = np.log1p((self.differs @ rise) / (self.of_q @ scaled))
-            found = np.where(np.abs(far) < 0.5, near, far)
-            return np.where(density.max(axis=0) > -np.inf, found, np.nan).reshape(np.shape(x))
+            value = np.where(np.abs(far) < 0.5, near, far)
+            return np.where(density.max(axis=0) > -np.inf, value, np.nan).reshape(np.shape(x))
 
     def sets(self) -> LevelSets:
         """The sets in which the loss exceeds a level."""
@@ -133,8 +133,8 @@ class _Pair:
 
     def panels(self, far: ArrayLike = (2.0,)) -> Floats:
         """Where panels of a quadrature end."""
-        found = panels(self.noise, self.shifts, far)
-        return found if self.noise.log_concave else graded(found)
+        edges = panels(self.noise, self.shifts, far)
+        return edges if self.noise.log_concave else graded(edges)
 
     def error(self, x: Floats) -> Floats:
         """By how much rounding may move the loss at x."""

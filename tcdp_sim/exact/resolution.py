@@ -52,7 +52,7 @@ def resolved(noise: Noise, edges: Floats) -> Floats:
     left, right = x[:-1], x[1:]
     mass, tail = _between(noise, left, right), noise.sf(np.minimum(np.abs(left), np.abs(right)))
     allowed = np.maximum(_LEAST * mass, _TAIL * tail + 1e-300)
-    found, todo = [x], (left, right, mass, allowed)
+    points, todo = [x], (left, right, mass, allowed)
     unit, weight = gauss_panels(np.array([0.0, 1.0]), 20)
     for _ in range(_ROUNDS):
         left, right, mass, allowed = todo
@@ -61,11 +61,11 @@ def resolved(noise: Noise, edges: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             bad = ~(np.abs(rule - mass) <= np.maximum(_CLOSE * mass, allowed))
         if not bad.any():
-            return np.unique(np.concatenate(found))
+            return np.unique(np.concatenate(points))
         left, right, allowed = left[bad], right[bad], allowed[bad]
         middle = 0.5 * (left + right)
-        found.append(middle)
-        if sum(map(len, found)) > _MOST:
+        points.append(middle)
+        if sum(map(len, points)) > _MOST:
             break
         left, right, allowed = np.concatenate([left, middle]), np.concatenate([middle, right]), np.tile(allowed, 2)
         todo = left, right, _between(noise, left, right), allowed

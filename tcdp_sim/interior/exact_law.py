@@ -66,13 +66,13 @@ def _level_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
 
 def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
     """The probability that the release is an interior point; within about 1e-9. The profile must know its values."""
-    found = 0.0
+    probability = 0.0
     for law in level_laws(profile, recipe):
         depths = _depths(profile, law)
         chosen = _candidate_law(depths, recipe)
         hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
-        found += np.exp(law.log_probability) * hits
-    return min(float(found), 1.0)
+        probability += np.exp(law.log_probability) * hits
+    return min(float(probability), 1.0)
 
 
 def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
@@ -174,8 +174,8 @@ def _top(segments: Segments, log_others: float, recipe: Recipe) -> float:
         lead = max(0.5 * (heaviest - second) - 1, 0)
         log_nodes = np.logaddexp(log_others, 0)
         return float(recipe.noise.sf(isf_log(recipe.noise, -max(log_nodes, np.log(2))) - lead))
-    found, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
-    return float(found[0])
+    wins, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
+    return float(wins[0])
 
 
 def histogram_law(
@@ -200,9 +200,9 @@ def histogram_law(
     with np.errstate(divide="ignore", over="ignore"):
         terms = -np.exp(log_many[:, None] + np.where(log_sf < -30, log_sf, np.log(-log_cdf)))  # log of cdf^many
         density = np.exp(log_many[:, None] + log_pdf - log_cdf + terms.sum(axis=0))
-    found = np.nan_to_num(density) @ weight
-    empty = found[-1] if log_empty > -np.inf else 0.0
-    return found[: len(counts)], float(empty)
+    wins = np.nan_to_num(density) @ weight
+    empty = wins[-1] if log_empty > -np.inf else 0.0
+    return wins[: len(counts)], float(empty)
 
 
 def _edges(centres: Floats, log_many: Floats, noise: Noise) -> Floats:

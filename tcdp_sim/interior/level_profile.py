@@ -72,8 +72,8 @@ class LevelProfile:
     @classmethod
     def of_bit_lengths(cls, gaps: Sequence[int], log2_k: int, weight: Sequence[int] | None = None) -> "LevelProfile":
         """The profile of data known by the levels at which neighbours meet; k = 2^log2_k may be too large to write."""
-        found = tree.from_bit_lengths(gaps, log2_k)
-        return cls(found, np.ones(len(gaps) + 1, dtype=np.int64) if weight is None else np.asarray(weight))
+        points = tree.from_bit_lengths(gaps, log2_k)
+        return cls(points, np.ones(len(gaps) + 1, dtype=np.int64) if weight is None else np.asarray(weight))
 
     @property
     def depth(self) -> int:

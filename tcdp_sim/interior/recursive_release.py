@@ -118,16 +118,16 @@ class RecursivePlan:
 
     def recipes(self, n: float) -> tuple[Recipe, ...]:
         """The trees' recipes for n records: thresholds in proportion to the proof's."""
-        found, total = [], float(n)
+        made, total = [], float(n)
         for i, stage in enumerate(self.stages):
             bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
             lower, upper = self._thresholds(i, n, total)
             paper = self.variant == "paper"
             floor = total / PAPER_SHARE + 1 if paper and i else None
             numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
-            found.append(Recipe(*numbers, how, 2 if paper else 3, floor))
+            made.append(Recipe(*numbers, how, 2 if paper else 3, floor))
             total = (upper - lower) / NODE_PER_STEP
-        return tuple(found)
+        return tuple(made)
 
     def _thresholds(self, i: int, n: float, total: float) -> tuple[float, float]:
         if self.variant == "paper":
@@ -236,8 +236,8 @@ class _DeepQuantile:
 
 def _margins(stage: Stage, each: float, n: float, outermost: bool) -> tuple[float, float]:
     if outermost:
-        found = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
-        return found.node, found.ends
+        needed = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
+        return needed.node, needed.ends
     noise = stage.parts.noise
     node = float(isf_log(noise, log(each / 2)) + isf_log(noise, log(each / 2) - stage.log2_k * log(2)))
     return node, 4 / stage.parts.epsilon_end * log(2 / each)

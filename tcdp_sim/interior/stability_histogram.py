@@ -50,9 +50,9 @@ def floor(promise: ApproxDP) -> float:
 
 def needs(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Needs:
     """The margins of `requirement`, with the floor in place of the noise of the empty nodes."""
-    found = luck(parts(promise), log2_k, n, beta)
-    node = found.heaviest + max(floor(promise), found.depth + found.occupied)
-    return Needs(found.gap, node, 2 * found.depth)
+    margins = luck(parts(promise), log2_k, n, beta)
+    node = margins.heaviest + max(floor(promise), margins.depth + margins.occupied)
+    return Needs(margins.gap, node, 2 * margins.depth)
 
 
 def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
@@ -62,8 +62,8 @@ def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
 
 def recipe(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Recipe:
     """The release on n records: thresholds in proportion to the proof's."""
-    bought, found = parts(promise), needs(promise, log2_k, n, beta)
-    scale = n / found.total
-    lower, upper = found.node * scale, n - found.ends * scale
+    bought, margins = parts(promise), needs(promise, log2_k, n, beta)
+    scale = n / margins.total
+    lower, upper = margins.node * scale, n - margins.ends * scale
     numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
     return Recipe(*numbers, "stability", floor=floor(promise))

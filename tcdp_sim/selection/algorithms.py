@@ -156,6 +156,6 @@ def noisy_top(
         np.add(own, listed, out=noisy[:, :n])
         if more:
             noisy[:, n:] = level + sample_top(noise, rng, others, more, len(noisy))
-        found = noisy.argmax(axis=1)[:, None] if m == 1 else np.argsort(-noisy, axis=1)[:, :m]
-        out[start : start + len(noisy)] = np.minimum(found, n)
+        places = noisy.argmax(axis=1)[:, None] if m == 1 else np.argsort(-noisy, axis=1)[:, :m]
+        out[start : start + len(noisy)] = np.minimum(places, n)
     return out

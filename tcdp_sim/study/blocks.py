@@ -22,11 +22,13 @@ NO_AXES = ("only_with", "unless_given", "blocks")
 
 def blocks(settings: Settings) -> dict[str, dict[str, Any]]:
     """Name -> axes of every block. UserError names what is no block."""
-    found = {"sweep": _completed(settings, {})}
+    completed = {"sweep": _completed(settings, {})}
     for name, block in _further(settings).items():
         if _absence(settings, name, block) is None:
-            found |= {where: _completed(settings, own, f"{where}.data") for where, own in _parts(f"also.{name}", block)}
-    return found
+            completed |= {
+                where: _completed(settings, own, f"{where}.data") for where, own in _parts(f"also.{name}", block)
+            }
+    return completed
 
 
 def absent_blocks(settings: Settings) -> list[str]:
@@ -42,8 +44,8 @@ def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
 
 def _further(settings: Settings) -> dict[str, Mapping[str, Any]]:
     """The blocks of `also`; null is no block."""
-    found = _mapping("also", settings.also)
-    return {name: _mapping(f"also.{name}", block) for name, block in found.items() if block is not None}
+    further = _mapping("also", settings.also)
+    return {name: _mapping(f"also.{name}", block) for name, block in further.items() if block is not None}
 
 
 def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -40,15 +40,15 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
             if name in axes:
                 raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
             axes[name] = values
-    found = _product(axes, _groups(block.get("zip"), axes, where), where)
+    product = _product(axes, _groups(block.get("zip"), axes, where), where)
     if block.get("cells") is not None:
         cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
         if not cells:
             raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
-        _affordable(where, len(found) * len(cells))
-        found = [_without_omega(point, cell) | cell for point in found for cell in cells]
+        _affordable(where, len(product) * len(cells))
+        product = [_without_omega(point, cell) | cell for point in product for cell in cells]
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
-    return [point for point in found if all(test(derived(point, where)) for test in tests)]
+    return [point for point in product if all(test(derived(point, where)) for test in tests)]
 
 
 def rounded(x: float) -> float:

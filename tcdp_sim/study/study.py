@@ -101,10 +101,10 @@ def prepare(settings: Settings) -> Study:
     _check_options(settings, mechanism)
     targets.check(settings.target_mcse, mechanism)
     _check_axes(settings, mechanism)
-    found = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
+    points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     load = _loader(settings)
-    plan = cells.plan(found, mechanism, settings.options, load, noises, settings.invalid, settings.share)
+    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
     chunks = len(plan.laws) * settings.chunks
     if chunks > MOST_CHUNKS:
         raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")

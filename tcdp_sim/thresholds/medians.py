@@ -64,8 +64,8 @@ class Medians:
         cut = high
         if low < high:
             start = len(local) // 2 - m // 2
-            found = self.finder.find(window(local, start, m, low + 1, high), rng)
-            cut = min(max(found, low + 1), high)
+            element = self.finder.find(window(local, start, m, low + 1, high), rng)
+            cut = min(max(element, low + 1), high)
         cuts.append(cut)
         inside = int(np.searchsorted(local, cut, side="right"))
         self._cut(local[:inside], low, cut, levels - 1, cuts, rng)

@@ -69,9 +69,9 @@ def search_rank(values: Ints, rank: int, k: int, rho: float, rng: np.random.Gene
     if not 2 <= k <= MOST_DOMAIN:
         raise UserError(f"k = {k} is not valid; valid: 2 to 2^62")
     levels = (k - 1).bit_length()
-    scale, found = sqrt(levels / (2 * rho)), np.zeros(trials, dtype=np.int64)
+    scale, element = sqrt(levels / (2 * rho)), np.zeros(trials, dtype=np.int64)
     for level in range(levels - 1, -1, -1):
-        middle = found + (1 << level) - 1
+        middle = element + (1 << level) - 1
         blurred = np.searchsorted(values, middle, side="right") + scale * rng.standard_normal(trials)
-        found += np.where(blurred >= rank - 0.5, 0, 1 << level)
-    return np.minimum(found, k - 1)
+        element += np.where(blurred >= rank - 0.5, 0, 1 << level)
+    return np.minimum(element, k - 1)

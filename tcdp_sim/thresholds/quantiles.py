@@ -34,13 +34,13 @@ class Quantiles:
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
         """One release."""
-        m, found = self.finder.m, []
+        m, elements = self.finder.m, []
         for p in self.levels:
             start = self.rank(p) - (m + 1) // 2
-            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            elements.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
         ranks = [0, *(self.rank(p) for p in self.levels), self.n]
         middle = [(a + b) / 2 for a, b in pairwise(ranks)]
-        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), tuple(middle), self.n)
+        return StepCdf(tuple(np.maximum.accumulate(np.array(elements, dtype=object)).tolist()), tuple(middle), self.n)
 
     def rank(self, p: float) -> int:
         """The rank that stands for the p-quantile."""

@@ -49,13 +49,15 @@ def _versions(found: Mapping[str, Any], tell: Tell) -> None:
 
 
 def _different(there: Mapping[str, Mapping[str, str]], here: Mapping[str, str], packages: tuple[str, ...]) -> str:
-    found = [
+    differences = [
         f"{who} has {package} {_version(one.get(package))}, this machine {_version(here.get(package))}"
         for who, one in there.items()
         for package in packages
         if one.get(package) != here.get(package)
     ]
-    return "" if not found else found[0] + (f" (and {len(found) - 1} more)" if found[1:] else "")
+    return (
+        "" if not differences else differences[0] + (f" (and {len(differences) - 1} more)" if differences[1:] else "")
+    )
 
 
 def _version(text: str | None) -> str:

@@ -43,14 +43,14 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     ends = ExitStack()
     try:
         with interrupts.held():
-            found = _scheduler(spec, logs, ends)
-            jobs = Jobs(found.cluster, count, mine, logs)
+            dask_client = _scheduler(spec, logs, ends)
+            jobs = Jobs(dask_client.cluster, count, mine, logs)
             ends.callback(jobs.close)
         tell(f"jobs submitted: {count}; waiting for the first worker (logs in {logs})")
         while not jobs.tend():
             time.sleep(POLL)
-        with jobs.tended(found):
-            yield found
+        with jobs.tended(dask_client):
+            yield dask_client
     finally:
         with interrupts.held():
             ends.close()
@@ -83,12 +83,12 @@ def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client"
             security = _security(logs, ends) if spec["tls"] else None
             cluster = cluster_class(**options(spec), security=security)
             ends.callback(cluster.close)
-            found = Client(cluster)
-            ends.callback(found.close)
+            dask_client = Client(cluster)
+            ends.callback(dask_client.close)
     except (RuntimeError, OSError, ValueError) as problem:  # no such interface, no port, a full disk
         reason = " ".join(str(problem).split())
         raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})") from None
-    return found
+    return dask_client
 
 
 def _security(logs: Path, ends: ExitStack) -> "Security":

@@ -27,10 +27,10 @@ def text(
     value = spec[key]
     if value is None and not needed:
         return None
-    found = str(value) if type(value) in numbers else value
-    if not isinstance(found, str) or not re.fullmatch(pattern, found):
+    written = str(value) if type(value) in numbers else value
+    if not isinstance(written, str) or not re.fullmatch(pattern, written):
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
-    return found
+    return written
 
 
 def whole(spec: Mapping[str, Any], key: str, low: int, high: int) -> int:
@@ -56,10 +56,10 @@ def memory(spec: Mapping[str, Any], key: str = "memory") -> str:
 def seconds(spec: Mapping[str, Any], key: str) -> int:
     """A span of time in seconds: 8h, 90min, 2d, HH:MM:SS, D-HH:MM:SS, or a whole number of seconds."""
     value = spec[key]
-    found = _seconds(value)
-    if found is None or not SHORTEST <= found <= LONGEST:
+    span = _seconds(value)
+    if span is None or not SHORTEST <= span <= LONGEST:
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: 1min to 366d, as 8h, 90min or 1-12:00:00")
-    return found
+    return span
 
 
 def _seconds(value: object) -> int | None:

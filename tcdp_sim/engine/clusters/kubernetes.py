@@ -61,13 +61,13 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
         try:
             cluster = operator.KubeCluster(**options(spec))
             started.append(cluster)
-            found = Client(cluster)
-            started.append(found)
-            found.wait_for_workers(1, timeout=START)
+            dask_client = Client(cluster)
+            started.append(dask_client)
+            dask_client.wait_for_workers(1, timeout=START)
         except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image
             reason = " ".join(str(problem).split())[:300] or type(problem).__name__
             raise UserError(f"cluster=kubernetes: the pods did not start ({reason})") from None
-        yield found
+        yield dask_client
     finally:
         with interrupts.held():
             for one in reversed(started):

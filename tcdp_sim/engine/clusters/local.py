@@ -35,12 +35,12 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     try:
         try:
             with interrupts.held():
-                found = _started(spec, ends)
+                dask_client = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
             message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
             raise UserError(message) from None
-        yield found
+        yield dask_client
     finally:
         with interrupts.held():
             ends.close()
@@ -64,9 +64,9 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
             silence_logs=logging.CRITICAL,
         )
         ends.callback(_close, cluster)
-        found = Client(cluster)
-        ends.callback(_close, found)
-    return found
+        dask_client = Client(cluster)
+        ends.callback(_close, dask_client)
+    return dask_client
 
 
 def _close(one: "Client | LocalCluster") -> None:

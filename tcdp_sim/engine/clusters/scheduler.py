@@ -49,12 +49,12 @@ def is_loopback(host: str) -> bool:
 
 def present(spec: Mapping[str, Any], tell: Tell) -> int:
     """How many workers are there now; UserError if the scheduler does not answer within ASK seconds."""
-    found = _connected(spec, min(spec["wait"], ASK), tell)
+    dask_client = _connected(spec, min(spec["wait"], ASK), tell)
     try:
-        return len(found.nthreads())
+        return len(dask_client.nthreads())
     finally:
         with interrupts.held():
-            found.close(timeout=5)
+            dask_client.close(timeout=5)
 
 
 def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
@@ -83,19 +83,19 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
     address, wait = spec["address"], spec["wait"]
-    found = _connected(spec, wait, tell)
+    dask_client = _connected(spec, wait, tell)
     try:
         needed = spec["workers"] or 1
         try:
-            found.wait_for_workers(needed, timeout=wait)
+            dask_client.wait_for_workers(needed, timeout=wait)
         except TimeoutError:
-            there = f"{len(found.nthreads())} of {needed} workers are at {address} after {wait} s"
+            there = f"{len(dask_client.nthreads())} of {needed} workers are at {address} after {wait} s"
             message = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
             raise UserError(message) from None
-        yield found
+        yield dask_client
     finally:
         with interrupts.held():
-            found.close(timeout=5)
+            dask_client.close(timeout=5)
 
 
 def _cause(problem: BaseException) -> str:

@@ -48,8 +48,8 @@ class Atoms:
         """A loss beyond which there is no more than that mass, with some room; inf if all of it has more."""
         order = np.argsort(-self.loss)
         first = int(np.argmax(np.cumsum(self.mass[order]) > mass))
-        found = self.loss[order][first]
-        return float(found + 0.01 * abs(found)) if first else np.inf
+        loss = self.loss[order][first]
+        return float(loss + 0.01 * abs(loss)) if first else np.inf
 
     def without(self, top: float) -> "Atoms":
         """Losses beyond `top` made infinite: that tells more."""
@@ -96,8 +96,8 @@ class Cells:
         share = np.where(width[:, None] > 0, np.clip(share, 0, 1), 0.0)
         mass = np.concatenate([(self.mass * (1 - share)).sum(axis=1), (self.mass * share).sum(axis=1)])
         loss = np.concatenate([self.low + self.slack, self.high + self.slack])
-        found = self._completed(loss, mass, DENSITY)
-        return Atoms(found.loss, found.mass, found.lost + self.unknown).without_rare()
+        atoms = self._completed(loss, mass, DENSITY)
+        return Atoms(atoms.loss, atoms.mass, atoms.lost + self.unknown).without_rare()
 
     def merged(self, offset: float, step: float) -> Atoms:
         """The cells around every point of the grid as one atom, where P and Q of them have their ratio: tells less."""

@@ -49,8 +49,8 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
 
     def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
         log_room = np.log(room(atoms, t))
-        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
-        return theta, found, log_room
+        theta, exponent = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
+        return theta, exponent, log_room
 
     def again(high: float) -> Saddle:
         # Chernoff's bound on epsilon, far off where delta is large, gives way to the upper end found
@@ -78,8 +78,8 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     share = scalar("tolerance", tolerance, 0)
 
     def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
-        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
-        return theta, epsilon, found
+        theta, exponent = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
+        return theta, epsilon, exponent
 
     def of_one(atoms: Atoms, t: int) -> float:  # of one release alone: of several it is no smaller
         return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
@@ -193,8 +193,8 @@ def _least(f: Callable[[float], float], atoms: Atoms, releases: int) -> tuple[fl
     """
     spread = _spread(atoms)
     ends = np.log(_STEEPNESS) - np.log([spread + releases * abs(dot(atoms.mass, atoms.loss)), spread])
-    found = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
-    return float(np.exp(found.x)), float(found.fun)
+    minimum = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
+    return float(np.exp(minimum.x)), float(minimum.fun)
 
 
 def _spread(atoms: Atoms) -> float:

@@ -146,14 +146,14 @@ def _log_mass_of_each(noise: Noise, left: Floats, right: Floats) -> Floats:
         start = noise.logsf(left)
         upper = start + np.log(-np.expm1(np.minimum(outer - start, 0.0)))
         centre = np.log1p(-np.minimum(noise.cdf(left) + noise.sf(right), 1.0))
-        found = np.where(left >= 0, upper, centre)
-    found = np.where((left < right) & ~np.isnan(found), found, -np.inf)
+        log_mass_between = np.where(left >= 0, upper, centre)
+    log_mass_between = np.where((left < right) & ~np.isnan(log_mass_between), log_mass_between, -np.inf)
     near = np.where(left >= 0, start, np.log(0.5))
-    for i in np.flatnonzero((left < right) & (found < near + np.log(_NARROW)) & (near > -650)):
+    for i in np.flatnonzero((left < right) & (log_mass_between < near + np.log(_NARROW)) & (near > -650)):
         edges = [left[i], right[i]] if left[i] >= 0 else [left[i], 0.0, right[i]]
         with np.errstate(divide="ignore"):
-            found[i] = np.log(integrate(noise.pdf, edges).estimate)
-    return found
+            log_mass_between[i] = np.log(integrate(noise.pdf, edges).estimate)
+    return log_mass_between
 
 
 def _size(log_density: Floats) -> Floats:

@@ -87,8 +87,8 @@ def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, floa
     low, high = 0.0, 1.0
     while fails(high / 1024).upper <= beta:
         high /= 1024
-    while (found := fails(high)).upper > beta:
-        low = high if found.lower >= beta else low
+    while (failure := fails(high)).upper > beta:
+        low = high if failure.lower >= beta else low
         high *= 2
         if high > MOST:
             return low, np.inf
@@ -176,13 +176,13 @@ def _noisy_max(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bou
     if gap == 0:
         value = np.exp(np.sum(np.log(np.arange(1, m + 1)) - np.log(k - np.arange(m))))
         return _probability(value if success else 1 - value, 1e-13)
-    found = _leaders_win(noise, gap, k, m, success)
+    bounds = _leaders_win(noise, gap, k, m, success)
     if np.isinf(noise.isf(0.0)):
-        return found
+        return bounds
     shift = 1e-15 * (noise.isf(0.0) + gap)
     ends = [_leaders_win(noise, max(g, 0.0), k, m, success) for g in (gap - shift, gap + shift)]
     low, high = ends if success else reversed(ends)  # it is monotone in the gap
-    return Bounds(min(low.lower, found.lower), found.estimate, max(high.upper, found.upper))
+    return Bounds(min(low.lower, bounds.lower), bounds.estimate, max(high.upper, bounds.upper))
 
 
 def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bounds:
