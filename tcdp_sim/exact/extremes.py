@@ -18,7 +18,10 @@ _ROUNDING = 2.0**-48  # relative error of a tail probability computed here
 
 
 def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
-    """The q-quantile of the maximum of `count` iid draws; count real in [1, 1e300], 0 < q < 1; counts."""
+    """The q-quantile of the maximum of `count` iid draws; count real in [1, 1e300], 0 < q < 1; counts.
+
+    Scalars or arrays, which broadcast. Raises ValueError for values out of range.
+    """
     log_below = _log_below(count, q)
     low = np.greater(log_below, 0.5)  # then the lower tail: 1 minus it has no digits of it left
     tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
@@ -31,7 +34,10 @@ def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any
 
 
 def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[Any]:
-    """P[the largest absolute value of `count` iid draws exceeds threshold >= 0]."""
+    """P[the largest absolute value of `count` iid draws exceeds threshold >= 0 (counts)]; scalars or arrays.
+
+    count: real in [1, 1e300]. Raises ValueError for values out of range.
+    """
     draws = _count(count)
     level = real("threshold", threshold, 0, closed=True, finite=False)
     tail = 2 * noise.sf(level)

@@ -40,6 +40,7 @@ def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size
 
     count: real, 1 <= count <= 1e300 (the law with distribution function cdf^count), scalar or broadcasting
     against `size`; size: shape of the result, default that of `count` and the noise. Returns counts.
+    Raises ValueError for a count out of range.
     """
     draws, shape = _arguments(noise, count, size)
     return _upper(noise, _exponential(rng, shape) / draws)

@@ -132,7 +132,10 @@ def loss_sets(noise: Noise, shift: float) -> LevelSets:
 
 
 def log_mass(noise: Noise, left: Floats, right: Floats) -> Floats:
-    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis."""
+    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis.
+
+    left, right: counts, shape (pieces, levels), empty intervals with equal ends; the result: shape (levels,), <= 0.
+    """
     parts = _log_mass_of_each(noise, left.ravel(), right.ravel()).reshape(left.shape)
     with np.errstate(divide="ignore", under="ignore"):
         return np.minimum(np.logaddexp.reduce(parts, axis=0), 0.0)

@@ -176,7 +176,7 @@ def summed(
 
 
 def ever(chance: float, releases: int) -> float:
-    """The probability that what has this chance in one release happens in any of so many."""
+    """The probability that what has this chance in one release (cut at 1) happens in any of `releases` >= 1."""
     with np.errstate(divide="ignore"):
         return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
 
