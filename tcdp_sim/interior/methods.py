@@ -59,102 +59,106 @@ def is_tree(method: str) -> bool:
     return method not in (*BASELINES, WEAKER)
 
 
-def weaker_promise(asked: Budget) -> ApproxDP:
+def weaker_promise(available: Budget) -> ApproxDP:
     """What the stability histogram is given: the (epsilon, delta) that the target implies."""
-    return stability_histogram.implied(asked.rho, _omega(asked), asked.delta)
+    return stability_histogram.implied(available.rho, _omega(available), available.delta)
 
 
-def required_n(method: str, asked: Budget, log2_k: float) -> int:
+def required_n(method: str, available: Budget, log2_k: float) -> int:
     """The least n at which the method is proved to succeed with probability 1 - beta.
 
     For the baselines the n at which their worst data set succeeds with just that probability. For Algorithms 21 and
     22 the requirement of their thresholds, which is no proof.
     """
     if method == "exponential":
-        epsilon = exponential_epsilon(asked.rho, asked.accounting)
-        return ceil(records_needed.exponential_required_n(epsilon, log2_k, asked.beta))
+        epsilon = exponential_epsilon(available.rho, available.accounting)
+        return ceil(records_needed.exponential_required_n(epsilon, log2_k, available.beta))
     if method == "binary_search":
-        return ceil(records_needed.binary_search_required_n(asked.rho, log2_k, asked.beta))
+        return ceil(records_needed.binary_search_required_n(available.rho, log2_k, available.beta))
     if method == WEAKER:
-        return stability_histogram.required_n(weaker_promise(asked), log2_k, asked.beta)
+        return stability_histogram.required_n(weaker_promise(available), log2_k, available.beta)
     if method in RECURSIONS:
-        return _recursion(method, asked, log2_k).required_n()
-    return records_needed.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
+        return _recursion(method, available, log2_k).required_n()
+    return records_needed.required_n(_bought(method, available, log2_k), log2_k, available.beta, ONE_TREE[method][1])
 
 
-def described(method: str, asked: Budget, log2_k: float, n: int) -> dict[str, Any]:
+def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str, Any]:
     """The parameters of the method on n records, as plain data."""
     if method == "exponential":
-        return {"scale": exponential_epsilon(asked.rho, asked.accounting)}
+        return {"scale": exponential_epsilon(available.rho, available.accounting)}
     if method == "binary_search":
-        return {"scale": comparison_scale(asked.rho, log2_k)}
+        return {"scale": comparison_scale(available.rho, log2_k)}
     if method == WEAKER:
-        recipes: tuple[Recipe, ...] = (stability_histogram.recipe(weaker_promise(asked), log2_k, n, asked.beta),)
+        recipes: tuple[Recipe, ...] = (
+            stability_histogram.recipe(weaker_promise(available), log2_k, n, available.beta),
+        )
     elif method in RECURSIONS:
-        recipes = _recursion(method, asked, log2_k).recipes(n)
+        recipes = _recursion(method, available, log2_k).recipes(n)
     else:
         selection, variant = ONE_TREE[method]
-        bought = _bought(method, asked, log2_k)
-        recipes = (budget.recipe(bought, log2_k, n, asked.beta, variant, selection),)
+        bought = _bought(method, available, log2_k)
+        recipes = (budget.recipe(bought, log2_k, n, available.beta, variant, selection),)
     return {"recipes": [_plain(recipe) for recipe in recipes]}
 
 
-def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
+def ledger(method: str, available: Budget, log2_k: float) -> tuple[Step, ...]:
     """Where the budget of a method with trees goes."""
     if method == WEAKER:
-        return stability_histogram.ledger(weaker_promise(asked))
+        return stability_histogram.ledger(weaker_promise(available))
     if method in RECURSIONS:
-        return _recursion(method, asked, log2_k).ledger()
-    bought = _bought(method, asked, log2_k)
-    split = asked.split or _default_split(asked, log2_k)
-    how = asked.calibration or asked.accounting
+        return _recursion(method, available, log2_k).ledger()
+    bought = _bought(method, available, log2_k)
+    split = available.split or _default_split(available, log2_k)
+    how = available.calibration or available.accounting
     selection = ONE_TREE[method][0]
-    return budget.ledger(bought, asked.rho, asked.omega or inf, split, asked.accounting, how, selection)
+    return budget.ledger(bought, available.rho, available.omega or inf, split, available.accounting, how, selection)
 
 
-def _default_split(asked: Budget, log2_k: float) -> tuple[float, float, float]:
-    how = asked.calibration or asked.accounting
-    return budget.default_split(asked.rho, _omega(asked), float(log2_k), _family(asked), asked.accounting, how)
+def _default_split(available: Budget, log2_k: float) -> tuple[float, float, float]:
+    how = available.calibration or available.accounting
+    return budget.default_split(
+        available.rho, _omega(available), float(log2_k), _family(available), available.accounting, how
+    )
 
 
-def _bought(method: str, asked: Budget, log2_k: float) -> Parts:
+def _bought(method: str, available: Budget, log2_k: float) -> Parts:
     return budget.parts(
-        asked.rho,
-        _omega(asked),
+        available.rho,
+        _omega(available),
         log2_k,
-        split=asked.split,
-        family=_family(asked),
-        accounting=asked.accounting,
-        calibration=asked.calibration,
+        split=available.split,
+        family=_family(available),
+        accounting=available.accounting,
+        calibration=available.calibration,
         selection=ONE_TREE[method][0],
     )
 
 
 @lru_cache(maxsize=256)
-def _recursion(method: str, asked: Budget, log2_k: float) -> RecursivePlan:
+def _recursion(method: str, available: Budget, log2_k: float) -> RecursivePlan:
     depth, variant = RECURSIONS[method]
     return plan_recursion(
-        asked.rho,
-        _omega(asked),
+        available.rho,
+        _omega(available),
         log2_k,
         depth,
-        family=_family(asked),
-        accounting=asked.accounting,
-        calibration=asked.calibration,
-        beta=asked.beta,
+        family=_family(available),
+        accounting=available.accounting,
+        calibration=available.calibration,
+        beta=available.beta,
         variant=variant,
     )
 
 
-def _family(asked: Budget) -> str:
+def _family(available: Budget) -> str:
     """The family of noise, which every method with trees has."""
-    if asked.family is None:
+    if available.family is None:
         raise ValueError("family = None is not valid; valid: a family of noise")
-    return asked.family
+    return available.family
 
 
-def _omega(asked: Budget) -> float:
-    return inf if asked.omega is None else asked.omega
+def _omega(available: Budget) -> float:
+    return inf if available.omega is None else available.omega
 
 
 def _plain(recipe: Recipe) -> dict[str, Any]:
