@@ -1,9 +1,16 @@
 """One way to say that an input is wrong: what, its value, and what would be valid."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from math import inf
 from numbers import Real
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 # numpy is imported where it is used: a command line that only says --help or what is misspelt does without.
 
@@ -16,7 +23,17 @@ class Failure(Exception):
     """A run ended without all that was asked for, by no mistake of the user's; told in one line, exit code 1."""
 
 
-def real(name: str, value, low: float, high: float = inf, *, closed: bool = False, finite: bool = True):
+@overload
+def real(
+    name: str, value: float, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
+) -> float: ...
+@overload
+def real(
+    name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
+) -> "float | NDArray[np.float64]": ...
+def real(
+    name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
+) -> "float | NDArray[np.float64]":
     """Return `value` as a float, or as a read-only float array, once it is known to lie in its range.
 
     The range is low < value < high; `closed` admits low itself, `finite=False` admits high itself.
@@ -42,19 +59,17 @@ def real(name: str, value, low: float, high: float = inf, *, closed: bool = Fals
     return array
 
 
-def scalar(name: str, value, low: float, high: float = inf, **how) -> float:
+def scalar(
+    name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
+) -> float:
     """As `real`, for one number; ValueError for an array."""
-    found = real(name, value, low, high, **how)
-    if not isinstance(found, float):
-        raise ValueError(f"{name} = {value!r} is not one number; {_range(name, low, high, **_ends(how))}")
-    return found
+    number = real(name, value, low, high, closed=closed, finite=finite)
+    if not isinstance(number, float):
+        raise ValueError(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}")
+    return number
 
 
-def _ends(how):
-    return {"closed": False, "finite": True} | how
-
-
-def _numbers(value):
+def _numbers(value: object) -> "NDArray[Any]":
     """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
     import numpy as np
 
@@ -73,20 +88,20 @@ def _range(name: str, low: float, high: float, closed: bool, finite: bool) -> st
     return f"valid: {low:g} {left} {name} {right} {high:g}"
 
 
-def choice(name: str, value, valid):
+def choice(name: str, value: Any, valid: Collection[T]) -> T:
     """Return `value` if it is one of `valid`, else raise ValueError listing them."""
     try:
-        known = value in valid
+        is_known = value in valid
     except (TypeError, ValueError):  # a list, an array
-        known = False
-    if not known:
+        is_known = False
+    if not is_known:
         names = tuple(map(str, valid))
         near = suggestion(value, names) if isinstance(value, str) else ""
         raise ValueError(f"{name} = {value!r} is not known; valid: {', '.join(names)}{near}")
     return value
 
 
-def known(name: str, value, valid: Iterable):
+def known(name: str, value: Any, valid: Iterable[T]) -> T:
     """As `choice`, for what a user has written: raises UserError."""
     try:
         return choice(name, value, tuple(valid))
@@ -94,15 +109,15 @@ def known(name: str, value, valid: Iterable):
         raise UserError(str(mistake)) from None
 
 
-def only_keys(where: str, found: Iterable, valid: Iterable[str]) -> None:
+def only_keys(where: str, keys: Iterable[object], valid: Iterable[str]) -> None:
     """UserError for a key that nothing would read: most are misspelt."""
     valid = tuple(valid)
-    for key in found:
+    for key in keys:
         if key not in valid:
             raise UserError(f"{where}: {key!r} is not a key; valid: {', '.join(valid)}{suggestion(key, valid)}")
 
 
-def suggestion(word, valid: Iterable[str]) -> str:
+def suggestion(word: object, valid: Iterable[str]) -> str:
     """ "; did you mean sweep.rho?" where `word` is the end of a valid dotted key, or nearly a valid key; else ""."""
     word, last = str(word), {key.rpartition(".")[2]: key for key in valid}
     near = [word] if word in last else get_close_matches(word, last, 1, 0.6)
@@ -111,6 +126,6 @@ def suggestion(word, valid: Iterable[str]) -> str:
 
 def reason(problem: OSError) -> str:
     """Which file, and what is wrong with it."""
-    said = problem.strerror or str(problem)
+    message = problem.strerror or str(problem)
     where = problem.filename2 or problem.filename
-    return f"{where}: {said}" if where else said
+    return f"{where}: {message}" if where else message

@@ -1,31 +1,41 @@
-"""Numbers with error bounds, and quadrature; imports nobody of the package."""
+"""Numbers with error bounds, and quadrature."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
+from typing_extensions import TypeVar
+
+from tcdp_sim.arrays import Floats, Real, RealFunction
 
 MOST_PANELS = 2**12
 TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller
 ULP = 2.0**-51  # relative: what the rounding of a quotient and of one operation more comes to
+T = TypeVar("T", default=float)
 
 
-class Bounds(NamedTuple):
-    """A certified number: the truth lies in [lower, upper]; estimate is the best guess inside."""
+class Bounds(NamedTuple, Generic[T]):
+    """A certified number: the truth lies in [lower, upper]; estimate is the best guess inside.
 
-    lower: float
-    estimate: float
-    upper: float
+    Three floats, or three arrays of one shape: `Bounds[Any]` is what a function gives whose argument may be either.
+    """
+
+    lower: T
+    estimate: T
+    upper: T
 
 
-def closed_form(value, relative_error: float = 1e-11) -> Bounds:
-    """Bounds around a closed form evaluated in double precision."""
+ArrayBounds = Bounds[Floats]
+
+
+def closed_form(value: Real, relative_error: float = 1e-11) -> Bounds[Any]:
+    """Bounds around a closed form evaluated in double precision, a number or an array; relative_error >= 0."""
     slack = np.abs(value) * relative_error
     return Bounds(value - slack, value, value + slack)
 
 
-def integrate(f: Callable, edges: Sequence[float], relative: float = 1e-10, rounds: int = 60) -> Bounds:
+def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float = 1e-10, rounds: int = 60) -> Bounds:
     """The integral of a vectorised real function over [edges[0], edges[-1]], with an error bound.
 
     Gauss-Legendre with 20 nodes on every panel between successive edges; the bound is the distance to the
@@ -34,6 +44,8 @@ def integrate(f: Callable, edges: Sequence[float], relative: float = 1e-10, roun
     left, or `rounds` are over, or more than MOST_PANELS are left (then the bounds are wide, and say so). Put an edge
     wherever f has a kink or jump, and edges around every narrow peak: a panel that looks smooth at 30 nodes is
     believed. The bound counts the rounding of the sum, not that of f itself.
+    edges: at least two, finite, in any order; relative: > 0, of the whole integral. Nothing is raised: where f gives
+    NaN, so do the bounds.
     """
     panels = np.unique(np.asarray(edges, dtype=np.float64))
     left, right = panels[:-1], panels[1:]
@@ -58,19 +70,22 @@ def integrate(f: Callable, edges: Sequence[float], relative: float = 1e-10, roun
     return Bounds(total - bound, total, total + bound)
 
 
-def gauss_panels(edges, nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights of the Gauss-Legendre rule on every panel between successive edges, both flat."""
+def gauss_panels(edges: Floats, nodes: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of the Gauss-Legendre rule on every panel between successive edges, both flat.
+
+    edges: shape (panels + 1,), ascending; nodes: of every panel, at least 1.
+    """
     x, weight = _rule(nodes)
     half = 0.5 * np.diff(edges)[:, None]
     return (edges[:-1, None] + half + half * x).ravel(), (half * weight).ravel()
 
 
 @cache
-def _rule(nodes: int):
+def _rule(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 
-def _gauss(f, left, right, nodes):
+def _gauss(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tuple[Floats, Floats]:
     """The rule's value for the integrals of f and of |f| over every panel."""
     x, weight = _rule(nodes)
     half = 0.5 * (right - left)

@@ -2,6 +2,7 @@
 
 import hashlib
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ def generator(seed: int, stream: str, chunk: int) -> np.random.Generator:
     """The random generator of one chunk. seed: 0 <= seed < 2^128; stream: a cell's id, 64 hex digits; chunk >= 0."""
     words = (int(stream[i : i + 8], 16) for i in range(0, 32, 8))
     key = np.array([*words, chunk & 0xFFFFFFFF, chunk >> 32, NOISE_STREAM], np.uint32)  # numbers one by one take longer
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(key,))))
+    words_of_key: Any = (key,)  # numpy's annotation knows whole numbers only, not arrays of them
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=words_of_key)))
 
 
 def bit_stream() -> str:

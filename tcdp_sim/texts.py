@@ -1,6 +1,10 @@
 """Text that others chose (names, paths, labels, messages), made harmless for terminals, logs, figures, spreadsheets."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet take a cell for a formula
 
@@ -21,7 +25,7 @@ def unmathematical(text: str) -> str:
     return printable(text).replace("$", r"\$")
 
 
-def cell(value):
+def cell(value: object) -> object:
     """A cell of a table for spreadsheets: text that would be run as a formula behind an apostrophe, all else as it is.
 
     Numbers stay numbers, also those that come as text.
@@ -29,7 +33,7 @@ def cell(value):
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) and not _is_number(value) else value
 
 
-def write_csv(table, path: Path) -> None:
+def write_csv(table: "pd.DataFrame", path: Path) -> None:
     """Write a DataFrame without its index, its text cells harmless to spreadsheets. Raises OSError."""
     texts = table.select_dtypes(exclude=["number", "bool"]).columns
     table.assign(**{name: table[name].map(cell) for name in texts}).to_csv(path, index=False)

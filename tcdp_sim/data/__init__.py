@@ -2,11 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from tcdp_sim.data.checks import choice, given, only_keys
 from tcdp_sim.data.counts import Counts
@@ -22,7 +23,7 @@ COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this
 __all__ = ["SHAPES", "Counts", "load_counts"]
 
 
-def load_counts(spec: Mapping, k: float | None = None) -> Counts:
+def load_counts(spec: Mapping[str, Any], k: float | None = None) -> Counts:
     """The data set that `spec` describes (as in conf/data), over k bins.
 
     Shapes need k. Samples and tables declare their domain: without k, `.bins` is its size; with k, the domain
@@ -32,7 +33,7 @@ def load_counts(spec: Mapping, k: float | None = None) -> Counts:
     return KINDS[kind](spec, k)
 
 
-def _shape(spec: Mapping, k: float | None) -> Counts:
+def _shape(spec: Mapping[str, Any], k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     shape = SHAPES[choice(f"{where}: shape", spec.get("shape"), SHAPES)]
     own = _parameters(shape)
@@ -41,18 +42,18 @@ def _shape(spec: Mapping, k: float | None) -> Counts:
     if k is None:
         raise UserError(f"{where}: a shape needs k, the number of bins; valid: 1 or more")
     counts = shape(k=k, **parameters)
-    said = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    return Counts(str(spec.get("name")), counts, k, f"shape {shape.__name__}, {said}")
+    named = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return Counts(str(spec.get("name")), counts, k, f"shape {shape.__name__}, {named}")
 
 
 @cache
-def _parameters(shape) -> list[str]:
+def _parameters(shape: Callable[..., Any]) -> list[str]:
     """Those of a shape beside n and k."""
     _, _, *own = inspect.signature(shape).parameters
     return own
 
 
-def _sample(spec: Mapping, k: float | None) -> Counts:
+def _sample(spec: Mapping[str, Any], k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "file", *TABLE_KEYS))
     folder = resources.files(__name__) / "files"
@@ -61,7 +62,7 @@ def _sample(spec: Mapping, k: float | None) -> Counts:
         return table(spec, path, k)
 
 
-def _table(spec: Mapping, k: float | None) -> Counts:
+def _table(spec: Mapping[str, Any], k: float | None) -> Counts:
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "path", *TABLE_KEYS))
     path = given(where, spec, "path", f"the path of a file {', '.join(READERS)}")
@@ -69,7 +70,7 @@ def _table(spec: Mapping, k: float | None) -> Counts:
     return replace(counts, name=_own_name(spec) if counts.name == UNNAMED else counts.name, own=True)
 
 
-def _own_name(spec: Mapping) -> str:
+def _own_name(spec: Mapping[str, Any]) -> str:
     """A table without a name is called after its file and column, less what a figure or a file name cannot bear."""
     stem = re.sub(r"(?i)(\.csv|\.csv\.gz|\.parquet)$", "", Path(spec["path"]).name)
     name = "".join(c if c.isprintable() and c not in "/\\[]" else "_" for c in f"{stem}.{spec['column']}")

@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints
 from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 
@@ -21,13 +22,13 @@ class Counts:
     """
 
     name: str
-    counts: np.ndarray
+    counts: Ints
     bins: float
     source: str
     left_out: Mapping[str, int] = field(default_factory=dict)
     own: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         counts = np.asarray(self.counts)
         if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu"):
             raise ValueError(f"counts must be a list of integers, not {counts.ndim}-d of type {counts.dtype}")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 from tcdp_sim.data.checks import (
     LARGEST_DOMAIN,
@@ -45,7 +46,15 @@ class Placed:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def place(totals: Totals, domain, outside: str, nulls: str, *, counted: bool, where: str) -> Placed:
+def place(
+    totals: Totals,
+    domain: Any,
+    outside: str,
+    nulls: str,
+    *,
+    counted: bool,
+    where: str,
+) -> Placed:
     """Put the records of each label into the bins of the declared domain.
 
     outside: what to do with records outside it; nulls: with text where the domain is numbers. `where` names file and
@@ -100,16 +109,17 @@ def as_decimal(text: str) -> Fraction | None:
     return value if abs(value) <= 10**308 else None
 
 
-def _in_range(totals: Totals, domain: Mapping, outside: str, nulls: str, where: str) -> Placed:
+def _in_range(totals: Totals, domain: Mapping[str, Any], outside: str, nulls: str, where: str) -> Placed:
     """Whole numbers, each a bin, or decimals, those of a width a bin; clipping moves to the nearest bin."""
     widths = "width" in domain
     low, width, bins = _widths(domain, where) if widths else _integers(domain, where)
     high = low + width * bins if widths else low + bins - 1
-    totals, unreadable = _readable(totals, as_decimal if widths else as_integer, nulls, _said(domain), where)
-    values = {label: (as_decimal if widths else as_integer)(label) for label in totals}
+    read: Callable[[str], Fraction | int | None] = as_decimal if widths else as_integer
+    totals, unreadable = _readable(totals, read, nulls, _ends(domain), where)
+    values = {label: value for label in totals if (value := read(label)) is not None}
     beyond = [label for label, value in values.items() if not low <= value <= high]
     kind = "numbers" if widths else "integers"
-    left_out = unreadable | _outside(totals, beyond, outside, f"the declared {kind} {_said(domain)}", where)
+    left_out = unreadable | _outside(totals, beyond, outside, f"the declared {kind} {_ends(domain)}", where)
     if outside == "drop":
         values = {label: value for label, value in values.items() if low <= value <= high}
     placed: Totals = {}
@@ -119,7 +129,9 @@ def _in_range(totals: Totals, domain: Mapping, outside: str, nulls: str, where: 
     return Placed(placed, float(bins), left_out)
 
 
-def _readable(totals: Totals, read: Callable, nulls: str, valid: str, where: str) -> tuple[Totals, dict[str, int]]:
+def _readable(
+    totals: Totals, read: Callable[[str], Fraction | int | None], nulls: str, valid: str, where: str
+) -> tuple[Totals, dict[str, int]]:
     """The totals of labels that `read` can read; text is an error or dropped as `nulls` says, a decimal an error."""
     wrong = [label for label in totals if read(label) is None]
     if not wrong:
@@ -128,13 +140,13 @@ def _readable(totals: Totals, read: Callable, nulls: str, valid: str, where: str
     records = sum(totals[label] for label in wrong)
     if numbers or nulls != "drop":
         kind = "numbers" if read is as_decimal else "integers"
-        told = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
-        raise UserError(f"{told}; decimals need a width there" if numbers else f"{told}, or nulls = drop")
+        message = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
+        raise UserError(f"{message}; decimals need a width there" if numbers else f"{message}, or nulls = drop")
     kept = {label: count for label, count in totals.items() if label not in set(wrong)}
     return kept, {"unreadable_dropped": records}
 
 
-def _said(domain: Mapping) -> str:
+def _ends(domain: Mapping[str, Any]) -> str:
     return f"{domain['from']}..{domain['to']}"
 
 
@@ -160,29 +172,29 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
     return {f"outside_{'dropped' if outside == 'drop' else 'clipped'}": records}
 
 
-def _widths(domain: Mapping, where: str) -> tuple[Fraction, Fraction, int]:
+def _widths(domain: Mapping[str, Any], where: str) -> tuple[Fraction, Fraction, int]:
     """Lower end, width and number of the bins [low, low + width), ...; what the config says in decimals, exactly."""
     where = f"{where}: domain"
     only_keys(where, domain, ("from", "to", "width"))
     low, high, width = (_exactly(where, domain, key) for key in ("from", "to", "width"))
     if not low < high or not 0 < width <= high - low:
-        told = f"from = {domain['from']}, to = {domain['to']}, width = {domain['width']}"
-        raise UserError(f"{where}: {told} make no bins; valid: from < to, and 0 < width <= to - from")
+        message = f"from = {domain['from']}, to = {domain['to']}, width = {domain['width']}"
+        raise UserError(f"{where}: {message} make no bins; valid: from < to, and 0 < width <= to - from")
     bins = (high - low) / width
     if bins.denominator != 1 or bins > LARGEST_DOMAIN:
-        told = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
-        raise UserError(f"{where}: {told}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
+        message = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
+        raise UserError(f"{where}: {message}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
     return low, width, int(bins)
 
 
-def _exactly(where: str, domain: Mapping, key: str) -> Fraction:
+def _exactly(where: str, domain: Mapping[str, Any], key: str) -> Fraction:
     """The number as it was typed: 0.1 is a tenth."""
     value = given(where, domain, key, "a number")
     as_float = number(f"{where}.{key}", value, -LARGEST_DOMAIN, LARGEST_DOMAIN)
     return Fraction(value) if isinstance(value, int) else Fraction(repr(as_float))
 
 
-def _integers(domain: Mapping, where: str) -> tuple[int, int, int]:
+def _integers(domain: Mapping[str, Any], where: str) -> tuple[int, int, int]:
     """The first of the whole numbers, the width 1, and how many they are."""
     where = f"{where}: domain"
     only_keys(where, domain, ("from", "to", "width"))
@@ -195,23 +207,24 @@ def _integers(domain: Mapping, where: str) -> tuple[int, int, int]:
     return low, 1, high - low + 1
 
 
-def _whole_end(name: str, end) -> int:
+def _whole_end(name: str, end: Any) -> int:
     if is_number(end) and abs(end) <= LARGEST_DOMAIN and end != floor(end):
         raise UserError(f"{name} = {shown(end)} is not valid; valid: a whole number, or a width for decimals")
     return whole(name, end, -LARGEST_DOMAIN, LARGEST_DOMAIN)
 
 
-def _labels(domain, where: str) -> dict[str, None]:
+def _labels(domain: Any, where: str) -> dict[str, None]:
     """The declared labels, in order: a list, or a column of a file, where repeated labels count once."""
     where = f"{where}: domain"
     if isinstance(domain, Mapping):
         only_keys(where, domain, ("file", "column"))
         path = given(where, domain, "file", "the path of the file of labels")
         column = given(where, domain, "column", f"the name of a column of {path}")
-        labels = [label for (label,) in read_rows(path, (column,))]
+        cells = [cell for (cell,) in read_rows(path, (column,))]
+        labels = [cell for cell in cells if cell is not None]
         where = f"{where}: {path}, column {shown(column)}"
-        if None in labels:
-            raise UserError(f"{where}: {labels.count(None)} labels are empty; valid: text in each row")
+        if len(labels) < len(cells):
+            raise UserError(f"{where}: {cells.count(None)} labels are empty; valid: text in each row")
     elif isinstance(domain, Sequence) and not isinstance(domain, str):
         labels = [_label(label, where) for label in domain]
         repeated = [label for label, before in zip(sorted(labels)[1:], sorted(labels)) if label == before]
@@ -224,7 +237,7 @@ def _labels(domain, where: str) -> dict[str, None]:
     return dict.fromkeys(labels)
 
 
-def _label(label, where: str) -> str:
+def _label(label: Any, where: str) -> str:
     # YAML reads NO as false and 1.10 as 1.1: only what certainly says what was typed is taken.
     if isinstance(label, bool) or not isinstance(label, (str, int)):
         raise UserError(f"{where}: label {shown(label)} is not valid; valid: text in quotes, whole numbers")

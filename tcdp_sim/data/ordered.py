@@ -1,20 +1,20 @@
 """Records on an ordered domain, from a table: whole numbers, shifted to {0, ..., 2^log2_k - 1}."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
+from typing import Any
 
 from tcdp_sim.data.checks import choice, given, only_keys, shown, whole
-from tcdp_sim.data.domains import OUTSIDE, as_integer
+from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.data.tables import NULLS
 from tcdp_sim.errors import UserError
 
 KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
 MOST_LOG2_K = 60
 
 
-def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int, dict[str, int]]:
+def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list[int], int, dict[str, int]]:
     """(distinct values ascending, how often each occurs, log2_k, what was done): the records of a specification.
 
     spec: `file` (one of the package's samples) or `path` (CSV, Parquet); `column` of whole numbers; at will `count`, a
@@ -31,24 +31,24 @@ def ordered_records(name: str, spec: Mapping) -> tuple[list[int], list[int], int
     log2_k = whole(f"{where}: log2_k", given(where, spec, "log2_k", "1 to 60"), 1, MOST_LOG2_K)
     finer = whole(f"{where}: finer", spec.get("finer", 0), 0, log2_k - 1)
     outside = choice(f"{where}: outside", spec.get("outside", "error"), OUTSIDE)
-    found, empty = _counted(where, spec)
-    found, done = _inside(where, found, low, low + 2 ** (log2_k - finer) - 1, outside)
-    if not found:
+    times, empty = _counted(where, spec)
+    times, done = _inside(where, times, low, low + 2 ** (log2_k - finer) - 1, outside)
+    if not times:
         raise UserError(f"{where}: no record is left; valid: 1 or more")
-    values = sorted(found)
+    values = sorted(times)
     done |= {"empty": empty} if empty else {}
-    return [(value - low) << finer for value in values], [found[value] for value in values], log2_k, done
+    return [(value - low) << finer for value in values], [times[value] for value in values], log2_k, done
 
 
-def _inside(where, found, low, high, outside) -> tuple[Counter[int], dict[str, int]]:
+def _inside(where: str, found: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
     """The records in the domain, and how many were moved or left out."""
     beyond = [value for value in found if not low <= value <= high]
     if not beyond:
         return found, {}
     if outside == "error":
         wrong = min(beyond) if min(beyond) < low else max(beyond)
-        said = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
-        raise UserError(f"{said}, or outside = drop or clip")
+        message = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
+        raise UserError(f"{message}, or outside = drop or clip")
     kept: Counter[int] = Counter()
     for value, times in found.items():
         if outside == "clip" or low <= value <= high:
@@ -56,7 +56,7 @@ def _inside(where, found, low, high, outside) -> tuple[Counter[int], dict[str, i
     return kept, {{"drop": "dropped", "clip": "clipped"}[outside]: sum(found[value] for value in beyond)}
 
 
-def _counted(where, spec) -> tuple[Counter[int], int]:
+def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
     """Records by value, and how many rows were left out for an empty cell."""
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
     only = spec.get("only") or {}
@@ -64,7 +64,7 @@ def _counted(where, spec) -> tuple[Counter[int], int]:
         raise UserError(f"{where}: only = {shown(only)} is not valid; valid: {{column: text}}")
     columns = [column, *([count] if count else []), *only]
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
-    found: Counter[int] = Counter()
+    times_of: Counter[int] = Counter()
     empty, wanted, own = 0, tuple(str(text) for text in only.values()), len(columns) - len(only)
     for row in _rows(where, spec, columns):
         if row[own:] != wanted:
@@ -75,13 +75,13 @@ def _counted(where, spec) -> tuple[Counter[int], int]:
             times = _integer(where, count, row[1]) if count else 1
             if times < 0:
                 raise UserError(f"{where}: column {shown(count)} holds {times}; valid: 0 or more")
-            found[_integer(where, column, row[0])] += times
+            times_of[_integer(where, column, row[0])] += times
     if empty and nulls == "error":
         raise UserError(f"{where}: {empty} rows have an empty cell; valid: none, or nulls = drop")
-    return +found, empty
+    return +times_of, empty
 
 
-def _rows(where, spec, columns):
+def _rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[tuple[str, str]]:
     if (spec.get("file") is None) == (spec.get("path") is None):
         raise UserError(f"{where}: one of file and path has to be given; valid: a sample's name, or a path")
     if spec.get("path") is not None:
@@ -93,7 +93,7 @@ def _rows(where, spec, columns):
         yield from map(tuple, read_rows(path, columns))
 
 
-def _integer(where, column, text) -> int:
+def _integer(where: str, column: str, text: str) -> int:
     value = as_integer(text)
     if value is None:
         raise UserError(f"{where}: column {shown(column)} holds {shown(text)}; valid: whole numbers in every row")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from tcdp_sim.data.checks import joined, shown
 from tcdp_sim.errors import UserError
@@ -15,7 +16,7 @@ from tcdp_sim.errors import UserError
 Row = tuple[str | None, ...]
 
 
-def read_rows(path, columns: Sequence[str]) -> Iterator[Row]:
+def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
     """The cells of the named columns, row by row, as text; None for an empty cell.
 
     Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row)
@@ -70,7 +71,7 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 READERS = {".csv": _csv_rows, ".csv.gz": _csv_rows, ".parquet": _parquet_rows}
 
 
-def _text(column) -> list[str | None]:
+def _text(column: Any) -> list[str | None]:
     """An Arrow column as text; 1.0 as "1", so that integers with gaps, stored as floats, stay integers."""
     import pyarrow
     from pyarrow import compute
@@ -89,10 +90,11 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[i
 
 
 @contextmanager
-def _readable(path: Path, *more: type[Exception]):
+def _readable(path: Path, *more: type[Exception]) -> Iterator[Any]:
     """Turn what a damaged or foreign file makes the readers raise into one line."""
+    mistakes: tuple[type[Exception], ...] = (OSError, EOFError, UnicodeError, zlib.error, csv.Error, *more)
     try:
         yield
-    except (OSError, EOFError, UnicodeError, zlib.error, csv.Error, *more) as error:
+    except mistakes as error:
         reason = (str(error).splitlines() or [""])[0]
         raise UserError(f"{path} cannot be read ({type(error).__name__}: {reason[:150]})") from None

@@ -35,7 +35,7 @@ class SelectionProblem(NamedTuple):
 def selection_problems() -> tuple[SelectionProblem, ...]:
     """All 276 of them, by year and sex."""
     with resources.as_file(resources.files(__name__.rpartition(".")[0]) / "files" / FILE) as path:
-        rows = list(read_rows(path, COLUMNS))
+        rows = [tuple(cell or "" for cell in row) for row in read_rows(path, COLUMNS)]  # none of these is empty
     return tuple(
         SelectionProblem(f"{year} {sex}", best, second, float(k), float(n), float(n1) - float(n2))
         for year, sex, n, k, best, n1, second, n2 in rows

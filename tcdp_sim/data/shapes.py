@@ -5,9 +5,12 @@ which floor(k) can hold records), and returns the counts of the occupied bins: i
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.data.checks import LARGEST_DOMAIN, number, whole
 from tcdp_sim.errors import UserError
 
@@ -16,7 +19,7 @@ MOST_RECORDS = 10**12  # up to here the rounding errors of an expected count sta
 EXACT_TERMS = 1000
 
 
-def uniform(n, k) -> np.ndarray:
+def uniform(n: Any, k: Any) -> Ints:
     """The records spread as evenly as possible: with k > n, n bins of one record each."""
     n, k = _checked(n, k)
     each, more = divmod(n, k)
@@ -26,7 +29,7 @@ def uniform(n, k) -> np.ndarray:
     return counts
 
 
-def zipf(n, k, exponent) -> np.ndarray:
+def zipf(n: Any, k: Any, exponent: Any) -> Ints:
     """Bin j expects n j^-exponent / H records, H the sum over all k bins; rounded to whole records.
 
     0 <= exponent <= 100. Rounding is by largest remainder, ties to the lower j, so that the sum is n exactly.
@@ -44,7 +47,7 @@ def zipf(n, k, exponent) -> np.ndarray:
     return counts[counts > 0].astype(np.int64)
 
 
-def one_heavy(n, k, fraction) -> np.ndarray:
+def one_heavy(n: Any, k: Any, fraction: Any) -> Ints:
     """round(fraction * n) records in one bin, the rest spread as evenly as possible over the other bins."""
     n, k = _checked(n, k)
     heavy = round(number("data.fraction", fraction, 0, 1) * n)
@@ -54,13 +57,13 @@ def one_heavy(n, k, fraction) -> np.ndarray:
     return np.sort(np.append(rest, np.full(min(heavy, 1), heavy, dtype=np.int64)))[::-1]
 
 
-def one_bin(n, k) -> np.ndarray:
+def one_bin(n: Any, k: Any) -> Ints:
     """All records in one bin: the data set of packing lower bounds."""
     n, _ = _checked(n, k)
     return np.full(min(n, 1), n, dtype=np.int64)
 
 
-SHAPES = {shape.__name__: shape for shape in (uniform, zipf, one_heavy, one_bin)}
+SHAPES: dict[str, Callable[..., Ints]] = {shape.__name__: shape for shape in (uniform, zipf, one_heavy, one_bin)}
 
 
 def harmonic(k: int, exponent: float) -> float:
@@ -82,7 +85,7 @@ def harmonic(k: int, exponent: float) -> float:
     return total + integral + ends + slopes
 
 
-def _expected(first: float, exponent: float, bins: int) -> np.ndarray:
+def _expected(first: float, exponent: float, bins: int) -> Floats:
     return first * np.arange(1.0, bins + 1) ** -exponent
 
 
@@ -95,7 +98,7 @@ def _bins_expecting_one(first: float, exponent: float) -> int:
     return int(math.exp(math.log(first) / exponent)) + 1
 
 
-def _checked(n, k) -> tuple[int, int]:
+def _checked(n: Any, k: Any) -> tuple[int, int]:
     return whole("data.n", n, 0, MOST_RECORDS), math.floor(number("k", k, 1, LARGEST_DOMAIN))
 
 
@@ -107,5 +110,5 @@ def _affordable(occupied: int) -> int:
     return occupied
 
 
-def _none() -> np.ndarray:
+def _none() -> Ints:
     return np.empty(0, dtype=np.int64)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,10 @@ LEFT_OUT = {  # what is said of records that do not count as they stand in the f
     "outside_clipped": "{:,} records outside the domain were clipped",
     "labels_added_up": "{:,} labels stand in several rows, whose counts were added up",
 }
+FullRow = tuple[str, ...]  # without empty cells
 
 
-def table(spec: Mapping, path, k: float | None = None) -> Counts:
+def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> Counts:
     """The counts of `column` of the file at `path`, over the declared domain or over a larger one of k bins.
 
     spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is pre-counted, and
@@ -41,14 +43,14 @@ def table(spec: Mapping, path, k: float | None = None) -> Counts:
     where, outside, counted = f"{path}, column {shown(label)}", spec.get("outside", "error"), count is not None
     placed = place(totals, spec.get("domain"), outside, nulls, counted=counted, where=where)
     left_out += Counter(placed.left_out)
-    said = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
+    left_out_text = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
     counts = [total for total in placed.totals.values() if total]
     if not counts:
-        raise UserError(f"{where}: there are no records{said}; valid: one or more")
+        raise UserError(f"{where}: there are no records{left_out_text}; valid: one or more")
     if sum(counts) > MOST_RECORDS:
         raise UserError(f"{where}: {sum(counts):.3g} records; valid: at most {MOST_RECORDS:.3g}")
     by = f", counts {shown(count)}" if counted else ""
-    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{said}"
+    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{left_out_text}"
     bins = placed.bins if k is None else _embedded(k, placed.bins, where)
     return Counts(str(spec.get("name")), np.array(counts, dtype=np.int64), bins, source, dict(left_out))
 
@@ -62,41 +64,43 @@ def _unit(count: str | None, person: str | None) -> str:
     return "each row is taken for one person (data.id=COLUMN checks that)"
 
 
-def _columns(spec: Mapping, path) -> dict[str, str]:
+def _columns(spec: Mapping[str, Any], path: Path | str) -> dict[str, str]:
     """The columns to be read, by what they are for: column, and if given count or id."""
     where = f"data {spec.get('name')}"
-    found = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
-    found |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
-    if len(found) == 3:
+    columns = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
+    columns |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
+    if len(columns) == 3:
         raise UserError(f"{where}: id and count are both given; valid: id where each row is one record, without count")
-    return found
+    return columns
 
 
-def _nulls(spec: Mapping) -> str:
+def _nulls(spec: Mapping[str, Any]) -> str:
     return choice(f"data {spec.get('name')}: nulls", spec.get("nulls", "error"), NULLS)
 
 
-def _full_rows(rows: Iterator[Row], path, columns: list[str], nulls: str, left_out: Counter) -> Iterator[Row]:
+def _full_rows(
+    rows: Iterator[Row], path: Path | str, columns: list[str], nulls: str, left_out: Counter[str]
+) -> Iterator[FullRow]:
     """The rows without an empty cell; with nulls = error, an error once all the others are counted."""
     empty: Counter[str] = Counter()
     for row in rows:
         if None in row:
             empty[columns[row.index(None)]] += 1
         else:
-            yield row
+            yield row  # type: ignore[misc]  # none of its cells is empty
     if empty and nulls == "error":
         column, cells = next(iter(empty.items()))
         raise UserError(f"{path}, column {shown(column)}: {cells} empty cells; valid: none, or nulls = drop")
     left_out["empty_dropped"] = empty.total()
 
 
-def _one_each(rows: Iterator[Row], path, column: str) -> Iterator[Row]:
+def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterator[FullRow]:
     """The rows, once it is known that nobody has two: what is promised is promised for one row."""
-    found: Counter[str] = Counter()
+    rows_of: Counter[str] = Counter()
     for row in rows:
-        found[row[1]] += 1
+        rows_of[row[1]] += 1
         yield row
-    (who, most), several = found.most_common(1)[0] if found else ("", 0), sum(n > 1 for n in found.values())
+    (who, most), several = rows_of.most_common(1)[0] if rows_of else ("", 0), sum(n > 1 for n in rows_of.values())
     if several:
         raise UserError(
             f"{path}, column {shown(column)}: {several} persons have several rows, {shown(who)} has {most}; valid: one "
@@ -104,24 +108,25 @@ def _one_each(rows: Iterator[Row], path, column: str) -> Iterator[Row]:
         )
 
 
-def _added(rows: Iterator[Row], path, column: str, nulls: str, left_out: Counter) -> Totals:
+def _added(rows: Iterator[FullRow], path: Path | str, column: str, nulls: str, left_out: Counter[str]) -> Totals:
     totals: Totals = {}
     parsed: dict[str, int | None] = {}
     again = set()
     for label, text in rows:
         if text not in parsed:
             parsed[text] = _count(text, path, column, nulls)
-        if parsed[text] is None:
+        count = parsed[text]
+        if count is None:
             left_out["unreadable_dropped"] += 1
             continue
         if label in totals:
             again.add(label)
-        totals[label] = totals.get(label, 0) + parsed[text]
+        totals[label] = totals.get(label, 0) + count
     left_out["labels_added_up"] = len(again)
     return totals
 
 
-def _count(text: str, path, column: str, nulls: str) -> int | None:
+def _count(text: str, path: Path | str, column: str, nulls: str) -> int | None:
     """The count that a text writes down; None for text that is no number, where that is to be dropped."""
     count = as_integer(text)
     if count is None and nulls == "drop" and as_decimal(text) is None and not NUMERAL.fullmatch(text):
@@ -133,14 +138,14 @@ def _count(text: str, path, column: str, nulls: str) -> int | None:
     return count
 
 
-def _embedded(k, declared: float, where: str) -> float:
+def _embedded(k: float, declared: float, where: str) -> float:
     k = number("k", k, 1, LARGEST_DOMAIN)
     if k < declared:
         raise UserError(f"{where}: k = {k:g}; valid: at least the declared domain of {declared:g} bins")
     return k
 
 
-def _column(where: str, key: str, name) -> str:
+def _column(where: str, key: str, name: Any) -> str:
     if not isinstance(name, str):
         raise UserError(f"{where}: {key} = {shown(name)} is not the name of a column; valid: text, in quotes")
     return name

@@ -8,6 +8,7 @@ from typing import Any
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.summary import from_bytes
 
 SECONDS = 1.0
@@ -26,7 +27,7 @@ class Pilot:
     errors: int
 
 
-def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings) -> Pilot:
+def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
     """Simulate some trials of as many cells as SECONDS allow, spread over the sweep; at least one."""
     trials = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
@@ -47,7 +48,7 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings) -> Pilot:
     return Pilot(seen, _average(chunks), seconds / seen * scale, _average(sizes), errors)
 
 
-def _average(values):
+def _average(values: list[int]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 

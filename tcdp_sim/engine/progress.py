@@ -3,12 +3,14 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from tcdp_sim.engine.simulate import Record
 from tcdp_sim.log import LOG
 from tcdp_sim.report.terminal import Terminal
+from tcdp_sim.study.cells import Cell
 
 LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
@@ -22,7 +24,7 @@ class Tally:
     todo: (cell, chunk index) of those to come; a cell is a `sweep.Cell`. wanted: cell id -> chunks in all.
     """
 
-    def __init__(self, todo: Sequence, wanted: dict[str, int], trials_per_chunk: int):
+    def __init__(self, todo: Sequence[tuple[Cell, int]], wanted: Mapping[str, int], trials_per_chunk: int) -> None:
         self._missing = Counter(cell.id for cell, _ in todo)
         self._work = {cell.id: cell.work for cell, _ in todo}
         self._chunks = {cell: wanted[cell] - missing for cell, missing in self._missing.items()}
@@ -34,7 +36,7 @@ class Tally:
         self.cells = len(self._missing)
         self.complete = 0
 
-    def add(self, records: Sequence) -> None:
+    def add(self, records: Sequence[Record]) -> None:
         """Chunks that have arrived: `simulate.Record`s."""
         for record in records:
             self.work += self._work[record.cell]
@@ -49,7 +51,7 @@ class Tally:
             if record.relative_mcse == record.relative_mcse:
                 self._worst[record.cell] = record.relative_mcse / self._chunks[record.cell] ** 0.5
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [f"{self.complete}/{self.cells} cells", f"{self.chunks * self._trials:.3g} trials"]
         if self._worst:
             parts.append(f"worst standard error {max(self._worst.values()):.2g} of its mean")
@@ -64,7 +66,7 @@ class ProgressLine:
     silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives.
     """
 
-    def __init__(self, tally: Tally, silent: Callable[[], Sequence[str]] = tuple):
+    def __init__(self, tally: Tally, silent: Callable[[], Sequence[str]] = tuple) -> None:
         self._tally = tally
         self._silent = silent
         self._lock = threading.Lock()
@@ -85,7 +87,7 @@ class ProgressLine:
         )
         self._task = self._bar.add_task("", total=tally.total, what=str(tally))
 
-    def advance(self, records: Sequence) -> None:
+    def advance(self, records: Sequence[Record]) -> None:
         """Chunks that have arrived."""
         with self._lock:
             self._tally.add(records)
@@ -110,7 +112,7 @@ class ProgressLine:
         more = f" and {len(silent) - NAMED} more" if silent[NAMED:] else ""
         return f"{self._tally}, silent: {', '.join(silent[:NAMED])}{more}" if silent else str(self._tally)
 
-    def _say(self, now) -> None:
+    def _say(self, now: float) -> None:
         share = self._tally.work / self._tally.total
         left = f"{(now - self._started) * (1 / share - 1):.0f} s" if share else "unknown"
         line = f"{share:.0%}  {self._what()}  ETA {left}"
@@ -118,12 +120,12 @@ class ProgressLine:
         if not self._live:
             self._console.print(line, highlight=False)
 
-    def __enter__(self):
+    def __enter__(self) -> "ProgressLine":
         self._bar.start()
         self._ticker.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         self._ticker.join()
         self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))

@@ -1,21 +1,26 @@
 """A study is run: what is missing is simulated and kept, and the snapshot published. No terminal in here."""
 
 import errno
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tcdp_sim import log
 from tcdp_sim.engine import clusters, schedule, stopping
 from tcdp_sim.engine.progress import ProgressLine, Tally
+from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.errors import Failure, UserError, reason
+from tcdp_sim.log import Tell
 from tcdp_sim.store import certificate, provenance, table
-from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.run_folder import Run, RunWriter, open_run
 from tcdp_sim.streams import fingerprint
 from tcdp_sim.study import study as studies
+from tcdp_sim.study.cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
+from tcdp_sim.summaries.summary import Summary
 
-Tell = Callable[[str], None]  # takes a line for people
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def prepare(settings: Settings) -> Study:
@@ -39,7 +44,7 @@ def execute(study: Study, tell: Tell) -> int:
         raise cannot_write(study, problem) from problem
 
 
-def _execute(study, run, tell) -> int:
+def _execute(study: Study, run: Run, tell: Tell) -> int:
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
         tell(f"journal/{name}: {count} damaged stretches; what they held counts as missing")
@@ -49,8 +54,8 @@ def _execute(study, run, tell) -> int:
         tell(line)
     wanted = {cell.id: s.chunks for cell in cells}
     todo = schedule.pending(cells, wanted, run.has)
-    told = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
-    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {told}")
+    message = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
+    tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {message}")
     failed: set[str] = set()
     try:
         wanted = _until_precise(study, run, todo, wanted, failed, tell)
@@ -63,7 +68,14 @@ def _execute(study, run, tell) -> int:
     return len(failed)
 
 
-def _until_precise(study, run, todo, wanted, failed, tell) -> dict[str, int]:
+def _until_precise(
+    study: Study,
+    run: Run,
+    todo: list[tuple[Cell, int]],
+    wanted: dict[str, int],
+    failed: set[str],
+    tell: Tell,
+) -> dict[str, int]:
     """Simulate, and more as long as targets are missed; the chunks that the cells have at the end."""
     cells = study.plan.laws
     while True:
@@ -78,12 +90,19 @@ def _until_precise(study, run, todo, wanted, failed, tell) -> dict[str, int]:
         wanted = more
 
 
-def _simulate(study, run, todo, wanted, failed, tell):
+def _simulate(
+    study: Study,
+    run: Run,
+    todo: list[tuple[Cell, int]],
+    wanted: dict[str, int],
+    failed: set[str],
+    tell: Tell,
+) -> None:
     s = study.settings
     expected = fingerprint()
-    foreign = set()
+    foreign: set[str] = set()
 
-    def receive(done):
+    def receive(done: Done) -> None:
         if done.fingerprint != expected and done.fingerprint not in foreign:
             _foreign_numerics(s, tell)
             foreign.add(done.fingerprint)
@@ -108,11 +127,11 @@ def _simulate(study, run, todo, wanted, failed, tell):
         written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
         total = sum(wanted.values())
         kept = total - len(schedule.pending(study.plan.laws, wanted, written.has))
-        said = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
-        raise KeyboardInterrupt(said) from None
+        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+        raise KeyboardInterrupt(message) from None
 
 
-def _keep(record, writer, failed) -> None:
+def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
     for problem in record.problems:
         writer.note(problem)
     if record.summary is None:
@@ -121,20 +140,20 @@ def _keep(record, writer, failed) -> None:
         writer.append(record.cell, record.chunk, record.summary)
 
 
-def _first_error(study, run, failed) -> str:
+def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
-    said = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
-    return f"a chunk ended with an error: {said}; on_error=continue goes on with the other cells"
+    message = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
+    return f"a chunk ended with an error: {message}; on_error=continue goes on with the other cells"
 
 
-def _report(study, run, wanted, tell) -> None:
-    found = problems.of_chunks(run.problems, wanted, run.has)
+def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:
+    chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
     where = {cell.id: cell.where for cell in study.plan.laws}
-    problems.report(found, where, study.folder / "problems.csv", tell)
+    problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
 
 
-def _dataset(study, run, wanted):
-    def summary(cell):
+def _dataset(study: Study, run: Run, wanted: dict[str, int]) -> "xr.Dataset":
+    def summary(cell: Cell) -> Summary | None:
         chunks = range(wanted[cell.id])
         return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
 
@@ -143,7 +162,7 @@ def _dataset(study, run, wanted):
     return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
 
 
-def cannot_write(study, problem: OSError) -> Exception:
+def cannot_write(study: Study, problem: OSError) -> Exception:
     """The one line for a full, vanished or locked disk in the middle of a run; what is no file's error as it is."""
     if problem.errno is None:
         return problem
@@ -154,7 +173,7 @@ def cannot_write(study, problem: OSError) -> Exception:
     )
 
 
-def _foreign_numerics(settings, tell):
+def _foreign_numerics(settings: Settings, tell: Tell) -> None:
     message = "a worker's elementary functions differ from this machine's in the last bits"
     if settings.numerics == "strict":
         raise UserError(f"{message}; numerics=warn accepts that")

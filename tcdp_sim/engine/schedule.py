@@ -1,11 +1,15 @@
 """Executors behind one small interface, and the loop that feeds them; the only module that imports dask."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from tcdp_sim.arrays import Ints
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.errors import UserError
 from tcdp_sim.study.cells import Cell
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 TASK_SECONDS = 1.0
 SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it 3 to 5 ms (docs/scaling.md)
@@ -18,9 +22,12 @@ class Executor(Protocol):
     dashboard: its address, "" without one. silent: the workers that have given no sign of life for some time.
     """
 
-    workers: int
-    dashboard: str
-    silent: Callable[[], Sequence[str]]
+    @property
+    def workers(self) -> int: ...
+    @property
+    def dashboard(self) -> str: ...
+    @property
+    def silent(self) -> Callable[[], Sequence[str]]: ...
 
     def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         """Pull tasks as there is room for them and yield what is done."""
@@ -31,9 +38,9 @@ class SerialExecutor:
 
     workers = 1
     dashboard = ""
-    silent = staticmethod(tuple)
+    silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks):
+    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         for task in tasks:
             yield run(task)
 
@@ -41,13 +48,15 @@ class SerialExecutor:
 class DaskExecutor:
     """On the workers of a Dask client, a few tasks in flight for each; finished results are fetched at once."""
 
-    def __init__(self, client, workers: int, dashboard: str = "", silent: Callable[[], Sequence[str]] = tuple):
+    def __init__(
+        self, client: "Client", workers: int, dashboard: str = "", silent: Callable[[], Sequence[str]] = tuple
+    ) -> None:
         self._client = client
         self.workers = workers
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks):
+    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         from distributed import KilledWorker
 
         try:
@@ -58,7 +67,7 @@ class DaskExecutor:
                 "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
             ) from None
 
-    def _results(self, tasks):
+    def _results(self, tasks: Iterator[Task]) -> Iterator[Done]:
         from distributed import as_completed
 
         flying = as_completed(with_results=True)
@@ -73,7 +82,7 @@ class DaskExecutor:
             yield _arrived(done)
 
 
-def _arrived(done):
+def _arrived(done: Any) -> Done:
     """A task's result; what dask hands over as one when the scheduler is lost is raised."""
     if isinstance(done, BaseException):
         raise done
@@ -116,7 +125,7 @@ def task_seconds(workers: int) -> float:
 class _Speed:
     """Seconds a chunk takes on a worker, and seconds a unit of its work, from the tasks finished so far."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._seconds = self._work = 0.0
         self._chunks = 0
 
@@ -133,7 +142,15 @@ class _Speed:
         return min(task_seconds(workers) * self._work / max(self._seconds, 1e-9), left / (2 * workers))
 
 
-def _tasks(todo, chunks, counts, seed, trials, workers, speed) -> Iterator[Task]:
+def _tasks(
+    todo: Iterable[tuple[Cell, int]],
+    chunks: int,
+    counts: Mapping[str, Ints],
+    seed: int,
+    trials: int,
+    workers: int,
+    speed: _Speed,
+) -> Iterator[Task]:
     batch: list[tuple[Cell, int]] = []
     work = 0.0
     for item in todo:
@@ -147,7 +164,7 @@ def _tasks(todo, chunks, counts, seed, trials, workers, speed) -> Iterator[Task]
         yield _task(batch, counts, seed, trials, work)
 
 
-def _task(items: Iterable[tuple[Cell, int]], counts, seed, trials, work) -> Task:
+def _task(items: Iterable[tuple[Cell, int]], counts: Mapping[str, Ints], seed: int, trials: int, work: float) -> Task:
     grouped: dict[str, tuple[Cell, list[int]]] = {}
     for cell, chunk in items:
         grouped.setdefault(cell.id, (cell, []))[1].append(chunk)

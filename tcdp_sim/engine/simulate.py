@@ -8,7 +8,7 @@ share random numbers have the name of their common stream in their law (see swee
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import registry
-from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.arrays import Ints
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.streams import fingerprint, generator
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import relative_mcse, summarise, to_bytes
+from tcdp_sim.summaries.summary import Summary, relative_mcse, summarise, to_bytes
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Batch:
 
     cell: str
     law: Mapping[str, Any]
-    counts: np.ndarray | None
+    counts: Ints | None
     chunks: tuple[int, ...]
 
 
@@ -76,15 +77,15 @@ def run(task: Task) -> Done:
     return Done(tuple(records), fingerprint(), time.perf_counter() - started, task.work)
 
 
-def _simulation(task, batch):
+def _simulation(task: Task, batch: Batch) -> Callable[[int], Summary]:
     """chunk -> Summary, for a batch; its mechanism is built once, by the first chunk."""
 
     @cache
-    def mechanism():
+    def mechanism() -> Mechanism:
         registry.require(batch.law.get("plug_ins", {}))
         return mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
 
-    def simulated(chunk):
+    def simulated(chunk: int) -> Summary:
         rng = generator(task.seed, batch.law.get("stream", batch.cell), chunk)
         values = mechanism().simulate(rng, task.trials_per_chunk)
         shared = "stream" in batch.law
@@ -93,19 +94,20 @@ def _simulation(task, batch):
     return simulated
 
 
-def _record(cell, chunk, simulated) -> Record:
+def _record(cell: str, chunk: int, simulated: Callable[[int], Summary]) -> Record:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            summary, error = simulated(chunk), ()
+            summary: Summary | None = simulated(chunk)
+            errors: tuple[Problem, ...] = ()
         except Exception as problem:  # whatever a mechanism may raise
-            summary, error = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
-    told = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
-    problems = error + tuple(Problem(cell, chunk, WARNING, *one) for one in told)
+            summary, errors = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
+    noticed = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
+    problems = errors + tuple(Problem(cell, chunk, WARNING, *one) for one in noticed)
     if summary is None:
         return Record(cell, chunk, None, problems, np.nan)
     return Record(cell, chunk, to_bytes(summary), problems, relative_mcse(summary)[0])
 
 
-def _named(problem: BaseException) -> str:
+def _named(problem: BaseException | str) -> str:
     return f"{type(problem).__name__}: {problem}"

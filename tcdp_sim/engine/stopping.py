@@ -8,13 +8,15 @@ function of (seed, law) alone: workers, batches, crashes and resumes change noth
 from collections.abc import Mapping
 from math import ceil, inf, isnan
 
-from tcdp_sim.summaries.summary import mean, proportion
+from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.summaries.summary import Distribution, Summary, mean, proportion
 
 GROWTH = 4
 MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate
 
 
-def more(run, wanted: Mapping[str, int], settings) -> dict[str, int]:
+def more(run: Run, wanted: Mapping[str, int], settings: Settings) -> dict[str, int]:
     """Cell id -> chunks it needs; equal to `wanted` when all targets are met. What lacks a chunk stays as it is."""
     if not settings.target_mcse:
         return dict(wanted)
@@ -22,18 +24,18 @@ def more(run, wanted: Mapping[str, int], settings) -> dict[str, int]:
     return {cell: _grown(run, cell, chunks, most, settings) for cell, chunks in wanted.items()}
 
 
-def _grown(run, cell, chunks, most, settings) -> int:
+def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:
     if chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return chunks
     return min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
 
 
-def _needed(summary, chunks, settings) -> int:
-    factor = max(_excess(summary, name, target) for name, target in settings.target_mcse.items())
+def _needed(summary: Summary, chunks: int, settings: Settings) -> int:
+    factor = max(_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items())
     return chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
 
 
-def predicted(summary, settings) -> int:
+def predicted(summary: Summary, settings: Settings) -> int:
     """The chunks that a cell will need, judged by a pilot of whatever size."""
     most = -(-settings.max_trials // settings.chunk)
     factor = max((_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items()), default=0)
@@ -41,13 +43,13 @@ def predicted(summary, settings) -> int:
     return max(settings.chunks, ceil(needed))
 
 
-def _share(hits, trials) -> tuple[float, float]:
+def _share(hits: int, trials: int) -> tuple[float, float]:
     """An event's share and standard error; where it never or always happened, as if it had not been so just once."""
     value = proportion(hits, trials)[0]
     return value, proportion(min(max(hits, 1), trials - 1), trials)[1] if trials > 1 else 0.5
 
 
-def _excess(summary, name, target) -> float:
+def _excess(summary: Summary, name: str, target: Mapping[str, float]) -> float:
     """By what factor the trials have to grow: the square of the standard error over its target."""
     if name in summary.events:
         value, mcse = _share(summary.events[name], summary.trials)
@@ -61,7 +63,7 @@ def _excess(summary, name, target) -> float:
     return (mcse / wanted) ** 2 if wanted else inf
 
 
-def _average(distribution) -> tuple[float, float]:
+def _average(distribution: Distribution) -> tuple[float, float]:
     """A mean and its standard error. Trials that are all equal have no spread to be told from that none was seen.
 
     So they count as if one of them had been off by their common value; zeros, which have no scale, as not known at all.

@@ -6,15 +6,19 @@ With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 int
 e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
 """
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Bools, Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, gauss_panels
+from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 RELATIVE = 1e-11
@@ -22,7 +26,7 @@ REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
 
-def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
+def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """D_order(P || Q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
 
     shift: in counts, of either sign (the noises are symmetric, so both directions are equal). Infinite where it is:
@@ -34,9 +38,9 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
     orders = np.atleast_1d(np.asarray(real("order", order, 1, closed=True, finite=False)))
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
-        found = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
+        bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
     elif np.isnan(noise.largest_loss(size)) or not noise.gives_loss:
-        found = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
+        bounds = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
         largest = max_order(noise, size)
         finite = orders < largest * (1 - SURE)
@@ -47,11 +51,11 @@ def renyi_divergence(noise: Noise, shift: float, order) -> Bounds:
         unsure = ~finite & (orders < largest * (1 + SURE))
         if unsure.any() and largest > 1:
             parts[0][unsure] = _finite_renyi(noise, size, np.array([largest * (1 - 2 * SURE)])).lower[0]
-        found = Bounds(*(np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf))))
-    return found if np.ndim(order) else Bounds(*(float(part[0]) for part in found))
+        bounds = Bounds(*(np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf))))
+    return bounds if np.ndim(order) else Bounds(*(float(part[0]) for part in bounds))
 
 
-def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
+def _finite_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
     if (closed := noise.closed_renyi(shift, orders)) is not None:
         return closed
     x, cut = _reach(noise, shift, orders, _arm(noise))
@@ -66,7 +70,7 @@ def _finite_renyi(noise: Noise, shift: float, orders) -> Bounds:
     return Bounds(*parts)
 
 
-def _quadrature(noise, shift, orders, x):
+def _quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Floats]:
     for _ in range(REFINEMENTS):
         fine, coarse, top, rounding = _moments(noise, shift, orders, x)
         error = np.abs(fine - coarse) + rounding * fine
@@ -76,13 +80,13 @@ def _quadrature(noise, shift, orders, x):
     return [_divergence(mean, top, orders) for mean in (fine - error, fine, fine + error)]
 
 
-def _arm(noise):
+def _arm(noise: Noise) -> Floats:
     """Where the noise has its mass, on one side: down to tails of 1e-307 and a little beyond."""
     arm = noise.isf(_LEVELS)
     return np.concatenate([arm, arm[-1] * np.geomspace(1.02, 2, 14)])
 
 
-def _far_arm(noise, shift, order):
+def _far_arm(noise: Noise, shift: float, order: float) -> Floats:
     """The arm, and edges around the peak of P e^(sL), wherever it is (near (order - 1) shifts for Gaussian tails)."""
     arm = _arm(noise)
     near = np.geomspace(arm[0], max(arm[-1], order * shift), 400)
@@ -100,14 +104,14 @@ def _far_arm(noise, shift, order):
     return np.unique(np.concatenate([arm, around[around > 0]]))
 
 
-def _log_integrand(noise, shift, order, x):
+def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Floats:
     """log of P e^(sL); -inf where P vanishes or nothing is known."""
     with np.errstate(all="ignore"):
         value = noise.logpdf(x) + (order - 1) * noise.privacy_loss(x, shift)
     return np.where(np.isfinite(value), value, -np.inf)
 
 
-def _reach(noise, shift, orders, arm):
+def _reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floats, Bools]:
     """Panel edges over all x where some order's integrand matters, and the orders whose integrand goes on beyond.
 
     Kinks at 0 and shift are edges. Of an integrand that is cut off only a lower bound is known.
@@ -127,12 +131,14 @@ def _reach(noise, shift, orders, arm):
     return x[max(first - 1, 0) : last + 2], cut
 
 
-def _moments(noise, shift, orders, edges):
+def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """(20-node mean, 10-node mean, log scale, relative rounding) of e^(sL) - 1 + s (e^(-L) - 1), for each order.
 
     The means are divided by e^scale. The rounding is that of log P and L, which are good to 1e-12 of themselves.
     """
-    means, top, rounding = [], None, 1e-13
+    means: list[Floats] = []
+    top: Any = None
+    rounding: Any = 1e-13
     for nodes in (20, 10):
         x, weight = gauss_panels(edges, nodes)
         with np.errstate(all="ignore"):
@@ -147,17 +153,17 @@ def _moments(noise, shift, orders, edges):
             if nodes == 20:
                 lost = [_lost(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    return *means, top, rounding + np.array(lost) / means[0]
+    return means[0], means[1], top, rounding + np.array(lost) / means[0]
 
 
-def _lost(log_p, loss, s, top):
+def _lost(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
     """What rounding takes of P e^(sL - top) where it is large: near the largest order log P and sL nearly cancel."""
     height = log_p + s * loss
     lost = ROUNDING * np.exp(height - top) * (np.abs(log_p) + np.abs(s * loss))
     return np.where(np.isfinite(lost) & (s * loss > 1), lost, 0.0)
 
 
-def _excess(log_p, loss, s, top):
+def _excess(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
     """P(x) e^-top (e^(sL) - 1 + s (e^-L - 1)); for s = 0 its limit over s, P(x) (L + e^-L - 1)."""
     if s == 0:
         direct = np.exp(log_p) * (loss + np.expm1(-loss))
@@ -170,15 +176,16 @@ def _excess(log_p, loss, s, top):
     direct = np.exp(scaled) * (np.expm1(s * loss) + s * np.expm1(-loss))
     lifted, flat = np.exp(scaled + s * loss), np.exp(scaled)
     far = np.where(np.abs(s * loss) < 30, flat * np.expm1(s * loss), lifted - flat) + s * (np.exp(scaled - loss) - flat)
-    term, series = np.exp(scaled), 0.0
+    term: Floats = np.exp(scaled)
+    total: Any = 0.0
     for k in range(1, 9):
         term = term * loss / k
         if k > 1:
-            series = series + term * (s**k + (-1) ** k * s)
-    return np.where(small, series, np.where(near, direct, far))
+            total = total + term * (s**k + (-1) ** k * s)
+    return np.where(small, total, np.where(near, direct, far))
 
 
-def _divergence(mean, top, orders):
+def _divergence(mean: Floats, top: Floats, orders: Floats) -> Floats:
     s = orders - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         logged = np.where(top > 0, top + np.log(mean + np.exp(-top)), np.log1p(mean))

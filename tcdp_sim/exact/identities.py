@@ -5,15 +5,19 @@ that it checks `hockey_stick` and `renyi_divergence`, and serves mechanisms of w
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import Floats, RealFunction
 from tcdp_sim.errors import choice, real
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, gauss_panels, integrate
+from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 
+Profile = Callable[[Floats], ArrayBounds]
 METHODS = ("white", "black")
 _ROUNDING = 4e-13  # relative error of a probability from the loss distribution
 _LEVEL = 2e-15  # relative: how far rounding may move a loss
@@ -22,7 +26,7 @@ _SMALLEST, _LARGEST = 1e-290, 650.0  # of delta, and of the log of its weight
 _GRID = np.concatenate([[0.0], np.geomspace(1e-12, 1e4, 129)])
 
 
-def profile_from_losses(noise: Noise, shift: float, epsilon) -> Bounds:
+def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
     """delta(epsilon) = P[L > epsilon] - e^epsilon Q[L' < -epsilon], Theorem 5 of Balle-Barthe-Gaboardi 2018.
 
     L = log(P / Q) under P, and L' = log(Q / P) under Q, so that Q[L' < -epsilon] = Q[L > epsilon]. The same number as
@@ -35,12 +39,12 @@ def profile_from_losses(noise: Noise, shift: float, epsilon) -> Bounds:
     with np.errstate(over="ignore", invalid="ignore"):
         theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
     most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # with outputs whose loss is epsilon but for rounding
-    found, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
-    found, low, high = np.maximum(found, 0.0), np.maximum(found - slack, 0.0), np.minimum(found + slack, 1.0)
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, found, high)))
+    delta, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
+    delta, low, high = np.maximum(delta, 0.0), np.maximum(delta - slack, 0.0), np.minimum(delta + slack, 1.0)
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, delta, high)))
 
 
-def renyi_from_profile(profile: Callable, order: float, reverse: Callable | None = None) -> Bounds:
+def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None = None) -> Bounds:
     """The Renyi divergence of a pair (P, Q) from its privacy profiles, Theorem 6 of Balle-Barthe-Gaboardi 2018.
 
     E e^(sL) = 1 + s (s+1) integral over eps >= 0 of e^(s eps) delta(eps) + e^(-(s+1) eps) delta'(eps), s = order - 1.
@@ -60,7 +64,7 @@ def renyi_from_profile(profile: Callable, order: float, reverse: Callable | None
     return Bounds(float(low), float(middle), float(high))
 
 
-def group_profile(noise: Noise, shift: float, epsilon, size: int, method: str = "white") -> Bounds:
+def group_profile(noise: Noise, shift: float, epsilon: ArrayLike, size: int, method: str = "white") -> Bounds[Any]:
     """delta(epsilon) for groups of `size` >= 1 records, each of which moves the answer by at most `shift`.
 
     method "white": exact for additive noise, the profile at size * shift. "black": what any mechanism with the same
@@ -82,24 +86,25 @@ def group_profile(noise: Noise, shift: float, epsilon, size: int, method: str = 
     return Bounds(*(part if np.ndim(epsilon) else float(part) for part in parts))
 
 
-def _weighted(profile, log_weight) -> Bounds:
+def _weighted(profile: Profile, log_weight: RealFunction) -> Bounds:
     """The integral of e^log_weight(eps) delta(eps) over eps >= 0."""
     edges, goes_on, cut = _reach(profile, log_weight)
 
-    def weighted(eps, delta):
+    def weighted(eps: Floats, delta: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             return np.exp(log_weight(eps) + np.log(delta))
 
     middle = integrate(lambda eps: weighted(eps, profile(eps).estimate), edges, rounds=1 if cut else 60)
     eps, width = gauss_panels(edges, 5)
     low, estimate, high = profile(eps)
-    lower = max(middle.lower - weighted(eps, estimate - low) @ width, 0.0)
+    lower = max(middle.lower - float(weighted(eps, estimate - low) @ width), 0.0)
     if cut:
         return Bounds(lower, np.inf, np.inf)
-    return Bounds(lower, middle.estimate, np.inf if goes_on else middle.upper + weighted(eps, high - estimate) @ width)
+    upper = middle.upper + float(weighted(eps, high - estimate) @ width)
+    return Bounds(lower, middle.estimate, np.inf if goes_on else upper)
 
 
-def _reach(profile, log_weight):
+def _reach(profile: Profile, log_weight: RealFunction) -> tuple[Floats, bool, bool]:
     """Where the integrand matters, whether delta goes on beyond, and whether it may still count where floats end."""
     delta, weight = profile(_GRID), log_weight(_GRID)
     known = (delta.estimate > _SMALLEST) & (weight < _LARGEST)

@@ -7,8 +7,12 @@ p and q are, provided that L is known to the last digits near zero: so it is com
 differ.
 """
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
@@ -22,7 +26,7 @@ _AROUND = 2.0 ** -np.arange(1, 24)
 _SERIES = 0.05
 
 
-def renyi_divergence_between(p: Mixture, q: Mixture, orders) -> Bounds:
+def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bounds[Any]:
     """D_order(p || q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
 
     p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative; infinite where the divergence is, and
@@ -31,11 +35,11 @@ def renyi_divergence_between(p: Mixture, q: Mixture, orders) -> Bounds:
     """
     pair = _Pair(p, q)
     flat = np.ravel(real("orders", orders, 1, closed=True, finite=False))
-    found = np.array([_renyi(pair, order) for order in flat])
-    return _shaped(found, orders)
+    rows = np.array([_renyi(pair, order) for order in flat])
+    return _shaped(rows, orders)
 
 
-def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
+def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[Any]:
     """H_eps(p || q) = sup over events of p - e^epsilon q; epsilon finite, nats, of any sign, scalar or array.
 
     p, q: mixtures of the same noise. Bounds hold to about 1e-10 relative, from 1 down to 1e-300; of a noise without its
@@ -47,7 +51,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
     if not pair.noise.gives_loss:
         return _shaped(_between_errors(pair, flat), epsilons)
 
-    def integrand(epsilon, x):
+    def integrand(epsilon: float, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
             share = np.maximum(-np.expm1(epsilon - pair.loss(x)), 0.0)
         return np.where(np.isnan(share), 0.0, p.pdf(x) * share)  # where neither has density
@@ -56,17 +60,17 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons) -> Bounds:
     low, middle, high = sets.integrate_above(flat, integrand)
     slack = 1e-12 * middle
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
-    found = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
-    return _shaped(found, epsilons)
+    rows = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
+    return _shaped(rows, epsilons)
 
 
-def _between_errors(pair, epsilons) -> np.ndarray:
+def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
     """Rows of (lower, estimate, upper): the loss pushed down and up by its error everywhere, on panels that resolve."""
     arm = resolved(pair.noise, panels(pair.noise, [0.0]))
     edges = np.unique(np.add.outer(pair.shifts, arm))
     outside = float(pair.p.cdf(edges[0]) + pair.p.sf(edges[-1])) + TINY
 
-    def gained(x, epsilon, sign):
+    def gained(x: Floats, epsilon: float, sign: float) -> Floats:
         error = sign * pair.error(x)
         with np.errstate(all="ignore"):
             share = np.maximum(-np.expm1(epsilon - pair.loss(x) - error), 0.0)
@@ -79,12 +83,12 @@ def _between_errors(pair, epsilons) -> np.ndarray:
         cut = cut[(cut >= edges[0]) & (cut <= edges[-1])]
         low, middle, high = (integrate(lambda x: gained(x, epsilon, sign), cut) for sign in (-1, 0, 1))  # noqa: B023
         slack = 1e-11 * high.upper  # of the density
-        low, high = max(low.lower - slack, 0.0), min(high.upper + slack + outside, 1.0)
-        rows.append((low, min(max(middle.estimate, low), high), high))
+        least, most = max(low.lower - slack, 0.0), min(high.upper + slack + outside, 1.0)
+        rows.append((least, min(max(middle.estimate, least), most), most))
     return np.array(rows)
 
 
-def _shaped(rows, like) -> Bounds:
+def _shaped(rows: Floats, like: ArrayLike) -> Bounds[Any]:
     """Rows of (lower, estimate, upper) as Bounds of the argument's shape, scalars for a scalar."""
     parts = (column.reshape(np.shape(like)) for column in np.asarray(rows, dtype=float).reshape(-1, 3).T)
     return Bounds(*(part if np.ndim(like) else float(part) for part in parts))
@@ -93,7 +97,7 @@ def _shaped(rows, like) -> Bounds:
 class _Pair:
     """Two mixtures of one noise, as weights over the shifts that either has."""
 
-    def __init__(self, p: Mixture, q: Mixture):
+    def __init__(self, p: Mixture, q: Mixture) -> None:
         if p.noise != q.noise:
             raise ValueError(f"q is a mixture of {q.noise!r}; valid: of the noise of p, {p.noise!r}")
         self.p, self.q, self.noise = p, q, p.noise
@@ -104,7 +108,7 @@ class _Pair:
         self.differs = self.of_p - self.of_q
         self.differs[base] = -(self.differs[:base].sum() + self.differs[base + 1 :].sum())  # to the last digit of these
 
-    def loss(self, x):
+    def loss(self, x: Floats) -> Floats:
         """log(p / q) at x; +inf and -inf where only one has density, NaN where neither has."""
         with np.errstate(all="ignore"):
             y, shifts = np.ravel(x) - self.shifts[:, None], self.shifts[:, None]
@@ -116,20 +120,23 @@ class _Pair:
             scaled = np.exp(logs - top)
             rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
             near = np.log1p((self.differs @ rise) / (self.of_q @ scaled))
-            found = np.where(np.abs(far) < 0.5, near, far)
-            return np.where(density.max(axis=0) > -np.inf, found, np.nan).reshape(np.shape(x))
+            value = np.where(np.abs(far) < 0.5, near, far)
+            return np.where(density.max(axis=0) > -np.inf, value, np.nan).reshape(np.shape(x))
 
     def sets(self) -> LevelSets:
         """The sets in which the loss exceeds a level."""
-        far = {} if self.noise.gives_loss else {"far": ()}  # where the difference of log densities means nothing
-        return LevelSets(self.loss, landmarks(self.noise, self.shifts, **far), self._floor, self.panels())
+        # Without a loss of its own, far out the difference of log densities means nothing.
+        points = (
+            landmarks(self.noise, self.shifts) if self.noise.gives_loss else landmarks(self.noise, self.shifts, far=())
+        )
+        return LevelSets(self.loss, points, self._floor, self.panels())
 
-    def panels(self, far=(2.0,)):
+    def panels(self, far: ArrayLike = (2.0,)) -> Floats:
         """Where panels of a quadrature end."""
-        found = panels(self.noise, self.shifts, far)
-        return found if self.noise.log_concave else graded(found)
+        edges = panels(self.noise, self.shifts, far)
+        return edges if self.noise.log_concave else graded(edges)
 
-    def error(self, x):
+    def error(self, x: Floats) -> Floats:
         """By how much rounding may move the loss at x."""
         if self.noise.gives_loss:
             loss = np.abs(self.loss(x))
@@ -138,7 +145,7 @@ class _Pair:
         span = self.shifts[-1] - self.shifts[0]  # between the two outermost; those between them are nearer
         return np.max([loss_error(self.noise, x - m, d) for m in self.shifts for d in (-span, span)], axis=0)
 
-    def _of_arguments(self, x):
+    def _of_arguments(self, x: Floats) -> Floats:
         return np.max([argument_error(self.noise, x - m) for m in self.shifts], axis=0)
 
     def max_order(self) -> float:
@@ -152,19 +159,19 @@ class _Pair:
             first = 1.0 if (self.q.pdf(between) == 0)[self.p.pdf(between) > 0].any() else first
         return first
 
-    def _floor(self, x):
+    def _floor(self, x: Floats) -> Floats:
         """What rounding adds to the loss: nothing beyond its own digits if the noise gives its loss in closed form."""
         return np.zeros_like(x) if self.noise.gives_loss else self.error(x)
 
 
-def _log_mean(weights, logs):
+def _log_mean(weights: Floats, logs: Floats) -> Floats:
     """log of the sum of weights e^logs, over the first axis."""
     logs = logs[weights > 0]
     top = logs.max(axis=0)
     return np.where(np.isfinite(top), top + np.log(weights[weights > 0] @ np.exp(logs - top)), top)
 
 
-def _renyi(pair, order):
+def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
     if pair.p == pair.q:
         return 0.0, 0.0, 0.0
     if np.isinf(order):
@@ -192,7 +199,7 @@ def divergence_of_mean(mean: float, order: float, top: float) -> float:
     return float(logged / s)
 
 
-def _max_divergence(pair):
+def _max_divergence(pair: "_Pair") -> tuple[float, float, float]:
     """sup L; infinite where it goes on growing as far as floats are followed."""
     sets = pair.sets()
     top = sets.value.max()
@@ -209,10 +216,10 @@ def _max_divergence(pair):
     return low, top, (sets.value + error).max() if pair.noise.gives_loss else np.inf  # beyond the tails it is unknown
 
 
-def _reach(pair, order):
+def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     """Panel edges over all x where the integrand matters, whether it is cut off, and the log to scale it by."""
 
-    def height(x):
+    def height(x: Floats) -> Floats:
         with np.errstate(all="ignore"):
             log_p, log_q = pair.p.logpdf(x), pair.q.logpdf(x)
             at_p = log_p if order == 1 else np.fmax(order * log_p + (1 - order) * log_q, log_p)
@@ -221,9 +228,9 @@ def _reach(pair, order):
 
     x = pair.panels(_BEYOND)
     heights = height(x)
-    peaks = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
-    steps = np.maximum(x[peaks + 1] - x[peaks], x[peaks] - x[peaks - 1])
-    peaks = refined(height, x[peaks - 1], x[peaks], x[peaks + 1], 1.0, rounds=12)
+    tops = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
+    steps = np.maximum(x[tops + 1] - x[tops], x[tops] - x[tops - 1])
+    peaks = refined(height, x[tops - 1], x[tops], x[tops + 1], 1.0, rounds=12)
     around = np.multiply.outer(np.concatenate([-_AROUND, [0.0], _AROUND]), steps) + peaks
     x = np.unique(np.concatenate([x, around.ravel()]))
     heights = height(x)
@@ -233,7 +240,7 @@ def _reach(pair, order):
     return x[max(first - 1, 0) : last + 2], cut, max(heights.max() - 600, 0.0)
 
 
-def _lost(pair, s, x, top):
+def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
     """What rounding of the loss and of q may add to that: s + 1 times the slope of its tilted part, to second order."""
     with np.errstate(all="ignore"):
         loss, log_q, error = pair.loss(x), pair.q.logpdf(x) - top, pair.error(x)
@@ -245,25 +252,26 @@ def _lost(pair, s, x, top):
     return np.where(np.isfinite(value), value, 0.0)
 
 
-def _excess(pair, s, x, top):
+def _excess(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
     """`excess_over_s` of the pair at x, times q(x) e^-top; 0 where neither has density."""
     with np.errstate(all="ignore"):
         value = excess_over_s(s, pair.loss(x), pair.q.logpdf(x) - top)
     return np.where(np.isfinite(value), value, 0.0)
 
 
-def excess_over_s(s: float, loss, log_q):
+def excess_over_s(s: float, loss: Floats, log_q: Floats) -> Floats:
     """q (e^(aL) - 1 - a (e^L - 1)) / s, a = s + 1, without cancellation; for s = 0 its limit, q (L e^L - e^L + 1)."""
     p, q = np.exp(log_q + loss), np.exp(log_q)
     if s == 0:
         rise = np.where(p > 0, p * loss, 0.0)
     else:
         rise = np.where(np.abs(s * loss) < 30, p * np.expm1(s * loss), np.exp(log_q + (s + 1) * loss) - p) / s
-    found = rise - np.where(np.abs(loss) < 30, q * np.expm1(loss), p - q)
+    direct = rise - np.where(np.abs(loss) < 30, q * np.expm1(loss), p - q)
     small = (s + 1) * np.abs(loss) < _SERIES
-    term, powers, total = loss, 0.0, 0.0
+    term, powers = loss, 0.0
+    total: Any = 0.0
     for k in range(2, 12):  # (a^k - a) / s = a + a^2 + ... + a^(k-1)
         term = term * loss / k
         powers += (s + 1) ** (k - 1)
         total = total + term * powers
-    return np.where(small, q * total, found)
+    return np.where(small, q * total, direct)

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import AsGiven, RealFunction
 from tcdp_sim.errors import real
 from tcdp_sim.noise import Noise
 
@@ -22,7 +24,7 @@ class Mixture:
     shifts: tuple[float, ...] = (0.0,)
     weights: tuple[float, ...] = (1.0,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.noise, Noise):
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: a noise, such as Gaussian(1.0)")
         if self.noise.shape:
@@ -33,40 +35,40 @@ class Mixture:
             raise ValueError(f"weights has {len(weights)} numbers; valid: as many as shifts, {len(shifts)}")
         if not abs(fsum(weights) - 1) <= 1e-12:
             raise ValueError(f"weights sum to {fsum(weights):.15g}; valid: 1")
-        merged = {}
+        merged: dict[float, float] = {}
         for shift, weight in zip(shifts.tolist(), weights.tolist()):
             if weight > 0:
                 merged[shift + 0.0] = merged.get(shift + 0.0, 0.0) + weight  # -0.0 is 0.0
         object.__setattr__(self, "shifts", tuple(sorted(merged)))
         object.__setattr__(self, "weights", tuple(merged[shift] for shift in sorted(merged)))
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> AsGiven:
         """Density at x."""
         return np.exp(self.logpdf(x))
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> AsGiven:
         """Natural log of the density at x."""
         return self._log_sum(self.noise.logpdf, x)
 
-    def cdf(self, x):
+    def cdf(self, x: ArrayLike) -> AsGiven:
         """P[X <= x]."""
         return np.exp(self.logcdf(x))
 
-    def logcdf(self, x):
+    def logcdf(self, x: ArrayLike) -> AsGiven:
         """log P[X <= x]."""
         return np.minimum(self._log_sum(self.noise.logcdf, x), 0.0)
 
-    def sf(self, x):
+    def sf(self, x: ArrayLike) -> AsGiven:
         """P[X > x]."""
         return np.exp(self.logsf(x))
 
-    def logsf(self, x):
+    def logsf(self, x: ArrayLike) -> AsGiven:
         """log P[X > x]."""
         return np.minimum(self._log_sum(self.noise.logsf, x), 0.0)
 
-    def _log_sum(self, f, x):
-        x = np.asarray(x, dtype=np.float64)
-        terms = [np.log(weight) + f(x - shift) for shift, weight in zip(self.shifts, self.weights)]
+    def _log_sum(self, f: RealFunction, x: ArrayLike) -> AsGiven:
+        points = np.asarray(x, dtype=np.float64)
+        terms = [np.log(weight) + f(points - shift) for shift, weight in zip(self.shifts, self.weights)]
         return np.logaddexp.reduce(terms, axis=0)[()]
 
 

@@ -5,6 +5,7 @@ H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)]: one more quad
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, RealFunction
 from tcdp_sim.errors import real
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import resolved
@@ -15,7 +16,7 @@ NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end coun
 MOST_COORDINATES = 2
 
 
-def _name(noise):
+def _name(noise: Noise) -> str:
     return getattr(noise, "family", repr(noise))
 
 
@@ -41,8 +42,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     edges = np.concatenate([-arm, arm, arm + size, size - arm, [0.0, size / 2, size]])
     edges = resolved(noise, np.unique(edges[noise.pdf(edges) > 0]))
 
-    def part(end):
-        def integrand(x):
+    def part(end: RealFunction) -> Bounds:
+        def integrand(x: Floats) -> Floats:
             loss = noise.privacy_loss(x, size)
             inside = np.exp(noise.logpdf(x))
             rest = np.where(np.isfinite(loss), epsilon - loss, 0.0)
@@ -52,7 +53,7 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
 
     wider = [0.0]  # by how much more than 1e-10 of itself a profile is known
 
-    def profile(rest):
+    def profile(rest: Floats) -> Floats:
         low, middle, high = hockey_stick(noise, size, rest)
         wider.append(float(np.max(np.maximum(high - middle, middle - low) - 1e-10 * middle)))
         return middle

@@ -5,21 +5,25 @@ no digits are lost however small it is. The closed form of a noise that has one 
 other noise quadrature from `logpdf`, `sf` and `privacy_loss`.
 """
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import TINY, Bounds, closed_form, gauss_panels, integrate
+from tcdp_sim.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
 
 
-def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
+def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     """delta(epsilon) = sup over events of P - e^epsilon Q, P = law of Z, Q = law of Z + shift.
 
     epsilon: nats, finite, of any sign, scalar or array; shift: counts, of either sign (both directions are equal by
@@ -42,7 +46,7 @@ def hockey_stick(noise: Noise, shift: float, epsilon) -> Bounds:
     return found if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in found))
 
 
-def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
+def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
     if (closed := noise.closed_hockey_stick(shift, epsilons)) is not None:
         return closed
@@ -57,12 +61,12 @@ def _profile(noise: Noise, shift: float, epsilons) -> Bounds:
     return Bounds(found.lower - slack, found.estimate, found.upper + slack + outside)
 
 
-def _rounding(epsilons, mass):
+def _rounding(epsilons: Floats, mass: Floats) -> Floats:
     """What the rounding of the loss may change where it hardly exceeds epsilon: there 1 - e^(epsilon - L) cancels."""
     return ROUNDING * epsilons * mass
 
 
-def _monotone(noise, shift, epsilons, crossing):
+def _monotone(noise: Noise, shift: float, epsilons: Floats, crossing: Floats) -> ArrayBounds:
     """The loss falls with x: L > eps to the left of the crossing."""
     tail = noise.cdf(crossing)
     edges = np.minimum(noise.ppf(np.maximum(tail[:, None] * 10.0**-_DECADES, 1e-310)), crossing[:, None])[:, ::-1]
@@ -78,7 +82,7 @@ def _monotone(noise, shift, epsilons, crossing):
     return Bounds(low - lost, fine, high + lost + beyond + TINY)
 
 
-def _columns(noise, shift, epsilons, edges, nodes):
+def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes: int) -> Floats:
     out = np.empty(len(epsilons))
     for i, (epsilon, row) in enumerate(zip(epsilons, edges)):
         x, weight = gauss_panels(row, nodes)
@@ -86,7 +90,7 @@ def _columns(noise, shift, epsilons, edges, nodes):
     return out
 
 
-def _integrand(noise, shift, epsilon, x):
+def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
         gain = np.exp(log_p) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)

@@ -1,7 +1,10 @@
 """Exact probabilities of who comes out on top of a noisy histogram, by quadrature."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.errors import real
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
@@ -14,7 +17,7 @@ _TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 
 _KINKS = 64  # bins next below the top whose kinks are edges
 
 
-def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
+def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
     """P[a bin that is truly largest is largest in the release], independent noise in each of `bins` bins.
 
     counts: those of the occupied bins, in any order, at least one; bins: size of the domain, >= len(counts).
@@ -22,7 +25,7 @@ def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
     """
     gaps, ties, others, empty = _ranked(counts, bins)
 
-    def winner(z, top):
+    def winner(z: Floats, top: float) -> Floats:
         loses = log_all_below(noise, z + gaps[:, None], others[:, None])
         return np.exp(_log_density(noise, z, ties) + loses.sum(axis=0) + _log_power(noise, z + top, empty))
 
@@ -32,34 +35,36 @@ def top_stays_probability(noise: Noise, counts, bins: float) -> Bounds:
     return _expectation(noise, winner, counts, gaps)
 
 
-def spurious_wins_probability(noise: Noise, counts, bins: float) -> Bounds:
+def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
     """P[some empty bin overtakes every bin that is truly largest in the release]; arguments as above."""
     gaps, ties, _, empty = _ranked(counts, bins)
 
-    def overtaken(z, top):
+    def overtaken(z: Floats, top: float) -> Floats:
         log_below = _log_power(noise, z + top, empty)
         return np.exp(_log_density(noise, z, ties)) * -np.expm1(log_below)
 
     return _expectation(noise, overtaken, counts, gaps)
 
 
-def _ranked(counts, bins):
+def _ranked(counts: Sequence[int] | Ints, bins: float) -> tuple[Floats, int, Floats, float]:
     """Distinct gaps below the top count with their multiplicities, the ties at the top, the empty bins."""
     bins = real("bins", bins, max(len(counts), 1), closed=True)
     values, times = np.unique(np.asarray(counts, dtype=np.float64), return_counts=True)
     return values[-1] - values[:-1], times[-1], times[:-1].astype(float), bins - times.sum()
 
 
-def _log_density(noise, z, ties):
+def _log_density(noise: Noise, z: Floats, ties: int) -> Floats:
     """log density of the largest noise among the `ties` top bins."""
     return np.log(ties) + noise.logpdf(z) + _log_power(noise, z, ties - 1)
 
 
-def _log_power(noise, z, power):
+def _log_power(noise: Noise, z: Floats, power: float) -> Floats:
     return log_all_below(noise, z, power) if power > 0 else np.zeros_like(z)
 
 
-def _expectation(noise, f, counts, gaps):
+def _expectation(
+    noise: Noise, f: Callable[[Floats, float], Floats], counts: Sequence[int] | Ints, gaps: Floats
+) -> Bounds:
     """The integral of f(z, top) over all but the two tails of the noise beyond the first of _TAILS."""
     top = float(np.max(counts))
     levels = noise.isf(_TAILS)

@@ -4,10 +4,9 @@ Quantiles resolve a density with one peak. Between two peaks they say nothing, s
 log-concave panels are graded, and halved until quadrature of the density finds the mass that the tails say is there.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
+from tcdp_sim.arrays import Floats, RealFunction
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import gauss_panels
 
@@ -22,7 +21,7 @@ _TAILS = np.concatenate([0.5 - 10.0 ** -np.arange(15.0, 1, -1), np.linspace(0.45
 _TAILS = np.concatenate([_TAILS, 10.0 ** -np.geomspace(2, 300, 40)])
 
 
-def graded(x: np.ndarray) -> np.ndarray:
+def graded(x: Floats) -> Floats:
     """Ascending points, with more between them until no panel is over three times as long as one beside it."""
     x = np.unique(x)
     while len(x) < _MOST:
@@ -37,7 +36,7 @@ def graded(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def resolved(noise: Noise, edges: np.ndarray) -> np.ndarray:
+def resolved(noise: Noise, edges: Floats) -> Floats:
     """The edges, and more of them where the density of a noise that may have several peaks needs them.
 
     A noise that says it is log-concave needs none. What lies beyond the first and the last edge is left out.
@@ -53,7 +52,7 @@ def resolved(noise: Noise, edges: np.ndarray) -> np.ndarray:
     left, right = x[:-1], x[1:]
     mass, tail = _between(noise, left, right), noise.sf(np.minimum(np.abs(left), np.abs(right)))
     allowed = np.maximum(_LEAST * mass, _TAIL * tail + 1e-300)
-    found, todo = [x], (left, right, mass, allowed)
+    points, todo = [x], (left, right, mass, allowed)
     unit, weight = gauss_panels(np.array([0.0, 1.0]), 20)
     for _ in range(_ROUNDS):
         left, right, mass, allowed = todo
@@ -62,11 +61,11 @@ def resolved(noise: Noise, edges: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
             bad = ~(np.abs(rule - mass) <= np.maximum(_CLOSE * mass, allowed))
         if not bad.any():
-            return np.unique(np.concatenate(found))
+            return np.unique(np.concatenate(points))
         left, right, allowed = left[bad], right[bad], allowed[bad]
         middle = 0.5 * (left + right)
-        found.append(middle)
-        if sum(map(len, found)) > _MOST:
+        points.append(middle)
+        if sum(map(len, points)) > _MOST:
             break
         left, right, allowed = np.concatenate([left, middle]), np.concatenate([middle, right]), np.tile(allowed, 2)
         todo = left, right, _between(noise, left, right), allowed
@@ -76,7 +75,7 @@ def resolved(noise: Noise, edges: np.ndarray) -> np.ndarray:
     )
 
 
-def sign_changes(f: Callable, level: float, edges: np.ndarray, parts: int = 4) -> np.ndarray:
+def sign_changes(f: RealFunction, level: float, edges: Floats, parts: int = 4) -> Floats:
     """Where f crosses the level, to the last bit, one crossing to each part of a panel; NaN is below."""
     share = np.arange(parts) / parts
     x = np.append((edges[:-1, None] + share * np.diff(edges)[:, None]).ravel(), edges[-1])
@@ -90,7 +89,7 @@ def sign_changes(f: Callable, level: float, edges: np.ndarray, parts: int = 4) -
     return np.concatenate([low, high])
 
 
-def loss_error(noise: Noise, x: np.ndarray, shift) -> np.ndarray:
+def loss_error(noise: Noise, x: Floats, shift: float) -> Floats:
     """By how much rounding may move noise.privacy_loss(x, shift), in nats.
 
     By its last digits, if the noise gives it; as a difference of log densities, by those of the two and of x - shift.
@@ -105,14 +104,14 @@ def loss_error(noise: Noise, x: np.ndarray, shift) -> np.ndarray:
     return np.where(np.isfinite(size), size, 0.0)
 
 
-def argument_error(noise: Noise, x: np.ndarray) -> np.ndarray:
+def argument_error(noise: Noise, x: Floats) -> Floats:
     """By how much rounding of x moves the log density there: what peaks far from zero are sensitive to."""
     with np.errstate(all="ignore"):
         moved = np.abs(noise.logpdf(x * (1 + 2.0**-26)) - noise.logpdf(x * (1 - 2.0**-26)))
     return 2.0**-26 * np.where(np.isfinite(moved), moved, 0.0)  # twice the slope times 2^-52 |x|
 
 
-def _between(noise, left, right):
+def _between(noise: Noise, left: Floats, right: Floats) -> Floats:
     """P[left < Z <= right] of panels that do not straddle zero, from the nearer tail."""
     upper = left >= 0
     return np.where(upper, noise.sf(left) - noise.sf(right), noise.cdf(right) - noise.cdf(left))

@@ -6,9 +6,12 @@ Q is the law of Z, P that of Z + shift: the noisy answers without and with the r
 from dataclasses import dataclass
 from itertools import accumulate
 from math import fsum
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import choice, real, scalar
 from tcdp_sim.exact.mixture_divergences import (
     divergence_of_mean,
@@ -25,7 +28,9 @@ DIRECTIONS = ("forward", "reverse")
 _WIDEST = 60.0  # scales: half the side of the square that the plane's quadrature covers
 
 
-def subsampled_renyi(noise: Noise, shift: float, order, sampling_fraction: float, direction: str = "forward") -> Bounds:
+def subsampled_renyi(
+    noise: Noise, shift: float, order: ArrayLike, sampling_fraction: float, direction: str = "forward"
+) -> Bounds[Any]:
     """D_order in nats of ((1-s) Q + s P, Q), "forward", or of (Q, (1-s) Q + s P), "reverse"; scalar or array orders.
 
     shift: counts; order >= 1 (inf: max-divergence), 0 < sampling_fraction <= 1. Under Poisson sampling and add/remove
@@ -36,8 +41,8 @@ def subsampled_renyi(noise: Noise, shift: float, order, sampling_fraction: float
 
 
 def subsampled_hockey_stick(
-    noise: Noise, shift: float, epsilon, sampling_fraction: float, direction: str = "forward"
-) -> Bounds:
+    noise: Noise, shift: float, epsilon: ArrayLike, sampling_fraction: float, direction: str = "forward"
+) -> Bounds[Any]:
     """delta(epsilon) of ((1-s) Q + s P, Q), "forward", or of (Q, (1-s) Q + s P), "reverse"; scalar or array epsilon.
 
     The forward direction decides for epsilon >= 0 under Poisson sampling (add/remove) and under sampling without
@@ -68,7 +73,7 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
     return Bounds(*(divergence_of_mean(max(mean, 0.0), order, top) for mean in (fine - error, fine, fine + error)))
 
 
-def _plane_moment(centres, order, s, reach, nodes):
+def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: int) -> tuple[float, float]:
     """(E_q[e^(aL) - 1 - a (e^L - 1)] e^-top / (a - 1), top) by the trapezoid rule.
 
     It converges faster than any power for such integrands. p^a q^(1-a) peaks beyond P, as far away from Q as a - 1
@@ -102,7 +107,7 @@ class DominatingPair:
     symmetric: bool = False
     rest: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         chances = [scalar("probability", part[0], 0, 1, finite=False) for part in self.parts]
         rest = max(fsum([1.0, *(-chance for chance in chances)]), 0.0) if self.rest is None else self.rest
         object.__setattr__(self, "rest", scalar("rest", rest, 0, 1, closed=True))
@@ -113,7 +118,7 @@ class DominatingPair:
         """Without the rarest parts, as many as have no more than that probability: they are added to the rest."""
         parts = sorted(self.parts, key=lambda part: part[0])
         gone = sum(total <= most for total in accumulate(chance for chance, _, _ in parts[:-1]))
-        rest = fsum([self.rest, *(chance for chance, _, _ in parts[:gone])])
+        rest = fsum([self.rest or 0.0, *(chance for chance, _, _ in parts[:gone])])
         return DominatingPair(tuple(parts[gone:]), self.symmetric, rest)
 
 
@@ -158,6 +163,6 @@ def dominating_pairs(
     return DominatingPair(forward, rest=rest), DominatingPair(tuple((w, q, p) for w, p, q in forward), rest=rest)
 
 
-def _directed(noise, shift, sampling_fraction, direction):
+def _directed(noise: Noise, shift: float, sampling_fraction: float, direction: str) -> tuple[Mixture, Mixture]:
     pair = subsampled(noise, shift, sampling_fraction)
     return pair if choice("direction", direction, DIRECTIONS) == "forward" else pair[::-1]

@@ -7,19 +7,20 @@ on does not matter: every element there has the same depth. So a trial costs a f
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
-from tcdp_sim.noise import Gaussian
+from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.samplers import first_above
 
 LEFT, STAYS, RIGHT = -1, 0, 1
 
 
-def comparison_scale(rho: float, depth: int) -> float:
+def comparison_scale(rho: float, depth: float) -> float:
     """Standard deviation of the noise on each of `depth` counts of sensitivity one, together rho-zCDP."""
     return float(np.sqrt(depth / (2 * rho)))
 
 
-def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator, trials: int) -> Weights:
     """The depths min(F(j), n - F(j - 1)) of the outputs of independent trials: positive iff j is an interior point.
 
     At each node the search goes left if F(middle) + N(0, scale^2) >= n / 2. Elements beyond k - 1 count as k - 1.
@@ -45,7 +46,9 @@ def sample_depths(profile: LevelProfile, scale: float, rng: np.random.Generator,
     return out
 
 
-def _first_turn(profile, first, last, positions, noise, rng, trials):
+def _first_turn(
+    profile: LevelProfile, first: int, last: int, positions: Ints, noise: Noise, rng: np.random.Generator, trials: int
+) -> Ints:
     """Where each trial leaves points that part below these bits: LEFT or RIGHT of them all; or that it STAYS.
 
     A bit of 1 says that the points lie in the right child: the search should find less than half up to the middle. A
@@ -58,12 +61,12 @@ def _first_turn(profile, first, last, positions, noise, rng, trials):
     return np.where(left < right, LEFT, np.where(right < left, RIGHT, STAYS))
 
 
-def _place(places, index):
+def _place(places: Ints, index: Floats) -> Floats:
     """places[index]; inf beyond their end."""
     return np.append(places, np.inf)[np.minimum(index, len(places)).astype(np.int64)]
 
 
-def _depth_between(profile, right):
+def _depth_between(profile: LevelProfile, right: int) -> float:
     """The depth of the elements between the points right - 1 and right of the data."""
     if right == len(profile.weight) and profile.points.to_end[right - 1] == 0:
         return profile.weight[-1]  # they lie beyond k - 1, which is the last point

@@ -1,5 +1,6 @@
 """Splitting a budget over the three steps, and the recipe it buys."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -62,7 +63,7 @@ def parts(
     omega: float,
     log2_k: float,
     *,
-    split=None,
+    split: Sequence[float] | None = None,
     family: str = "sinh_normal",
     accounting: str = "tight",
     calibration: str | None = None,
@@ -111,7 +112,13 @@ def recipe(
 
 
 def ledger(
-    bought: Parts, rho: float, omega: float, split, accounting: str, calibration: str, selection: str = "histogram"
+    bought: Parts,
+    rho: float,
+    omega: float,
+    split: Sequence[float],
+    accounting: str,
+    calibration: str,
+    selection: str = "histogram",
 ) -> tuple[Step, ...]:
     """The lines of a release that `parts` bought with these arguments.
 
@@ -128,7 +135,9 @@ def ledger(
     )
 
 
-def default_split(rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str):
+def default_split(
+    rho: float, omega: float, log2_k: float, family: str, accounting: str, calibration: str
+) -> tuple[float, float, float]:
     """`recommended_split` where calibration takes long, `best_split` elsewhere: public numbers either way."""
     if calibration == "tight" and len(registry.noise(family).parameters()) > 1:  # a search over several takes long
         return recommended_split(log2_k)
@@ -136,17 +145,24 @@ def default_split(rho: float, omega: float, log2_k: float, family: str, accounti
 
 
 @lru_cache(maxsize=1024)
-def best_split(rho: float, omega: float, log2_k: float, family="sinh_normal", accounting="tight", calibration="tight"):
+def best_split(
+    rho: float,
+    omega: float,
+    log2_k: float,
+    family: str = "sinh_normal",
+    accounting: str = "tight",
+    calibration: str = "tight",
+) -> tuple[float, float, float]:
     """The split, in steps of 1/20, with the smallest `required_n`."""
 
-    def cost(split):
-        how = {"split": split, "family": family, "accounting": accounting, "calibration": calibration}
-        return required_n(parts(rho, omega, log2_k, **how), log2_k)
+    def cost(split: tuple[float, float, float]) -> int:
+        bought = parts(rho, omega, log2_k, split=split, family=family, accounting=accounting, calibration=calibration)
+        return required_n(bought, log2_k)
 
     return min(((a, b, round(1 - a - b, 2)) for a in SHARES for b in SHARES if 1 - a - b > 0.1), key=cost)
 
 
-def checked_split(split) -> tuple[float, ...]:
+def checked_split(split: Sequence[float]) -> tuple[float, float, float]:
     """Three positive shares that add up to one; UserError otherwise."""
     try:
         shares = tuple(float(share) for share in split)
@@ -154,4 +170,5 @@ def checked_split(split) -> tuple[float, ...]:
         shares = ()
     if len(shares) != 3 or not all(share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
         raise UserError(f"split = {split} is not valid; valid: three positive shares (level, node, end) that sum to 1")
-    return shares
+    level, node, end = shares
+    return level, node, end

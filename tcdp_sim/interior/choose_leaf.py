@@ -6,10 +6,11 @@ point. The candidates of a node [j1, j2] are j1, the last leaf m of its left chi
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile, Segments
 
 
-def occupied_depths(profile: LevelProfile, segments: Segments, index, levels) -> np.ndarray:
+def occupied_depths(profile: LevelProfile, segments: Segments, index: Ints, levels: Ints) -> Weights:
     """The depths of (j1, m, j2) of occupied nodes, shape (trials, 3); index: of the node, one a trial."""
     points, before, weight, total = profile.points, profile.before, profile.weight, profile.total
     first, last = segments.first[index], segments.last[index]
@@ -33,7 +34,7 @@ def occupied_depths(profile: LevelProfile, segments: Segments, index, levels) ->
     return depths
 
 
-def _split(profile, segments, index, levels, first, last):
+def _split(profile: LevelProfile, segments: Segments, index: Ints, levels: Ints, first: Ints, last: Ints) -> Ints:
     """The first point in the right child of each node; last + 1 where there is none."""
     split = np.where(levels == segments.parting, segments.split[index], -1)
     together = np.flatnonzero((split < 0) & (levels > 0))
@@ -42,7 +43,9 @@ def _split(profile, segments, index, levels, first, last):
     return np.where(split < 0, last + 1, split)
 
 
-def empty_nodes(profile: LevelProfile, segments: Segments, levels, rng):
+def empty_nodes(
+    profile: LevelProfile, segments: Segments, levels: Ints, rng: np.random.Generator
+) -> tuple[Ints, Weights]:
     """(position of an empty node chosen uniformly, the weight to its left), one a level of `levels`.
 
     The position is the node's index at level max(level, points.cut). Below the cut, where an index has no room in 64
@@ -63,7 +66,7 @@ def empty_nodes(profile: LevelProfile, segments: Segments, levels, rng):
     return position, left
 
 
-def choose(depths: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+def choose(depths: Weights, epsilon: float, rng: np.random.Generator) -> Ints:
     """The column that the exponential mechanism chooses in each row of depths (sensitivity that of the data)."""
     weight = np.exp(0.5 * epsilon * (depths - depths.max(axis=1, keepdims=True)))
     edges = np.cumsum(weight, axis=1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from tcdp_sim.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 
 
@@ -12,11 +13,11 @@ from tcdp_sim.interior.level_profile import LevelProfile
 class LevelCells:
     """Stretches of levels of equal quality: first and last level, the quality, log of how many levels."""
 
-    first: np.ndarray
-    last: np.ndarray
-    quality: np.ndarray
+    first: Ints
+    last: Ints
+    quality: Weights
 
-    def log_pmf(self, epsilon: float) -> np.ndarray:
+    def log_pmf(self, epsilon: float) -> Floats:
         """The log of the probability that the exponential mechanism ends in each stretch."""
         weight = 0.5 * epsilon * self.quality + np.log(self.last - self.first + 1.0)
         return weight - logsumexp(weight)
@@ -40,7 +41,7 @@ def level_cells(profile: LevelProfile, lower: float, upper: float) -> LevelCells
     )
 
 
-def sample_levels(cells: LevelCells, epsilon: float, rng: np.random.Generator, trials: int):
+def sample_levels(cells: LevelCells, epsilon: float, rng: np.random.Generator, trials: int) -> tuple[Ints, Weights]:
     """(level, its quality) of each trial."""
     edges = np.cumsum(np.exp(cells.log_pmf(epsilon)))
     chosen = np.minimum(np.searchsorted(edges, edges[-1] * rng.random(trials), side="right"), len(edges) - 1)

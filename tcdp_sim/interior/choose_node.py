@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.interior.level_profile import Segments
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max
@@ -17,20 +18,20 @@ TILE = 2**16  # numbers drawn at a time
 
 NOBODY = -2  # no node at all
 
-Select = Callable[[Segments, np.ndarray, float, Noise, np.random.Generator], np.ndarray]
+Select = Callable[[Segments, Floats, float, Noise, np.random.Generator], Ints]
 
 
-def histogram(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+def histogram(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
     """The largest noisy weight among all nodes (report noisy max of a histogram)."""
     return _tiled(segments, segments.counts, log_empty, noise, rng)[0]
 
 
-def algorithm_21(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+def algorithm_21(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
     """Algorithm 21: noise on max(weight - the second largest weight, 0), whose noise has twice the sensitivity."""
     return _top_or_any(segments, log_empty, _gap(segments, log_empty), noise, rng)
 
 
-def surrogate(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+def surrogate(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
     """The largest noisy excess max(weight - floor, 0) among all nodes."""
     excess = np.maximum(segments.counts - floor, 0.0)
     if segments.multiplicity[excess > 0].sum() > 1:
@@ -38,13 +39,13 @@ def surrogate(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
     return _top_or_any(segments, log_empty, np.full(len(log_empty), excess[-1]), noise, rng)
 
 
-def stability(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+def stability(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
     """The largest noisy weight among the occupied nodes if it exceeds `floor`, else NOBODY (stability histogram)."""
     winner, blurred = _tiled(segments, segments.counts, np.full(len(log_empty), -np.inf), noise, rng)
     return np.where(blurred > floor, winner, NOBODY)
 
 
-def algorithm_22(segments: Segments, log_empty, floor, noise, rng) -> np.ndarray:
+def algorithm_22(segments: Segments, log_empty: Floats, floor: float, noise: Noise, rng: np.random.Generator) -> Ints:
     """Algorithm 22: the heaviest node if max(gap / 2 - 1, 0) + noise exceeds its 1/N tail, else any other node."""
     log_nodes = _log_others(segments, log_empty, 0)
     blurred = np.maximum(0.5 * _gap(segments, log_empty) - 1, 0) + noise.sample(rng, len(log_empty))
@@ -62,14 +63,19 @@ SELECTIONS: dict[str, Select] = {
 }
 
 
-def _tiled(segments, weights, log_empty, noise, rng):
+def _tiled(
+    segments: Segments, weights: Floats, log_empty: Floats, noise: Noise, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
     """(winner, its noisy weight) of every trial, not too many numbers at a time."""
     rows = max(1, TILE // (len(weights) + 1))
     tiles = (log_empty[start : start + rows] for start in range(0, len(log_empty), rows))
-    return tuple(map(np.concatenate, zip(*(_histogram(segments, weights, tile, noise, rng) for tile in tiles))))
+    winners, noisy = zip(*(_histogram(segments, weights, tile, noise, rng) for tile in tiles))
+    return np.concatenate(winners), np.concatenate(noisy)
 
 
-def _histogram(segments, weights, log_empty, noise, rng):
+def _histogram(
+    segments: Segments, weights: Floats, log_empty: Floats, noise: Noise, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
     trials, many = len(log_empty), segments.multiplicity
     blurred = np.empty((trials, len(many)))
     alone = many == 1
@@ -86,7 +92,7 @@ def _histogram(segments, weights, log_empty, noise, rng):
     return np.where(empty > most, -1, member), np.maximum(empty, most)
 
 
-def _gap(segments, log_empty):
+def _gap(segments: Segments, log_empty: Floats) -> Floats:
     """The heaviest node's lead over the runner-up, which may be an empty node."""
     heaviest = segments.counts[-1]
     if segments.multiplicity[-1] > 1:
@@ -95,12 +101,12 @@ def _gap(segments, log_empty):
     return np.full(len(log_empty), float(heaviest - second))
 
 
-def _log_others(segments, log_empty, left_out):
+def _log_others(segments: Segments, log_empty: Floats, left_out: int) -> Floats:
     with np.errstate(divide="ignore"):
         return np.logaddexp(log_empty, np.log(float(len(segments.order) - left_out)))
 
 
-def _top_or_any(segments, log_empty, lead, noise, rng):
+def _top_or_any(segments: Segments, log_empty: Floats, lead: Floats, noise: Noise, rng: np.random.Generator) -> Ints:
     """The heaviest node with its lead against all others at zero: one draw and one maximum."""
     trials = len(log_empty)
     top = lead + noise.sample(rng, trials)
@@ -108,7 +114,7 @@ def _top_or_any(segments, log_empty, lead, noise, rng):
     return np.where(top > others, segments.order[-1], _any_other(segments, log_empty, rng))
 
 
-def _any_other(segments, log_empty, rng):
+def _any_other(segments: Segments, log_empty: Floats, rng: np.random.Generator) -> Ints:
     """A node other than the heaviest, uniformly; -1 for an empty one."""
     occupied = len(segments.order) - 1
     if not occupied:

@@ -1,14 +1,16 @@
 """Distinct points of a domain {0, ..., k - 1} of any size, by what its dyadic tree needs to know about them."""
 
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, isfinite
-from numbers import Real
 from operator import index
+from typing import Any, cast
 
 import numpy as np
 
+from tcdp_sim.arrays import Bools, Ints
 from tcdp_sim.errors import UserError
 
 HEAD = 62  # leading bits of a number that are kept as an int64
@@ -27,13 +29,20 @@ class Points:
     """
 
     depth: int
-    gaps: np.ndarray
-    head: np.ndarray
-    zeros: np.ndarray
-    ones: np.ndarray
-    to_end: np.ndarray
-    bit: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    gaps: Ints
+    head: Ints
+    zeros: Ints
+    ones: Ints
+    to_end: Ints
+    bit: Callable[[Ints, Ints], Bools]
     values: tuple[int, ...] | None = None
+
+    @property
+    def known_values(self) -> tuple[int, ...]:
+        """The values; ValueError for points that are known by bit lengths alone."""
+        if self.values is None:
+            raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
+        return self.values
 
     @property
     def cut(self) -> int:
@@ -41,7 +50,7 @@ class Points:
         return max(self.depth - HEAD, 0)
 
 
-def domain_size(k) -> int:
+def domain_size(k: Any) -> int:
     """`k` as an integer >= 1; UserError for anything else."""
     try:
         size = int(k) if isinstance(k, float) and k.is_integer() else index(k)
@@ -52,7 +61,7 @@ def domain_size(k) -> int:
     return size
 
 
-def whole_numbers(values: Sequence, what: str = "a value") -> list[int]:
+def whole_numbers(values: Sequence[Any], what: str = "a value") -> list[int]:
     """The values as integers; UserError for one that is none. 2.0 is one, 1.5 and "2" are not: nothing is rounded."""
     try:
         return list(map(index, values))
@@ -60,35 +69,37 @@ def whole_numbers(values: Sequence, what: str = "a value") -> list[int]:
         return [_whole_number(x, what) for x in values]
 
 
-def _whole_number(x, what) -> int:
-    if isinstance(x, Real) and isfinite(x) and x == floor(x):
-        return int(x)
-    said = f"{what} of {x!r} is not a whole number; valid: whole numbers"
-    raise UserError(f"{said}, so scale decimals first and declare the domain in that unit: 1.5 is 15 tenths")
+def _whole_number(x: Any, what: str) -> int:
+    if isinstance(x, numbers.Real) and isfinite(x) and x == floor(x):
+        return cast(int, floor(x))
+    message = f"{what} of {x!r} is not a whole number; valid: whole numbers"
+    raise UserError(f"{message}, so scale decimals first and declare the domain in that unit: 1.5 is 15 tenths")
 
 
 def from_values(values: Sequence[int], k: int) -> Points:
     """Points with these values, ascending and distinct integers of any size with 0 <= value < k."""
     last = domain_size(k) - 1
     depth = max(last.bit_length(), 1)
-    told = [*values, last]
+    all_values = [*values, last]
     gaps = np.array([(a ^ b).bit_length() for a, b in pairwise(values)], dtype=np.int64)
     width = (depth + 7) // 8
-    rows = np.frombuffer(b"".join(x.to_bytes(width, "little") for x in told), np.uint8).reshape(len(told), width)
+    rows = np.frombuffer(b"".join(x.to_bytes(width, "little") for x in all_values), np.uint8).reshape(
+        len(all_values), width
+    )
 
-    def bit(point, position):
+    def bit(point: Ints, position: Ints) -> Bools:
         return (rows[point, position >> 3] >> (position & 7).astype(np.uint8)) & 1 == 1
 
     cut = max(depth - HEAD, 0)
     return Points(
         depth,
         gaps,
-        np.array([x >> cut for x in told], dtype=np.int64),
-        np.array([_low_zeros(x, depth) for x in told], dtype=np.int64),
-        np.array([_low_zeros(x + 1, depth) for x in told], dtype=np.int64),
-        np.array([(x ^ last).bit_length() for x in told], dtype=np.int64),
+        np.array([x >> cut for x in all_values], dtype=np.int64),
+        np.array([_low_zeros(x, depth) for x in all_values], dtype=np.int64),
+        np.array([_low_zeros(x + 1, depth) for x in all_values], dtype=np.int64),
+        np.array([(x ^ last).bit_length() for x in all_values], dtype=np.int64),
         bit,
-        tuple(told),
+        tuple(all_values),
     )
 
 
@@ -107,7 +118,7 @@ def from_bit_lengths(gaps: Sequence[int], depth: int) -> Points:
         sets.append(frozenset({p for p in sets[-1] if p >= gap} | {gap - 1}))
     cut = max(depth - HEAD, 0)
 
-    def bit(point, position):
+    def bit(point: Ints, position: Ints) -> Bools:
         pairs = zip(point.tolist(), position.tolist())
         return np.array([i == len(sets) or p in sets[i] for i, p in pairs], dtype=bool)
 
@@ -131,14 +142,14 @@ def _low_zeros(x: int, depth: int) -> int:
     return (x & -x).bit_length() - 1 if x else depth
 
 
-def _low_ones(positions) -> int:
+def _low_ones(positions: frozenset[int]) -> int:
     count = 0
     while count in positions:
         count += 1
     return count
 
 
-def _high_ones(positions, depth) -> int:
+def _high_ones(positions: frozenset[int], depth: int) -> int:
     count = 0
     while depth - 1 - count in positions:
         count += 1

@@ -5,6 +5,7 @@ from math import exp, log
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
+from tcdp_sim.arrays import Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 
 
@@ -21,7 +22,7 @@ def search_success(profile: LevelProfile, scale: float) -> float:
     return max(1 - lost, 0.0)
 
 
-def _missed(profile, end, is_first, gaps, weight, scale):
+def _missed(profile: LevelProfile, end: int, is_first: bool, gaps: Ints, weight: Weights, scale: float) -> float:
     """P[the search leaves the path to the first or the last point on the side where no data are].
 
     Where the path turns inwards the outer child is empty, and the search leaves if noise exceeds half of the data;
@@ -44,10 +45,10 @@ def exponential_success(profile: LevelProfile, epsilon: float) -> float:
     From the odds of the elements outside the data, which have depth 0, against those at and between the points. The
     profile must know its values.
     """
-    told, total = profile.points.values, float(profile.total)
-    if told is None:
+    values, total = profile.points.values, float(profile.total)
+    if values is None:
         raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
-    *places, end = told
+    *places, end = values
     outside = places[0] + end - places[-1]
     if not outside:
         return 1.0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from tcdp_sim.arrays import Floats, Ints, Weights
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.level_profile import LevelProfile, Segments
 from tcdp_sim.interior.release import CANDIDATES, Recipe
@@ -36,7 +37,7 @@ class LevelLaw:
     level: int
     log_probability: float
     segments: Segments
-    occupied: np.ndarray
+    occupied: Floats
     empty: float
 
 
@@ -53,7 +54,7 @@ def level_laws(profile: LevelProfile, recipe: Recipe) -> Iterator[LevelLaw]:
         yield LevelLaw(level, float(log_pmf[level]), segments, occupied, empty)
 
 
-def _level_log_pmf(profile, recipe):
+def _level_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
     """The log-probability of each level, from the qualities of all of them one by one."""
     if profile.depth > MOST_DEPTH:
         raise UserError(f"2^{profile.depth} elements are too many for the exact law; valid: 2^{MOST_DEPTH}")
@@ -65,21 +66,21 @@ def _level_log_pmf(profile, recipe):
 
 def success_probability(profile: LevelProfile, recipe: Recipe) -> float:
     """The probability that the release is an interior point; within about 1e-9. The profile must know its values."""
-    found = 0.0
+    probability = 0.0
     for law in level_laws(profile, recipe):
         depths = _depths(profile, law)
         chosen = _candidate_law(depths, recipe)
         hits = law.occupied @ (chosen * (depths > 0)).sum(axis=1) + law.empty * _inner_share(profile, law)
-        found += np.exp(law.log_probability) * hits
-    return min(float(found), 1.0)
+        probability += np.exp(law.log_probability) * hits
+    return min(float(probability), 1.0)
 
 
-def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:
+def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> Floats:
     """The log-probability of every element of a domain of at most 65,536 elements."""
-    told = profile.points.values
-    if told is None or told[-1] >= MOST_LEAVES:
+    values = profile.points.values
+    if values is None or values[-1] >= MOST_LEAVES:
         raise UserError(f"the domain is too large for the law of every element; valid: k <= {MOST_LEAVES}")
-    k = told[-1] + 1
+    k = values[-1] + 1
     leaf, log_p = [], []
     for law in level_laws(profile, recipe):
         for node, weight, depths in _nodes(profile, law, k):
@@ -91,10 +92,10 @@ def output_log_pmf(profile: LevelProfile, recipe: Recipe) -> np.ndarray:
     return out
 
 
-def _nodes(profile, law, k):
+def _nodes(profile: LevelProfile, law: LevelLaw, k: int) -> Iterator[tuple[int, float, Weights]]:
     """(node, probability, depths of shape (1, 3)) of every node of a level, empty ones included."""
     depths = _depths(profile, law)
-    heads = [profile.points.values[first] >> law.level for first in law.segments.first]
+    heads = [profile.points.known_values[first] >> law.level for first in law.segments.first]
     for i, node in enumerate(heads):
         yield node, law.occupied[i], depths[i : i + 1]
     free = [node for node in range(((k - 1) >> law.level) + 1) if node not in set(heads)]
@@ -103,7 +104,7 @@ def _nodes(profile, law, k):
         yield node, law.empty / len(free), np.full((1, 3), min(left, profile.total - left))
 
 
-def _depths(profile, law):
+def _depths(profile: LevelProfile, law: LevelLaw) -> Weights:
     """The depths min(F(j), total - F(j - 1)) of the candidates of every occupied node, shape (nodes, 3)."""
     if profile.points.values is None:
         raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
@@ -112,25 +113,25 @@ def _depths(profile, law):
     return np.array([[_depth(profile, places, j) for j in _candidates(node, law.level, last)] for node in heads])
 
 
-def _depth(profile, places, j):
+def _depth(profile: LevelProfile, places: list[int], j: int) -> float:
     upto, under = profile.before[bisect_right(places, j)], profile.before[bisect_left(places, j)]
     return min(upto, profile.total - under)
 
 
-def _candidates(node, level, last):
+def _candidates(node: int, level: int, last: int) -> list[int]:
     """(j1, m, j2): the first leaf of a node, the last of its left child, its last; none beyond the last of all."""
     first, size = node << level, 1 << level
     return [first, min(first + max(size // 2, 1) - 1, last), min(first + size - 1, last)]
 
 
-def _candidate_law(depths, recipe):
+def _candidate_law(depths: Weights, recipe: Recipe) -> Floats:
     weight = np.full(depths.shape, -np.inf)
     allowed = list(CANDIDATES[recipe.candidates])
     weight[:, allowed] = 0.5 * recipe.epsilon_end * depths[:, allowed]
     return np.exp(weight - logsumexp(weight, axis=1, keepdims=True))
 
 
-def _inner_share(profile, law):
+def _inner_share(profile: LevelProfile, law: LevelLaw) -> float:
     """The share of the empty nodes that lie between occupied ones."""
     shift = max(law.level - profile.points.cut, 0)
     head = profile.points.head >> shift
@@ -140,7 +141,7 @@ def _inner_share(profile, law):
     return max(last - first + 1 - taken, 0) / free if free else 0.0
 
 
-def _winner(segments, log_empty, total, recipe):
+def _winner(segments: Segments, log_empty: float, total: float, recipe: Recipe) -> tuple[Floats, float]:
     """(probability of each occupied node, that of all empty ones)."""
     if recipe.selection in COUNTED:
         weights, log_empty, least = COUNTED[recipe.selection](segments.counts, log_empty, recipe.floor_of(total))
@@ -165,7 +166,7 @@ COUNTED = {
 }
 
 
-def _top(segments, log_others, recipe):
+def _top(segments: Segments, log_others: float, recipe: Recipe) -> float:
     """The probability that the heaviest node wins, by Algorithms 21 and 22, which treat all others alike."""
     heaviest, tied = segments.counts[-1], segments.multiplicity[-1] > 1
     second = heaviest if tied else segments.counts[-2] if len(segments.counts) > 1 else 0
@@ -173,13 +174,13 @@ def _top(segments, log_others, recipe):
         lead = max(0.5 * (heaviest - second) - 1, 0)
         log_nodes = np.logaddexp(log_others, 0)
         return float(recipe.noise.sf(isf_log(recipe.noise, -max(log_nodes, np.log(2))) - lead))
-    found, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
-    return float(found[0])
+    wins, _ = histogram_law(np.array([float(heaviest - second)]), np.array([1]), log_others, recipe.noise)
+    return float(wins[0])
 
 
 def histogram_law(
-    counts, multiplicity, log_empty: float, noise: Noise, least: float = -np.inf
-) -> tuple[np.ndarray, float]:
+    counts: Floats, multiplicity: Ints, log_empty: float, noise: Noise, least: float = -np.inf
+) -> tuple[Floats, float]:
     """(probability that one of the nodes of each count has the largest noisy count, that an empty one has).
 
     counts, multiplicity: counts and how many nodes have each, shape (m,); log_empty: log of the number of empty
@@ -199,12 +200,12 @@ def histogram_law(
     with np.errstate(divide="ignore", over="ignore"):
         terms = -np.exp(log_many[:, None] + np.where(log_sf < -30, log_sf, np.log(-log_cdf)))  # log of cdf^many
         density = np.exp(log_many[:, None] + log_pdf - log_cdf + terms.sum(axis=0))
-    found = np.nan_to_num(density) @ weight
-    empty = found[-1] if log_empty > -np.inf else 0.0
-    return found[: len(counts)], float(empty)
+    wins = np.nan_to_num(density) @ weight
+    empty = wins[-1] if log_empty > -np.inf else 0.0
+    return wins[: len(counts)], float(empty)
 
 
-def _edges(centres, log_many, noise):
+def _edges(centres: Floats, log_many: Floats, noise: Noise) -> Floats:
     """Panel edges: every group's maximum between its quantiles, from where the largest of them begins to matter."""
     edges = []
     for centre, log_count in zip(centres, log_many):

@@ -5,47 +5,48 @@ from math import log
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 
 
-def stretches(profile: LevelProfile) -> tuple[np.ndarray, np.ndarray]:
+def stretches(profile: LevelProfile) -> tuple[Floats, Floats]:
     """(log of how many elements, their depth) of the 2 m + 1 stretches that m points make of the domain.
 
     Stretches are, left to right, the elements before, at, between or after the points, in which the depth
     min(F(j), total - F(j - 1)) is constant. The profile must know its values.
     """
-    told, before, total = profile.points.values, profile.before, profile.total
-    if told is None:
-        raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
+    values, before, total = profile.points.known_values, profile.before, profile.total
     m = len(profile.weight)
     depth = np.zeros(2 * m + 1)
     depth[1::2] = np.minimum(before[1:], total - before[:-1])
     depth[2::2] = np.minimum(before[1:], total - before[1:])
-    ends = [-1, *told[:m], told[-1] + 1]
+    ends = [-1, *values[:m], values[-1] + 1]
     between = [right - left - 1 for left, right in pairwise(ends)]
     size = np.zeros(2 * m + 1)
     size[::2] = [log(count) if count else -np.inf for count in between]
     return size, depth
 
 
-def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+def sample_depths(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Weights:
     """The depths of the outputs of independent trials, on a domain of any size."""
     _, depth, chosen = _choose(profile, epsilon, rng, trials)
     return depth[chosen]
 
 
-def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+def sample_elements(profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int) -> Ints:
     """Outputs of independent trials as int64, for domains of at most 2^62 elements."""
     *_, chosen = _choose(profile, epsilon, rng, trials)
-    told, m = profile.points.values, len(profile.weight)
+    values, m = profile.points.known_values, len(profile.weight)
     first, last = np.empty(2 * m + 1, dtype=np.int64), np.empty(2 * m + 1, dtype=np.int64)
-    first[1::2] = last[1::2] = told[:m]
-    first[::2] = [0, *(x + 1 for x in told[:m])]
-    last[::2] = [*(x - 1 for x in told[:m]), told[-1]]
+    first[1::2] = last[1::2] = values[:m]
+    first[::2] = [0, *(x + 1 for x in values[:m])]
+    last[::2] = [*(x - 1 for x in values[:m]), values[-1]]
     return rng.integers(first[chosen], last[chosen] + 1)
 
 
-def _choose(profile, epsilon, rng, trials):
+def _choose(
+    profile: LevelProfile, epsilon: float, rng: np.random.Generator, trials: int
+) -> tuple[Weights, Weights, Ints]:
     size, depth = stretches(profile)
     weight = size + 0.5 * epsilon * depth
     edges = np.cumsum(np.exp(weight - weight.max()))

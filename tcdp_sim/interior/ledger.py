@@ -49,6 +49,6 @@ def exponential_step(name: str, epsilon: float, accounting: str) -> Step:
 
 def noise_step(name: str, noise: Noise, shift: float, queries: int, rho: float, omega: float, source: str) -> Step:
     """The line of `queries` numbers blurred by noise, each moved by at most `shift`, at rho together."""
-    said = f"{queries} shift{'s' if queries > 1 else ''} of {shift:g} by {source}"
+    argument = f"{queries} shift{'s' if queries > 1 else ''} of {shift:g} by {source}"
     unlimited = noise.linear_in_order or np.isinf(omega)
-    return Step(name, ZCDP(rho) if unlimited else TCDP(rho, omega), said)
+    return Step(name, ZCDP(rho) if unlimited else TCDP(rho, omega), argument)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints, Weights
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior import domain_points as tree
 from tcdp_sim.interior.domain_points import Points, short
@@ -19,17 +20,17 @@ class Segments:
     counts, order, start: the distinct weights, the nodes sorted by weight, and where each weight starts among them.
     """
 
-    first: np.ndarray
-    last: np.ndarray
-    weight: np.ndarray
+    first: Ints
+    last: Ints
+    weight: Weights
     parting: int
-    split: np.ndarray
-    counts: np.ndarray
-    order: np.ndarray
-    start: np.ndarray
+    split: Ints
+    counts: Weights
+    order: Ints
+    start: Ints
 
     @property
-    def multiplicity(self) -> np.ndarray:
+    def multiplicity(self) -> Ints:
         """How many nodes have each of the distinct weights."""
         return np.diff(self.start)
 
@@ -43,7 +44,7 @@ class LevelProfile:
     Source: Bun-Dwork-Rothblum-Steinke 2018, Section 5.3, with a node worth f(j2) - f(j1 - 1).
     """
 
-    def __init__(self, points: Points, weight: np.ndarray):
+    def __init__(self, points: Points, weight: Weights) -> None:
         self.points = points
         self.weight = np.asarray(weight)
         if self.weight.shape != (len(points.gaps) + 1,) or not (self.weight > 0).all():
@@ -71,8 +72,8 @@ class LevelProfile:
     @classmethod
     def of_bit_lengths(cls, gaps: Sequence[int], log2_k: int, weight: Sequence[int] | None = None) -> "LevelProfile":
         """The profile of data known by the levels at which neighbours meet; k = 2^log2_k may be too large to write."""
-        found = tree.from_bit_lengths(gaps, log2_k)
-        return cls(found, np.ones(len(gaps) + 1, dtype=np.int64) if weight is None else np.asarray(weight))
+        points = tree.from_bit_lengths(gaps, log2_k)
+        return cls(points, np.ones(len(gaps) + 1, dtype=np.int64) if weight is None else np.asarray(weight))
 
     @property
     def depth(self) -> int:
@@ -80,17 +81,17 @@ class LevelProfile:
         return self.points.depth
 
     @property
-    def total(self):
+    def total(self) -> float:
         """The weight of all points: n for records."""
         return self.before[-1]
 
-    def fhat(self, levels) -> np.ndarray:
+    def fhat(self, levels: Ints | range) -> Weights:
         """The heaviest node's weight at these levels; 0 at level -1."""
         levels = np.asarray(levels)
         run = np.searchsorted(self.starts, levels, side="right") - 1
         return np.where(run < 0, 0, self.heaviest[run])
 
-    def log_empty(self, levels: np.ndarray, occupied: int) -> np.ndarray:
+    def log_empty(self, levels: Ints, occupied: int) -> Floats:
         """The log of the number of nodes without points at each level: -inf where there is none."""
         shift = np.clip(levels - self.points.cut, 0, 63)
         top = self.points.head[-1] >> shift
@@ -106,7 +107,7 @@ class LevelProfile:
             self._segments[run] = self._find_segments(int(self.starts[run]))
         return self._segments[run]
 
-    def _find_segments(self, level) -> Segments:
+    def _find_segments(self, level: int) -> Segments:
         gaps = self.points.gaps
         edges = np.flatnonzero(gaps > level) + 1
         first = np.concatenate([[0], edges])
@@ -120,7 +121,7 @@ class LevelProfile:
         return Segments(first, last, weight, level, split, counts, order, np.append(start, len(order)))
 
 
-def _merge(gaps, weight):
+def _merge(gaps: Ints, weight: Weights) -> tuple[Ints, Weights]:
     """First level and heaviest node of each run: neighbours are joined in the order of the levels where they meet."""
     total = weight.tolist()  # of each segment, kept at its first point
     left, right = list(range(len(total))), list(range(len(total)))  # the far end, kept at either end

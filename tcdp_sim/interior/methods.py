@@ -3,11 +3,13 @@
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import ceil, inf
+from typing import Any, cast
 
 from tcdp_sim.interior import budget, records_needed, stability_histogram
 from tcdp_sim.interior.binary_search import comparison_scale
 from tcdp_sim.interior.ledger import Step, exponential_epsilon
-from tcdp_sim.interior.recursive_release import plan_recursion
+from tcdp_sim.interior.records_needed import Parts
+from tcdp_sim.interior.recursive_release import RecursivePlan, plan_recursion
 from tcdp_sim.interior.release import Recipe
 from tcdp_sim.privacy import ApproxDP
 
@@ -42,7 +44,7 @@ class Budget:
     family: str | None = None
     calibration: str | None = None
     accounting: str = "tight"
-    split: tuple | None = None
+    split: tuple[float, ...] | None = None
     beta: float = records_needed.BETA
     delta: float = stability_histogram.DELTA
 
@@ -57,82 +59,112 @@ def is_tree(method: str) -> bool:
     return method not in (*BASELINES, WEAKER)
 
 
-def weaker_promise(asked: Budget) -> ApproxDP:
+def weaker_promise(available: Budget) -> ApproxDP:
     """What the stability histogram is given: the (epsilon, delta) that the target implies."""
-    return stability_histogram.implied(asked.rho, _omega(asked), asked.delta)
+    return stability_histogram.implied(available.rho, _omega(available), available.delta)
 
 
-def required_n(method: str, asked: Budget, log2_k: float) -> int:
+def required_n(method: str, available: Budget, log2_k: float) -> int:
     """The least n at which the method is proved to succeed with probability 1 - beta.
 
     For the baselines the n at which their worst data set succeeds with just that probability. For Algorithms 21 and
     22 the requirement of their thresholds, which is no proof.
     """
     if method == "exponential":
-        epsilon = exponential_epsilon(asked.rho, asked.accounting)
-        return ceil(records_needed.exponential_required_n(epsilon, log2_k, asked.beta))
+        epsilon = exponential_epsilon(available.rho, available.accounting)
+        return ceil(records_needed.exponential_required_n(epsilon, log2_k, available.beta))
     if method == "binary_search":
-        return ceil(records_needed.binary_search_required_n(asked.rho, log2_k, asked.beta))
+        return ceil(records_needed.binary_search_required_n(available.rho, log2_k, available.beta))
     if method == WEAKER:
-        return stability_histogram.required_n(weaker_promise(asked), log2_k, asked.beta)
+        return stability_histogram.required_n(weaker_promise(available), log2_k, available.beta)
     if method in RECURSIONS:
-        return _recursion(method, asked, log2_k).required_n()
-    return records_needed.required_n(_bought(method, asked, log2_k), log2_k, asked.beta, ONE_TREE[method][1])
+        return _recursion(method, available, log2_k).required_n()
+    return records_needed.required_n(_bought(method, available, log2_k), log2_k, available.beta, ONE_TREE[method][1])
 
 
-def described(method: str, asked: Budget, log2_k: float, n: int) -> dict:
+def described(method: str, available: Budget, log2_k: float, n: int) -> dict[str, Any]:
     """The parameters of the method on n records, as plain data."""
     if method == "exponential":
-        return {"scale": exponential_epsilon(asked.rho, asked.accounting)}
+        return {"scale": exponential_epsilon(available.rho, available.accounting)}
     if method == "binary_search":
-        return {"scale": comparison_scale(asked.rho, log2_k)}
+        return {"scale": comparison_scale(available.rho, log2_k)}
     if method == WEAKER:
-        recipes: tuple[Recipe, ...] = (stability_histogram.recipe(weaker_promise(asked), log2_k, n, asked.beta),)
+        recipes: tuple[Recipe, ...] = (
+            stability_histogram.recipe(weaker_promise(available), log2_k, n, available.beta),
+        )
     elif method in RECURSIONS:
-        recipes = _recursion(method, asked, log2_k).recipes(n)
+        recipes = _recursion(method, available, log2_k).recipes(n)
     else:
         selection, variant = ONE_TREE[method]
-        bought = _bought(method, asked, log2_k)
-        recipes = (budget.recipe(bought, log2_k, n, asked.beta, variant, selection),)
+        bought = _bought(method, available, log2_k)
+        recipes = (budget.recipe(bought, log2_k, n, available.beta, variant, selection),)
     return {"recipes": [_plain(recipe) for recipe in recipes]}
 
 
-def ledger(method: str, asked: Budget, log2_k: float) -> tuple[Step, ...]:
+def ledger(method: str, available: Budget, log2_k: float) -> tuple[Step, ...]:
     """Where the budget of a method with trees goes."""
     if method == WEAKER:
-        return stability_histogram.ledger(weaker_promise(asked))
+        return stability_histogram.ledger(weaker_promise(available))
     if method in RECURSIONS:
-        return _recursion(method, asked, log2_k).ledger()
-    bought = _bought(method, asked, log2_k)
-    split = asked.split or _default_split(asked, log2_k)
-    how = asked.calibration or asked.accounting
+        return _recursion(method, available, log2_k).ledger()
+    bought = _bought(method, available, log2_k)
+    split = available.split or _default_split(available, log2_k)
+    how = available.calibration or available.accounting
     selection = ONE_TREE[method][0]
-    return budget.ledger(bought, asked.rho, asked.omega or inf, split, asked.accounting, how, selection)
+    return budget.ledger(bought, available.rho, available.omega or inf, split, available.accounting, how, selection)
 
 
-def _default_split(asked, log2_k):
-    how = asked.calibration or asked.accounting
-    return budget.default_split(asked.rho, _omega(asked), float(log2_k), asked.family, asked.accounting, how)
+def _default_split(available: Budget, log2_k: float) -> tuple[float, float, float]:
+    how = available.calibration or available.accounting
+    return budget.default_split(
+        available.rho, _omega(available), float(log2_k), _family(available), available.accounting, how
+    )
 
 
-def _bought(method, asked, log2_k):
-    how = {"split": asked.split, "family": asked.family, "accounting": asked.accounting}
-    selection = ONE_TREE[method][0]
-    return budget.parts(asked.rho, _omega(asked), log2_k, **how, calibration=asked.calibration, selection=selection)
+def _bought(method: str, available: Budget, log2_k: float) -> Parts:
+    return budget.parts(
+        available.rho,
+        _omega(available),
+        log2_k,
+        split=available.split,
+        family=_family(available),
+        accounting=available.accounting,
+        calibration=available.calibration,
+        selection=ONE_TREE[method][0],
+    )
 
 
 @lru_cache(maxsize=256)
-def _recursion(method, asked, log2_k):
+def _recursion(method: str, available: Budget, log2_k: float) -> RecursivePlan:
     depth, variant = RECURSIONS[method]
-    how = {"family": asked.family, "accounting": asked.accounting, "beta": asked.beta, "variant": variant}
-    return plan_recursion(asked.rho, _omega(asked), log2_k, depth, **how, calibration=asked.calibration)
+    return plan_recursion(
+        available.rho,
+        _omega(available),
+        log2_k,
+        depth,
+        family=_family(available),
+        accounting=available.accounting,
+        calibration=available.calibration,
+        beta=available.beta,
+        variant=variant,
+    )
 
 
-def _omega(asked):
-    return inf if asked.omega is None else asked.omega
+def _family(available: Budget) -> str:
+    """The family of noise, which every method with trees has."""
+    if available.family is None:
+        raise ValueError("family = None is not valid; valid: a family of noise")
+    return available.family
 
 
-def _plain(recipe: Recipe) -> dict:
-    fields = {name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")}
+def _omega(available: Budget) -> float:
+    return inf if available.omega is None else available.omega
+
+
+def _plain(recipe: Recipe) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        name: getattr(recipe, name) for name in ("epsilon_level", "epsilon_end", "lower", "upper", "selection")
+    }
+    parameters = asdict(cast(Any, recipe.noise))  # noises are dataclasses
     fields |= {} if recipe.floor is None else {"floor": recipe.floor}
-    return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": asdict(recipe.noise)}
+    return fields | {"candidates": recipe.candidates, "noise": recipe.noise.family, "parameters": parameters}

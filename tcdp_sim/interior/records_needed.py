@@ -78,9 +78,11 @@ def needs(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: st
     log2_k: real, > 0, up to 1e300; n >= 1; 0 < beta < 1, a third of it for each step. variant "low": for the surrogate
     that counts weights from h on only: the winner has more than h if lower >= h + z + t_all.
     """
-    found = luck(parts, log2_k, n, beta)
-    beyond = found.depth + found.others if variant == "low" else max(found.others, found.depth + found.occupied)
-    return Needs(found.gap, found.heaviest + beyond, 2 * found.depth)
+    margins = luck(parts, log2_k, n, beta)
+    beyond = (
+        margins.depth + margins.others if variant == "low" else max(margins.others, margins.depth + margins.occupied)
+    )
+    return Needs(margins.gap, margins.heaviest + beyond, 2 * margins.depth)
 
 
 def required_n(parts: Parts, log2_k: float, beta: float = BETA, variant: str = "default") -> int:
@@ -102,19 +104,21 @@ def smallest(least: Callable[[int], float]) -> int:
     return n
 
 
-def thresholds(parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"):
+def thresholds(
+    parts: Parts, log2_k: float, n: float, beta: float = BETA, variant: str = "default"
+) -> tuple[float, float]:
     """(lower, upper) for n records: the proof's, stretched or shrunk in proportion where n is not the proof's."""
     if choice("variant", variant, VARIANTS) == "paper":
         return n / 5, 2 * n / 5
-    found = needs(parts, log2_k, n, beta, variant)
-    scale = n / _least(found, variant)
-    return (n / 2 if variant == "heavy" else 0) + found.node * scale, n - found.ends * scale
+    margins = needs(parts, log2_k, n, beta, variant)
+    scale = n / _least(margins, variant)
+    return (n / 2 if variant == "heavy" else 0) + margins.node * scale, n - margins.ends * scale
 
 
 def surrogate_floor(parts: Parts, log2_k: float, n: float, beta: float = BETA) -> float:
     """From where on weights count for variant "low": h, stretched as `thresholds` are."""
-    found = needs(parts, log2_k, n, beta, "low")
-    return 0.5 * found.ends * n / found.total
+    margins = needs(parts, log2_k, n, beta, "low")
+    return 0.5 * margins.ends * n / margins.total
 
 
 def _least(found: Needs, variant: str) -> float:
@@ -166,5 +170,5 @@ def binary_search_required_n(rho: float, log2_k: float, beta: float = BETA) -> f
     return 2 * scale * -float(ndtri(-expm1(log1p(-real("beta", beta, 0, 1)) / depth)))
 
 
-def _information(log2_k, beta):
+def _information(log2_k: float, beta: float) -> float:
     return max((1 - real("beta", beta, 0, 1)) * real("log2_k", log2_k, 0) * log(2) - log(2), 0.0)

@@ -13,6 +13,7 @@ from math import ceil, log, log2
 import numpy as np
 
 from tcdp_sim import registry
+from tcdp_sim.arrays import Ints
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.interior.domain_points import from_values
@@ -47,7 +48,7 @@ def sample_recursive(profile: LevelProfile, recipes: Sequence[Recipe], rng: np.r
     return finish(profile, first, levels, quality, rng)
 
 
-def _elements(inner, recipes, rng, trials):
+def _elements(inner: LevelProfile, recipes: Sequence[Recipe], rng: np.random.Generator, trials: int) -> Ints:
     if len(recipes) == 1:
         return sample_elements(inner, recipes[0].epsilon_level, rng, trials)
     draws = sample_recursive(inner, recipes[1:], rng, trials)
@@ -118,18 +119,18 @@ class RecursivePlan:
 
     def recipes(self, n: float) -> tuple[Recipe, ...]:
         """The trees' recipes for n records: thresholds in proportion to the proof's."""
-        found, total = [], float(n)
+        made, total = [], float(n)
         for i, stage in enumerate(self.stages):
             bought, how = stage.parts, "histogram" if i == 0 else "surrogate"
             lower, upper = self._thresholds(i, n, total)
             paper = self.variant == "paper"
             floor = total / PAPER_SHARE + 1 if paper and i else None
             numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
-            found.append(Recipe(*numbers, how, 2 if paper else 3, floor))
+            made.append(Recipe(*numbers, how, 2 if paper else 3, floor))
             total = (upper - lower) / NODE_PER_STEP
-        return tuple(found)
+        return tuple(made)
 
-    def _thresholds(self, i, n, total):
+    def _thresholds(self, i: int, n: float, total: float) -> tuple[float, float]:
         if self.variant == "paper":
             return total / 5, 2 * total / 5
         _, node, ends = self.size(i, n)
@@ -173,14 +174,14 @@ def plan_recursion(
     count = 2 * depth + 1
     how = calibration or ("paper" if registry.noise(family).theorem_is_nearly_sharp else accounting)
 
-    def bought(shares):
+    def bought(shares: list[float]) -> RecursivePlan:
         return _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant)
 
     shares = [weight ** (2 / 3) for weight in _margin_weights(bought([1 / count] * count))]
     return bought([share / sum(shares) for share in shares])
 
 
-def _margin_weights(plan):
+def _margin_weights(plan: RecursivePlan) -> list[float]:
     """By how many records of n each step's margin counts: level, then node and ends of each tree."""
     weights, factor = [0.0], 1.0
     for i in range(len(plan.stages)):
@@ -190,12 +191,23 @@ def _margin_weights(plan):
     return [factor * gap, *weights[1:]]
 
 
-def _shifts(i, variant):
+def _shifts(i: int, variant: str) -> int:
     """How many numbers of tree i move by one unit when a record is substituted; in the outermost two counts do."""
     return 2 if i == 0 else INNER_SHIFTS[variant]
 
 
-def _bought(shares, rho, omega, log2_k, depth, family, how, accounting, beta, variant):
+def _bought(
+    shares: list[float],
+    rho: float,
+    omega: float,
+    log2_k: float,
+    depth: int,
+    family: str,
+    how: str,
+    accounting: str,
+    beta: float,
+    variant: str,
+) -> RecursivePlan:
     rho, omega = real("rho", rho, 0), real("omega", omega, 1, finite=False)
     stages, size = [], real("log2_k", log2_k, 0)
     each = beta / (2 * depth + 1)
@@ -223,10 +235,10 @@ class _DeepQuantile:
         return float(isf_log(noise, log(self.beta)) + isf_log(noise, log(self.beta) - self.log2_k * log(2)))
 
 
-def _margins(stage, each, n, outermost):
+def _margins(stage: Stage, each: float, n: float, outermost: bool) -> tuple[float, float]:
     if outermost:
-        found = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
-        return found.node, found.ends
+        needed = needs(stage.parts, stage.log2_k, n, min(3 * each, 0.999))
+        return needed.node, needed.ends
     noise = stage.parts.noise
     node = float(isf_log(noise, log(each / 2)) + isf_log(noise, log(each / 2) - stage.log2_k * log(2)))
     return node, 4 / stage.parts.epsilon_end * log(2 / each)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.arrays import Bools, Ints, Weights
 from tcdp_sim.errors import choice, real
 from tcdp_sim.interior.choose_leaf import choose, empty_nodes, occupied_depths
 from tcdp_sim.interior.choose_level import level_cells, sample_levels
@@ -33,7 +34,7 @@ class Recipe:
     candidates: int = 3
     floor: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("epsilon_level", "epsilon_end"):
             real(name, getattr(self, name), 0)
         real("lower", self.lower, -np.inf)
@@ -57,16 +58,16 @@ class Draws:
     depth among the candidates.
     """
 
-    level: np.ndarray
-    quality: np.ndarray
-    segment: np.ndarray
-    position: np.ndarray
-    candidate: np.ndarray
-    depth: np.ndarray
-    best: np.ndarray
+    level: Ints
+    quality: Weights
+    segment: Ints
+    position: Ints
+    candidate: Ints
+    depth: Weights
+    best: Weights
 
     @property
-    def success(self) -> np.ndarray:
+    def success(self) -> Bools:
         """Whether the output is an interior point."""
         return self.depth > 0
 
@@ -77,7 +78,7 @@ def sample(profile: LevelProfile, recipe: Recipe, rng: np.random.Generator, tria
     return finish(profile, recipe, *sample_levels(cells, recipe.epsilon_level, rng, trials), rng)
 
 
-def finish(profile: LevelProfile, recipe: Recipe, levels, quality, rng: np.random.Generator) -> Draws:
+def finish(profile: LevelProfile, recipe: Recipe, levels: Ints, quality: Weights, rng: np.random.Generator) -> Draws:
     """The second and third step, given the level of each trial."""
     trials = len(levels)
     out = Draws(
@@ -96,7 +97,9 @@ def finish(profile: LevelProfile, recipe: Recipe, levels, quality, rng: np.rando
     return out
 
 
-def _finish_run(profile, recipe, run, trials, out, rng):
+def _finish_run(
+    profile: LevelProfile, recipe: Recipe, run: int, trials: Ints, out: Draws, rng: np.random.Generator
+) -> None:
     segments, levels = profile.segments(run), out.level[trials]
     log_empty = profile.log_empty(levels, len(segments.first))
     chosen = SELECTIONS[recipe.selection](segments, log_empty, recipe.floor_of(profile.total), recipe.noise, rng)
@@ -117,24 +120,22 @@ def _finish_run(profile, recipe, run, trials, out, rng):
 
 def outputs(profile: LevelProfile, draws: Draws, rng: np.random.Generator) -> list[int | None]:
     """The released domain elements, as integers of any size, None where none was; the profile must know its values."""
-    told, cut = profile.points.values, profile.points.cut
-    if told is None:
-        raise ValueError("the data are known by bit lengths alone; valid: a profile of values")
-    k = told[-1] + 1
-    found = []
+    values, cut = profile.points.known_values, profile.points.cut
+    k = values[-1] + 1
+    elements: list[int | None] = []
     for level, segment, position, candidate in zip(
         draws.level.tolist(), draws.segment.tolist(), draws.position.tolist(), draws.candidate.tolist()
     ):
         if segment == NOBODY:
-            found.append(None)
+            elements.append(None)
             continue
         if segment >= 0:
             run = int(np.searchsorted(profile.starts, level, side="right")) - 1
-            node = told[profile.segments(run).first[segment]] >> level
+            node = values[profile.segments(run).first[segment]] >> level
         else:
             node = position if level >= cut else (position << cut - level) + _random_bits(rng, cut - level)
-        found.append(candidate_leaf(node, level, candidate, k))
-    return found
+        elements.append(candidate_leaf(node, level, candidate, k))
+    return elements
 
 
 def candidate_leaf(node: int, level: int, candidate: int, k: int) -> int:
@@ -145,5 +146,5 @@ def candidate_leaf(node: int, level: int, candidate: int, k: int) -> int:
     return min(j1 + (1 << level - (candidate == 1)) - 1, k - 1)
 
 
-def _random_bits(rng, count):
+def _random_bits(rng: np.random.Generator, count: int) -> int:
     return int.from_bytes(rng.bytes((count + 7) // 8), "little") >> (-count % 8)

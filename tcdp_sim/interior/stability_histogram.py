@@ -7,6 +7,7 @@ with probability delta / 2. So no node has to be drawn, nor paid for, because it
 """
 
 from math import log
+from typing import cast
 
 from tcdp_sim.errors import real
 from tcdp_sim.interior.ledger import Step
@@ -44,14 +45,14 @@ def parts(promise: ApproxDP) -> Parts:
 
 def floor(promise: ApproxDP) -> float:
     """What a noisy count has to exceed to be released, in records."""
-    return 1 + parts(promise).noise.scale * log(1 / promise.delta)
+    return 1 + cast(Laplace, parts(promise).noise).scale * log(1 / promise.delta)
 
 
 def needs(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Needs:
     """The margins of `requirement`, with the floor in place of the noise of the empty nodes."""
-    found = luck(parts(promise), log2_k, n, beta)
-    node = found.heaviest + max(floor(promise), found.depth + found.occupied)
-    return Needs(found.gap, node, 2 * found.depth)
+    margins = luck(parts(promise), log2_k, n, beta)
+    node = margins.heaviest + max(floor(promise), margins.depth + margins.occupied)
+    return Needs(margins.gap, node, 2 * margins.depth)
 
 
 def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
@@ -61,8 +62,8 @@ def required_n(promise: ApproxDP, log2_k: float, beta: float = BETA) -> int:
 
 def recipe(promise: ApproxDP, log2_k: float, n: float, beta: float = BETA) -> Recipe:
     """The release on n records: thresholds in proportion to the proof's."""
-    bought, found = parts(promise), needs(promise, log2_k, n, beta)
-    scale = n / found.total
-    lower, upper = found.node * scale, n - found.ends * scale
+    bought, margins = parts(promise), needs(promise, log2_k, n, beta)
+    scale = n / margins.total
+    lower, upper = margins.node * scale, n - margins.ends * scale
     numbers = (bought.epsilon_level, bought.noise, bought.epsilon_end, lower, upper)
     return Recipe(*numbers, "stability", floor=floor(promise))

@@ -61,17 +61,19 @@ def cheat_sheet(
     return rows
 
 
-def _row(notion, what, formula, value, why, guarantee):
+def _row(
+    notion: str, what: str, formula: str, value: tuple[float, ...], why: str, guarantee: Guarantee | None
+) -> CheatSheetRow:
     """A row that is valid iff it comes with a guarantee."""
     return CheatSheetRow(notion, what, formula, value, guarantee is not None, why, guarantee)
 
 
-def _dp_rows(epsilon, delta, sensitivity, k, slack) -> Iterator[CheatSheetRow]:
+def _dp_rows(epsilon: float, delta: float, sensitivity: float, k: int, slack: float) -> Iterator[CheatSheetRow]:
     notion, ratio = "(epsilon, delta)-DP", sensitivity / epsilon
     logs = log(1.25) - log(delta)
     variance = 2 * ratio * ratio * logs
     why, formula = "Dwork-Roth 2014, Theorem A.1", "2 Delta^2 log(1.25/delta) / epsilon^2"
-    proved = ApproxDP(epsilon, delta, why)
+    proved: ApproxDP | None = ApproxDP(epsilon, delta, why)
     if epsilon >= 1:
         exact = _gaussian_delta(epsilon / sqrt(2 * logs), epsilon)
         why = f"{why}: proved for epsilon < 1 only; here the exact delta of this noise is {exact:.3g}"
@@ -86,7 +88,7 @@ def _dp_rows(epsilon, delta, sensitivity, k, slack) -> Iterator[CheatSheetRow]:
     yield from _advanced_rows(notion, epsilon, delta, k, slack)
 
 
-def _advanced_rows(notion, epsilon, delta, k, slack):
+def _advanced_rows(notion: str, epsilon: float, delta: float, k: int, slack: float) -> Iterator[CheatSheetRow]:
     log_slack, what = -log(slack), "advanced composition, {}: epsilon, delta"
     short = 2 * epsilon * sqrt(2 * k * log_slack)
     # The printed form follows from the correct one when its second term is no more than the first.
@@ -107,7 +109,7 @@ def _advanced_rows(notion, epsilon, delta, k, slack):
     yield _row("moments accountant", what.format("as printed"), formula, value, why, None)
 
 
-def _gaussian_delta(theta, epsilon):
+def _gaussian_delta(theta: float, epsilon: float) -> float:
     """The exact delta of Gaussian noise with sensitivity over sigma = theta (Balle et al. 2018, Theorem 4)."""
     from scipy.special import log_ndtr, ndtr
 
@@ -115,7 +117,7 @@ def _gaussian_delta(theta, epsilon):
     return float(ndtr(0.5 * theta - epsilon / theta)) - tail
 
 
-def _renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k) -> Iterator[CheatSheetRow]:
+def _renyi_rows(rdp: RDP, zcdp: ZCDP, tcdp: TCDP, delta: float, sensitivity: float, k: int) -> Iterator[CheatSheetRow]:
     gaussian, proposition = "Gaussian variance", "Bun-Steinke 2016, Proposition 6"
     composed, to_dp = "sequential composition", "conversion to (epsilon, delta)-DP: epsilon, delta"
     order, epsilon, rho = rdp.order, rdp.epsilon, zcdp.rho
@@ -131,19 +133,19 @@ def _renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k) -> Iterator[CheatSheetRo
     yield _row(name, f"{composed}: rho", "k rho", (k * rho,), "Bun-Steinke 2016, Lemma 7", ZCDP(k * rho))
     yield _conversion(zcdp, name, to_dp, "rho + 2 sqrt(rho log(1/delta))", delta)
 
-    name, total = "(rho, omega)-tCDP", TCDP(k * rho, tcdp.omega)
+    name, released = "(rho, omega)-tCDP", TCDP(k * rho, tcdp.omega)
     why = "Bun-Dwork-Rothblum-Steinke 2018, Lemma 2"
-    yield _row(name, f"{composed}: rho, omega", "(k rho, omega)", (total.rho, total.omega), why, total)
+    yield _row(name, f"{composed}: rho, omega", "(k rho, omega)", (released.rho, released.omega), why, released)
     formula = "rho + 2 sqrt(rho L) if L <= (omega - 1)^2 rho, else rho omega + L / (omega - 1); L = log(1/delta)"
     yield _conversion(tcdp, name, to_dp, formula, delta)
 
 
-def _conversion(guarantee, notion, what, formula, delta):
+def _conversion(guarantee: Guarantee, notion: str, what: str, formula: str, delta: float) -> CheatSheetRow:
     answer = to_approx_dp(guarantee, delta, "paper")
     return _row(notion, what, formula, (answer.epsilon, answer.delta), answer.source, answer)
 
 
-def _sinh_normal_rows(tcdp, sensitivity) -> Iterator[CheatSheetRow]:
+def _sinh_normal_rows(tcdp: TCDP, sensitivity: float) -> Iterator[CheatSheetRow]:
     rho, omega, name = tcdp.rho, tcdp.omega, "(rho, omega)-tCDP"
     knee, what = 8 * sensitivity * omega, "sinh-normal noise A arsinh(N(0, variance) / A): variance, A"
     formula = "variance Delta^2/(2 rho), A = 8 Delta omega gives (16 rho, omega)-tCDP"
@@ -152,7 +154,7 @@ def _sinh_normal_rows(tcdp, sensitivity) -> Iterator[CheatSheetRow]:
     yield _theorem_17(name, what, formula, (8 * sensitivity * (sensitivity / rho), knee), tcdp)
 
 
-def _theorem_17(notion, what, formula, value, promised):
+def _theorem_17(notion: str, what: str, formula: str, value: tuple[float, float], promised: TCDP) -> CheatSheetRow:
     """The row for the guarantee that Theorem 17 of Bun-Dwork-Rothblum-Steinke 2018 promises, if it applies."""
     least = 0.5 / sqrt(promised.rho)
     why = "Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (its preconditions are not printed)"
@@ -168,7 +170,7 @@ def _theorem_17(notion, what, formula, value, promised):
     return _row(notion, what, formula, value, why, promised if holds else None)
 
 
-def _subsampling_rows(dp, rdp, tcdp, s) -> Iterator[CheatSheetRow]:
+def _subsampling_rows(dp: ApproxDP, rdp: RDP, tcdp: TCDP, s: float) -> Iterator[CheatSheetRow]:
     epsilon = dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))  # for e^epsilon beyond double precision
     if dp.epsilon < 700:
         epsilon = log1p(s * expm1(dp.epsilon))
@@ -196,7 +198,7 @@ def _subsampling_rows(dp, rdp, tcdp, s) -> Iterator[CheatSheetRow]:
     yield _row("(rho, omega)-tCDP", "subsampling: rho, omega", formula, value, why, TCDP(*value) if holds else None)
 
 
-def _printed_rdp_subsampling(rdp, s):
+def _printed_rdp_subsampling(rdp: RDP, s: float) -> float:
     """The printed sum, in logarithms."""
     order = int(rdp.order)
     logs = [0.0]

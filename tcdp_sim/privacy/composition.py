@@ -3,6 +3,7 @@
 Nats throughout, plain floats. All guarantees must be about the same neighbouring relation.
 """
 
+from collections.abc import Callable, Iterable
 from math import expm1, fsum, hypot, inf, log, log1p, pi, sqrt
 
 from tcdp_sim.errors import choice
@@ -49,7 +50,7 @@ def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee:
     return _TOGETHER[kind](guarantees, method)
 
 
-def _common(guarantees) -> type[Guarantee]:
+def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
     """The notion in which guarantees of several notions compose."""
     kinds = {type(simplest(guarantee)) for guarantee in guarantees}
     if not kinds & {ApproxDP, ApproxZCDP}:
@@ -67,7 +68,7 @@ def _common(guarantees) -> type[Guarantee]:
     return ApproxDP if kinds <= {PureDP, ApproxDP} else ApproxZCDP
 
 
-def _sum(terms) -> float:
+def _sum(terms: Iterable[float]) -> float:
     """The exact sum rounded once, so that the order does not matter; inf, which no guarantee takes, on overflow."""
     try:
         return fsum(terms)
@@ -75,39 +76,47 @@ def _sum(terms) -> float:
         return inf
 
 
-def _pure(guarantees, method):
-    return PureDP(_sum(simplest(guarantee).epsilon for guarantee in guarantees))
+def _epsilon(guarantee: Guarantee) -> float:
+    """Of pure or approximate DP; ValueError for other notions."""
+    simple = simplest(guarantee)
+    if isinstance(simple, PureDP | ApproxDP):
+        return simple.epsilon
+    raise ValueError(f"{guarantee} is not valid; valid: PureDP, ApproxDP")
 
 
-def _approx(guarantees, method):
+def _pure(guarantees: tuple[Guarantee, ...], method: str) -> PureDP:
+    return PureDP(_sum(map(_epsilon, guarantees)))
+
+
+def _approx(guarantees: tuple[Guarantee, ...], method: str) -> ApproxDP:
     simple = [simplest(guarantee) for guarantee in guarantees]
     delta = _sum(guarantee.delta for guarantee in simple if isinstance(guarantee, ApproxDP))
-    return ApproxDP(_sum(guarantee.epsilon for guarantee in simple), min(delta, 1.0), "basic composition")
+    return ApproxDP(_sum(map(_epsilon, guarantees)), min(delta, 1.0), "basic composition")
 
 
-def _zcdp(guarantees, method):
+def _zcdp(guarantees: tuple[Guarantee, ...], method: str) -> ZCDP:
     parts = [to_zcdp(guarantee, method) for guarantee in guarantees]
     return ZCDP(_sum(part.rho for part in parts), _sum(part.xi for part in parts))
 
 
-def _approx_zcdp(guarantees, method):
+def _approx_zcdp(guarantees: tuple[Guarantee, ...], method: str) -> ApproxZCDP:
     parts = [to_approx_zcdp(guarantee, method) for guarantee in guarantees]
     fails = any(part.delta == 1 for part in parts)
     delta = 1.0 if fails else -expm1(_sum(log1p(-part.delta) for part in parts))
     return ApproxZCDP(delta, _sum(part.rho for part in parts), _sum(part.xi for part in parts))
 
 
-def _tcdp(guarantees, method):
+def _tcdp(guarantees: tuple[Guarantee, ...], method: str) -> TCDP:
     parts = [to_tcdp(guarantee, method) for guarantee in guarantees]
     return TCDP(_sum(part.rho for part in parts), min(part.omega for part in parts))
 
 
-def _rdp(guarantees, method):
+def _rdp(guarantees: tuple[Guarantee, ...], method: str) -> RDP:
     order = min(guarantee.order if isinstance(guarantee, RDP) else inf for guarantee in guarantees)
     return RDP(order, _sum(renyi_bound(guarantee)(order) for guarantee in guarantees))
 
 
-_TOGETHER = {
+_TOGETHER: dict[type[Guarantee], Callable[[tuple[Guarantee, ...], str], Guarantee]] = {
     PureDP: _pure,
     ApproxDP: _approx,
     ZCDP: _zcdp,
@@ -141,10 +150,10 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     With e = sqrt(sum epsilon_i^2): e^2/2 + e sqrt(2 log(sqrt(pi/2) e / slack)), slack + sum delta_i (capped at 1).
     Raises ValueError unless 0 < slack <= sqrt(pi/2) e, which the printed statement forgets, and for other notions.
     """
-    parts = [simplest(guarantee) for guarantee in guarantees]
-    if not parts or not all(isinstance(part, PureDP | ApproxDP) for part in parts):
-        shown = ", ".join(map(str, guarantees)) or "nothing"
-        raise ValueError(f"Corollary 39 composes PureDP and ApproxDP, at least one of them; got {shown}")
+    parts = [part for part in map(simplest, guarantees) if isinstance(part, PureDP | ApproxDP)]
+    if not parts or len(parts) < len(guarantees):
+        names = ", ".join(map(str, guarantees)) or "nothing"
+        raise ValueError(f"Corollary 39 composes PureDP and ApproxDP, at least one of them; got {names}")
     slack = number("slack", slack, 0, 1, finite=False)
     norm = hypot(*(part.epsilon for part in parts))
     most = sqrt(pi / 2) * norm

@@ -11,6 +11,7 @@ from tcdp_sim.privacy.definitions import (
     ApproxZCDP,
     Guarantee,
     MeanConcentratedDP,
+    Notion,
     PureDP,
     number,
     simplest,
@@ -82,6 +83,7 @@ def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
     """
     choice("method", method, (*METHODS, "lossless"))
     delta = 0.0
+    inner: Notion
     match guarantee if isinstance(guarantee, ApproxZCDP) else simplest(guarantee):
         case ApproxZCDP() as same:
             return same

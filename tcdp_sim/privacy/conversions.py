@@ -19,7 +19,7 @@ from tcdp_sim.privacy.definitions import (
     require,
     simplest,
 )
-from tcdp_sim.privacy.renyi import TINY, renyi_bound, tightest_epsilon, tightest_log_delta
+from tcdp_sim.privacy.renyi import TINY, RenyiBound, renyi_bound, tightest_epsilon, tightest_log_delta
 
 METHODS = ("tight", "paper")
 FORMS = ("erfcx", "paper")
@@ -56,7 +56,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     return ApproxDP(epsilon, delta, f"{method}: {theorem}")
 
 
-def _from_response(epsilon, spare, method):
+def _from_response(epsilon: float, spare: float, method: str) -> tuple[float, str]:
     """Of epsilon-DP (given an event of probability 1 - own delta) when a further `spare` of delta is allowed."""
     if method == "paper":
         return epsilon, "larger delta is weaker"
@@ -64,16 +64,16 @@ def _from_response(epsilon, spare, method):
     return max(epsilon + log1p(-rest), 0.0) if rest < 1 else 0.0, _RESPONSE
 
 
-def _from_renyi(bound, delta):
+def _from_renyi(bound: RenyiBound, delta: float) -> tuple[float, str]:
     epsilon, order = tightest_epsilon(bound, delta)
     return epsilon, _name(order)
 
 
-def _name(order):
+def _name(order: float) -> str:
     return f"{_CKS} at order {order:.6g}" if order > 1 else "total variation from the KL divergence"
 
 
-def _by_the_papers(guarantee, log_one_over_delta):
+def _by_the_papers(guarantee: ZCDP | TCDP | RDP | MeanConcentratedDP, log_one_over_delta: float) -> tuple[float, str]:
     match guarantee:
         case ZCDP(rho=rho, xi=xi):
             return xi + rho + 2 * sqrt(rho) * sqrt(log_one_over_delta), "Bun-Steinke 2016, Lemma 21"
@@ -91,7 +91,7 @@ def _by_the_papers(guarantee, log_one_over_delta):
             return xi + slope + 2 * sqrt(slope * log_one_over_delta), "Bun-Steinke 2016, Lemmas 24 and 21"
 
 
-def _from_approx_zcdp(guarantee, delta, method):
+def _from_approx_zcdp(guarantee: ApproxZCDP, delta: float, method: str) -> tuple[float, str]:
     own = guarantee.delta
     if delta <= own:
         raise ValueError(f"delta = {delta:g} is not valid for {guarantee}; valid: {own:g} < delta <= 1")
@@ -109,7 +109,7 @@ def _from_approx_zcdp(guarantee, delta, method):
     return guarantee.xi + guarantee.rho + 2 * sqrt(guarantee.rho) * high, _LEMMA_38
 
 
-def _log_lemma_38(rho, v, form):
+def _log_lemma_38(rho: float, v: float, form: str) -> float:
     """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor of b = a sqrt(rho) = sqrt(rho) + v."""
     if v > 1e150:  # its square overflows
         return -inf
@@ -169,7 +169,7 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
             return _probability(tightest_log_delta(renyi_bound(simple), epsilon)[0])
 
 
-def _response_delta(own_epsilon, own_delta, epsilon, method):
+def _response_delta(own_epsilon: float, own_delta: float, epsilon: float, method: str) -> float:
     """(e^E - e^epsilon) / (e^E + 1) of what the own delta leaves, for E = own_epsilon."""
     if epsilon >= own_epsilon:
         return own_delta
@@ -178,7 +178,7 @@ def _response_delta(own_epsilon, own_delta, epsilon, method):
     return own_delta + (1 - own_delta) * -expm1(epsilon - own_epsilon) / (1 + exp(-own_epsilon))
 
 
-def _log_tail(guarantee, epsilon):
+def _log_tail(guarantee: ZCDP | TCDP | RDP | MeanConcentratedDP, epsilon: float) -> float:
     """log of the papers' bound on P[privacy loss > epsilon]; 0 where they have none."""
     match guarantee:
         case ZCDP(rho=rho, xi=xi):
@@ -199,7 +199,7 @@ def _log_tail(guarantee, epsilon):
             return _log_tail(ZCDP(slope, max(mu - slope, 0.0)), epsilon)
 
 
-def _probability(log_probability):
+def _probability(log_probability: float) -> float:
     """exp, rounded up to the smallest positive float where it would underflow to zero."""
     return max(exp(min(log_probability, 0.0)), TINY)
 

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 from math import inf
 from operator import index
+from typing import Any, cast
 
 from tcdp_sim.errors import real
 
 
-def number(name: str, value, low: float, high: float = inf, *, closed: bool = False, finite: bool = True) -> float:
+def number(
+    name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
+) -> float:
     """`value` as one float in the range of `tcdp_sim.errors.real`; ValueError for anything else, arrays included."""
     checked = real(name, value, low, high, closed=closed, finite=finite)
     if not isinstance(checked, float):
@@ -15,15 +18,15 @@ def number(name: str, value, low: float, high: float = inf, *, closed: bool = Fa
     return checked
 
 
-def whole(name: str, value) -> int:
+def whole(name: str, value: Any) -> int:
     """`value` as a whole number from 1 to 1e300; ValueError naming the parameter and the value for anything else."""
     try:
         checked = 0 if isinstance(value, bool) else index(value)
     except TypeError:
         checked = 0
     if not 1 <= checked <= 10**300:  # beyond, products with floats overflow
-        shown = f"{str(value)[:9]}..." if checked > 1 else repr(value)
-        raise ValueError(f"{name} = {shown} is not valid; valid: a whole number from 1 to 1e300")
+        text = f"{str(value)[:9]}..." if checked > 1 else repr(value)
+        raise ValueError(f"{name} = {text} is not valid; valid: a whole number from 1 to 1e300")
     return checked
 
 
@@ -39,7 +42,7 @@ class Guarantee:
     Relations between neighbours go both ways: every bound holds for (x, x') and for (x', x).
     """
 
-    def _freeze(self, **checked) -> None:
+    def _freeze(self, **checked: Any) -> None:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -50,10 +53,10 @@ class PureDP(Guarantee):
 
     epsilon: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(epsilon=number("epsilon", self.epsilon, 0, closed=True))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.epsilon:.6g}-DP"
 
 
@@ -69,13 +72,13 @@ class ApproxDP(Guarantee):
     delta: float
     source: str = field(default="", compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         epsilon = number("epsilon", self.epsilon, 0, closed=True)
         self._freeze(epsilon=epsilon, delta=number("delta", self.delta, 0, 1, finite=False))
         if not isinstance(self.source, str):
             raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({self.epsilon:.6g}, {self.delta:.6g})-DP"
 
 
@@ -89,10 +92,10 @@ class ZCDP(Guarantee):
     rho: float
     xi: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(rho=number("rho", self.rho, 0), xi=number("xi", self.xi, 0, closed=True))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.rho:.6g}-zCDP" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})-zCDP"
 
 
@@ -108,12 +111,12 @@ class ApproxZCDP(Guarantee):
     rho: float
     xi: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         delta = number("delta", self.delta, 0, 1, closed=True, finite=False)
         rho = number("rho", self.rho, 0, closed=True)
         self._freeze(delta=delta, rho=rho, xi=number("xi", self.xi, 0, closed=True))
 
-    def __str__(self):
+    def __str__(self) -> str:
         inner = f"{self.rho:.6g}" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})"
         return f"{self.delta:.6g}-approximate {inner}-zCDP"
 
@@ -129,10 +132,10 @@ class MeanConcentratedDP(Guarantee):
     mu: float
     tau: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(mu=number("mu", self.mu, 0, closed=True), tau=number("tau", self.tau, 0))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({self.mu:.6g}, {self.tau:.6g})-mCDP"
 
 
@@ -146,11 +149,11 @@ class RDP(Guarantee):
     order: float
     epsilon: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         order = number("order", self.order, 1, finite=False)
         self._freeze(order=order, epsilon=number("epsilon", self.epsilon, 0, closed=True))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({self.order:.6g}, {self.epsilon:.6g})-RDP"
 
 
@@ -164,28 +167,32 @@ class TCDP(Guarantee):
     rho: float
     omega: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._freeze(rho=number("rho", self.rho, 0), omega=number("omega", self.omega, 1, finite=False))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({self.rho:.6g}, {self.omega:.6g})-tCDP"
 
 
-def known(guarantee) -> Guarantee:
+Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP
+
+
+def known(guarantee: object) -> Notion:
     """`guarantee` itself if it is one of the definitions above; ValueError otherwise."""
     if isinstance(guarantee, Guarantee) and type(guarantee) in Guarantee.__subclasses__():
-        return guarantee
+        return cast(Notion, guarantee)
     names = ", ".join(kind.__name__ for kind in Guarantee.__subclasses__())
     raise ValueError(f"guarantee = {guarantee!r} is not valid; valid: {names}")
 
 
-def simplest(guarantee: Guarantee) -> Guarantee:
+def simplest(guarantee: Guarantee) -> Notion:
     """The same statement in the simplest notion that can make it; nothing is lost.
 
     RDP of order inf is pure DP; tCDP with omega = inf is zCDP; approximate zCDP is pure DP, zCDP or (epsilon, delta)-DP
     when rho or delta is zero (Bun-Steinke 2016, Section 8).
     """
-    match known(guarantee):
+    notion = known(guarantee)
+    match notion:
         case RDP(order=order, epsilon=epsilon) if order == inf:
             return PureDP(epsilon)
         case TCDP(rho=rho, omega=omega) if omega == inf:
@@ -194,4 +201,4 @@ def simplest(guarantee: Guarantee) -> Guarantee:
             return ApproxDP(xi, delta, "Bun-Steinke 2016, Lemma 38 with rho = 0") if delta > 0 else PureDP(xi)
         case ApproxZCDP(delta=0, rho=rho, xi=xi):
             return ZCDP(rho, xi)
-    return guarantee
+    return notion

@@ -81,7 +81,7 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
     return ApproxDP(epsilon, delta, f"{method}: Bun-Dwork-Rothblum-Steinke 2018, Proposition 10")
 
 
-def _like(guarantee, answer):
+def _like(guarantee: Guarantee, answer: Guarantee) -> Guarantee:
     """The answer in the notion that was asked about: simplest() may have renamed it."""
     match guarantee, answer:
         case RDP(), PureDP(epsilon=epsilon):
@@ -95,7 +95,7 @@ def _like(guarantee, answer):
     return answer
 
 
-def _group_delta(epsilon, delta, size):
+def _group_delta(epsilon: float, delta: float, size: int) -> float:
     """delta (1 + e^epsilon + ... + e^((size - 1) epsilon)), capped at 1."""
     if epsilon == 0:
         return min(size * delta, 1.0)
@@ -103,24 +103,24 @@ def _group_delta(epsilon, delta, size):
     return max(exp(min(log(delta) + log_ratio, 0.0)), TINY)
 
 
-def _harmonic(size):
+def _harmonic(size: int) -> float:
     """1 + 1/2 + ... + 1/size."""
     from scipy.special import digamma
 
     return float(digamma(float(size) + 1) - digamma(1.0))
 
 
-def _growth(omega, size):
+def _growth(omega: float, size: int) -> float:
     """(omega / (omega - 1))^size - 1, inf where it overflows."""
     exponent = size * log1p(1 / (omega - 1))
     return expm1(exponent) if exponent < 709 else inf
 
 
-def _exp(x):
+def _exp(x: float) -> float:
     return exp(x) if x < 709 else inf
 
 
-def _proposition_9(guarantee, order, epsilon, size):
+def _proposition_9(guarantee: Guarantee, order: float, epsilon: float, size: int) -> RDP:
     """D_a <= (G^k - 1)(order - 1) epsilon at a = 1 + 1/(G^k - 1), from D_order <= epsilon for one record."""
     growth = _growth(order, size)
     excess = (1 - 1e-13) / growth  # safely below: just above the order the divergence may be infinite

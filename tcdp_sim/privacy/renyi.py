@@ -26,7 +26,7 @@ class RenyiBound:
     curve: Callable[[float], float]
     highest: float = inf
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "highest", number("highest", self.highest, 1, finite=False))
 
     def __call__(self, order: float) -> float:
@@ -91,7 +91,7 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
         return 0.0, 1.0
     log_one_over_delta = -log(delta)
 
-    def epsilon(excess):
+    def epsilon(excess: float) -> float:
         chance = log_one_over_delta - log1p(excess)
         return bound.curve(1 + excess) - log1p(1 / excess) + chance / excess
 
@@ -107,7 +107,7 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
     """
     epsilon = number("epsilon", epsilon, 0, closed=True)
 
-    def log_delta(excess):
+    def log_delta(excess: float) -> float:
         return excess * (bound.curve(1 + excess) - epsilon - log1p(1 / excess)) - log1p(excess)
 
     value, order = _least(log_delta, bound.highest)
@@ -124,7 +124,7 @@ def total_variation(bound: RenyiBound) -> float:
     return sqrt(min(0.5 * kl, -expm1(-kl)))
 
 
-def _least(f, highest):
+def _least(f: Callable[[float], float], highest: float) -> tuple[float, float]:
     """(value, order) where f(order - 1) is least over 1 < order <= highest.
 
     A grid in log(order - 1), then golden section around its best point. f is unimodal if the bound is a true Renyi
@@ -142,7 +142,7 @@ def _least(f, highest):
     return value, 1 + excess
 
 
-def _golden(f, low, high):
+def _golden(f: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     inner, outer = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_inner, at_outer = f(exp(inner)), f(exp(outer))
     while high - low > 1e-9:

@@ -5,10 +5,12 @@ the integrand over the step, times the area under the steps. That is bounded and
 tilting is so for Gaussian noise only, and any steps give the right mean: they decide about the spread alone.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats, RealFunction
 
 SPREAD = 0.05  # the area between steps and integrand over the integral: about the relative standard deviation
 MOST_STEPS = 2**13
@@ -26,12 +28,12 @@ class Importance:
     their squares underflow: take standard errors after scaling.)
     """
 
-    log_f: Callable
-    edges: np.ndarray
-    heights: np.ndarray
+    log_f: RealFunction
+    edges: Floats
+    heights: Floats
     area: float
 
-    def sample(self, rng: np.random.Generator, size: int) -> np.ndarray:
+    def sample(self, rng: np.random.Generator, size: int) -> Floats:
         """`size` independent non-negative numbers whose mean is the integral; all zero or all inf where it is."""
         if not 0 < self.area < np.inf:
             return np.full(size, self.area)
@@ -43,7 +45,7 @@ class Importance:
         return self.area * np.exp(_known(self.log_f, x) - self.heights[step])
 
 
-def importance(log_f: Callable, nodes) -> Importance:
+def importance(log_f: RealFunction, nodes: ArrayLike) -> Importance:
     """Steps around e^log_f, a vectorised log of a non-negative function (-inf or NaN: zero).
 
     nodes: points between whose first and last the integrand lies, dense enough that no peak is missed; steps are halved
@@ -72,7 +74,7 @@ def importance(log_f: Callable, nodes) -> Importance:
     return Importance(log_f, edges, heights, 0.0 if top == -np.inf else np.inf)
 
 
-def _known(log_f, x):
+def _known(log_f: RealFunction, x: Floats) -> Floats:
     with np.errstate(all="ignore"):
         values = log_f(x)
     return np.where(np.isnan(values), -np.inf, values)

@@ -1,27 +1,29 @@
 """The largest of very many draws of a noise, through the log of its tail: as many as 2^65536 and beyond."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import AsGiven, Floats, Real, Shape
 from tcdp_sim.noise import Noise
 
 
-def sample_max_log(noise: Noise, rng: np.random.Generator, log_count, size) -> np.ndarray:
+def sample_max_log(noise: Noise, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
     """Draws of the maximum of exp(log_count) iid draws, log_count >= 0; -inf where log_count is -inf (no draw).
 
     With E standard exponential the maximum's upper tail is -expm1(-E / count); beyond count = e^30 that is E / count
     to every digit.
     """
     exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # the generator's zero would be infinite
-    log_count = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
-    none = np.isneginf(log_count)
+    log_counts = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
+    none = np.isneginf(log_counts)
     with np.errstate(divide="ignore"):
-        rate = exponential * np.exp(-np.clip(log_count, 0, 30))
-        log_tail = np.where(log_count > 30, np.log(exponential) - log_count, np.log(-np.expm1(-rate)))
+        rate = exponential * np.exp(-np.clip(log_counts, 0, 30))
+        log_tail = np.where(log_counts > 30, np.log(exponential) - log_counts, np.log(-np.expm1(-rate)))
     draws = isf_log(noise, np.where(none, -1.0, np.minimum(log_tail, 0)))
     return np.where(none, -np.inf, draws)
 
 
-def isf_log(noise: Noise, log_p) -> np.ndarray:
+def isf_log(noise: Noise, log_p: Real) -> AsGiven:
     """The x with log P[Z > x] = log_p, log_p <= 0, however small.
 
     ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.

@@ -7,6 +7,7 @@ importance sampling from `logpdf` and `privacy_loss` alone, so that 1e-100 costs
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.samplers.importance import Importance, importance
@@ -19,7 +20,7 @@ def loss_tail_draws(noise: Noise, shift: float, threshold: float) -> Importance:
     """Draws with mean P[L > threshold]. threshold: nats, of any sign; shift: counts, not zero."""
     threshold = real("threshold", threshold, -np.inf)
 
-    def log_f(y):
+    def log_f(y: Floats) -> Floats:
         return np.where(noise.privacy_loss(y, shift) > threshold, noise.logpdf(y), -np.inf)
 
     return importance(log_f, noise_nodes(noise, shift))
@@ -32,7 +33,7 @@ def hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance
     """
     epsilon = real("epsilon", epsilon, -np.inf)
 
-    def log_f(y):
+    def log_f(y: Floats) -> Floats:
         gap = noise.privacy_loss(y, shift) - epsilon
         return np.where(gap > 0, noise.logpdf(y) + np.log(-np.expm1(-gap)), -np.inf)
 
@@ -48,21 +49,21 @@ def renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
     """
     s = real("order", order, 1) - 1
 
-    def log_f(y):
+    def log_f(y: Floats) -> Floats:
         loss = noise.privacy_loss(y, shift)
         return noise.logpdf(y) + np.logaddexp(_log_beyond_tangent(s * loss), np.log(s) + _log_beyond_tangent(-loss))
 
     return importance(log_f, noise_nodes(noise, shift))
 
 
-def _log_beyond_tangent(x):
+def _log_beyond_tangent(x: Floats) -> Floats:
     """log(e^x - 1 - x)."""
     series = 2 * np.log(np.abs(x)) + np.log(0.5 + x / 6 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6))))
     direct = np.log(np.expm1(x) - x)
     return np.where(np.abs(x) < 0.01, series, np.where(x > 700, x, direct))
 
 
-def noise_nodes(noise: Noise, shift: float) -> np.ndarray:
+def noise_nodes(noise: Noise, shift: float) -> Floats:
     """Points over all outputs of the noise and of its shifted self, from the centre to far beyond 1e-300.
 
     Raises ValueError for a noise that gives no privacy loss of its own: draws have no error bound.

@@ -7,13 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints
 from tcdp_sim.errors import choice
 
+Sampler = Callable[[np.random.Generator, Ints, str, float, int, int], Ints]
 LARGEST = 10**9  # of numpy's hypergeometric law
 MOST_BY_RECORD = 10_000
 
 
-def subsample_counts(rng: np.random.Generator, counts, scheme: str, fraction: float, draws: int, size: int):
+def subsample_counts(
+    rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
+) -> Ints:
     """Counts of `size` independent subsamples, shape (size, bins); their rows add up to `draws` but for "poisson".
 
     counts: records of every bin, whole, shape (bins,); scheme: "poisson" (each record with chance `fraction`),
@@ -26,7 +30,9 @@ def subsample_counts(rng: np.random.Generator, counts, scheme: str, fraction: fl
     return rng.multinomial(draws, counts / counts.sum(), size)
 
 
-def subsample_records(rng: np.random.Generator, counts, scheme: str, fraction: float, draws: int, size: int):
+def subsample_records(
+    rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
+) -> Ints:
     """The same law, the plain way: every record is drawn or not; for small data sets."""
     bins, n = len(counts), int(counts.sum())
     bin_of = np.repeat(np.arange(bins), counts)
@@ -48,22 +54,22 @@ class Sampling:
     the number of records; path: one of PATHS. Raises ValueError for numbers of records that cannot be sampled.
     """
 
-    counts: np.ndarray
+    counts: Ints
     scheme: str
     fraction: float
     path: str = "counts"
 
-    PATHS: ClassVar[Mapping[str, Callable]] = MappingProxyType(
+    PATHS: ClassVar[Mapping[str, Sampler]] = MappingProxyType(
         {"counts": subsample_counts, "records": subsample_records}
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         choice("path", self.path, self.PATHS)
         if self.n < 1 or self.n >= LARGEST:
             raise ValueError(f"data of {self.n} records cannot be sampled; valid: 1 to {LARGEST - 1:,}")
         if self.path == "records" and self.n > MOST_BY_RECORD:
-            said = f"valid: at most {MOST_BY_RECORD:,} records, not {self.n:,}"
-            raise ValueError(f"path = records is for small data; {said}")
+            valid = f"valid: at most {MOST_BY_RECORD:,} records, not {self.n:,}"
+            raise ValueError(f"path = records is for small data; {valid}")
 
     @property
     def n(self) -> int:
@@ -80,7 +86,7 @@ class Sampling:
         """Roughly how many random numbers a subsample costs."""
         return float(len(self.counts) * (1 + (self.n if self.path == "records" else 0)))
 
-    def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
+    def draw(self, rng: np.random.Generator, size: int) -> Ints:
         """Counts of `size` independent subsamples, shape (size, bins)."""
         return self.PATHS[self.path](rng, self.counts, self.scheme, self.fraction, self.draws, size)
 

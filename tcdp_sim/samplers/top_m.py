@@ -7,12 +7,12 @@ first i of them the next is the largest of k - i uniforms below P_(i): its -log 
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Shape
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise
-from tcdp_sim.samplers.extremes import MAX_COUNT, _exponential, _upper
+from tcdp_sim.samplers.extremes import MAX_COUNT, Drawable, _exponential, _upper
 
 
-def sample_top(noise: Noise, rng: np.random.Generator, count: float, m: int, size=()):
+def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, size: Shape = ()) -> Floats:
     """Draws of the m largest of `count` iid draws of the noise, jointly: shape (*size, m), descending, in counts.
 
     count: a whole number, or any real beyond 2^53, up to 1e300 (the law needs count - m + 1 >= 1); m: whole,

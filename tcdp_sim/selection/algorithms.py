@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.errors import real
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max, sample_top
+from tcdp_sim.samplers.extremes import Drawable
 from tcdp_sim.selection.scores import MOST, Scores
 
 TILE = 2**16  # noisy scores held at a time
@@ -25,7 +27,7 @@ class Selection(ABC):
     top_m: bool = False  # whether it can select more than one
 
     @abstractmethod
-    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> np.ndarray:
+    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
         """Independent selections: int64 array of shape (trials, m), best first.
 
         An entry is the index of a listed candidate, len(scores.listed) for one of the others (all of them are
@@ -33,7 +35,7 @@ class Selection(ABC):
         """
 
     @abstractmethod
-    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> np.ndarray:
+    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
         """For each trial the gap beyond which it selects the right candidates, in counts; 0 if any gap does.
 
         The right ones are m candidates that tie at the top and lead the k - m others, which tie as well, by the gap
@@ -64,16 +66,16 @@ class NoisyMax(Selection):
     Whether and how private that is depends on the noise: see `selection_calibration`.
     """
 
-    noise: Noise
+    noise: Drawable
     top_m = True
 
-    def select(self, scores, rng, trials, m=1):
+    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
         self._allowed(m, scores.k)
         scores.top(m)
-        unit = scores.sensitivity
+        unit = scores.unit
         return noisy_top(self.noise, scores.listed / unit, scores.others, scores.level / unit, rng, trials, m)
 
-    def needed_gap(self, k, rng, trials, m=1):
+    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
         k, m = self._checked(k, m)
         leaders = np.empty((trials, m))
         self.noise.fill(rng, leaders)
@@ -92,7 +94,7 @@ class GeneralizedHistogram(NoisyMax):
     (log integral of exp of functions convex in it), zero at zero, so the cost is that of m queries of sensitivity 2.
     """
 
-    def select(self, scores, rng, trials, m=1):
+    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
         self._allowed(m, scores.k)
         return noisy_top(self.noise, scores.leads(m), scores.others, 0.0, rng, trials, m)
 
@@ -117,24 +119,32 @@ class ObviousAnswer(Selection):
         """g, in counts."""
         return max(gap / 2 - 1, 0.0)
 
-    def select(self, scores, rng, trials, m=1):
+    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
         self._allowed(m, scores.k)
         best = scores.top()[0]
         obvious = self.lead(scores.gap()) + self.noise.sample(rng, trials) > self.threshold(scores.k)
         return np.where(obvious, best, self._otherwise(best, scores, rng, trials))[:, None]
 
-    def needed_gap(self, k, rng, trials, m=1):
+    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
         k, _ = self._checked(k, m)
         missing = self.threshold(k) - self.noise.sample(rng, trials)
         return np.where(missing < 0, 0.0, 2 * missing + 2)
 
-    def _otherwise(self, best, scores, rng, trials):
+    def _otherwise(self, best: int, scores: Scores, rng: np.random.Generator, trials: int) -> Ints:
         n = len(scores.listed)
         place = np.minimum(np.floor(rng.random(trials) * (scores.k - 1)), n).astype(np.int64)
         return np.minimum(place + (place >= best), n)
 
 
-def noisy_top(noise, listed, others: float, level: float, rng, trials: int, m: int) -> np.ndarray:
+def noisy_top(
+    noise: Drawable,
+    listed: Floats,
+    others: float,
+    level: float,
+    rng: np.random.Generator,
+    trials: int,
+    m: int,
+) -> Ints:
     """The places of the m largest of value + noise, as `Selection.select` returns them; values in counts."""
     n, more = len(listed), int(min(m, others))
     out = np.empty((trials, m), dtype=np.int64)
@@ -146,6 +156,6 @@ def noisy_top(noise, listed, others: float, level: float, rng, trials: int, m: i
         np.add(own, listed, out=noisy[:, :n])
         if more:
             noisy[:, n:] = level + sample_top(noise, rng, others, more, len(noisy))
-        found = noisy.argmax(axis=1)[:, None] if m == 1 else np.argsort(-noisy, axis=1)[:, :m]
-        out[start : start + len(noisy)] = np.minimum(found, n)
+        places = noisy.argmax(axis=1)[:, None] if m == 1 else np.argsort(-noisy, axis=1)[:, :m]
+        out[start : start + len(noisy)] = np.minimum(places, n)
     return out

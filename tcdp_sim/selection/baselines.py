@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.errors import real
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.one_sided import Exponential, Gumbel
@@ -48,13 +49,13 @@ class Stability(ObviousAnswer):
 
     delta: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "delta", real("delta", self.delta, 0, 1))
 
-    def threshold(self, k):
+    def threshold(self, k: float) -> float:
         return float(self.noise.isf(self.delta))
 
-    def _otherwise(self, best, scores, rng, trials):
+    def _otherwise(self, best: int, scores: Scores, rng: np.random.Generator, trials: int) -> Ints:
         return np.full(trials, NO_ANSWER)
 
 
@@ -72,7 +73,7 @@ class SparseVector(Selection):
     epsilon: float
     at: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", real("epsilon", self.epsilon, 0))
 
     @property
@@ -89,20 +90,20 @@ class SparseVector(Selection):
         """Half way between the best score, which leads by `gap`, and the typical largest noise of k - 1 at zero."""
         return 0.5 * (gap + self.score_noise.scale * np.log(k))
 
-    def select(self, scores: Scores, rng, trials, m=1):
+    def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
         self._allowed(m, scores.k)
         if self.at is None:
             raise ValueError("at is missing; give the public threshold in counts")
         n = len(scores.listed)
         bar = (self.at + self.threshold_noise.sample(rng, trials))[:, None]
-        passes = scores.listed / scores.sensitivity + self.score_noise.sample(rng, (trials, n)) > bar
+        passes = scores.listed / scores.unit + self.score_noise.sample(rng, (trials, n)) > bar
         chosen = np.where(passes.any(axis=1), passes.argmax(axis=1), NO_ANSWER)
         if scores.others:
-            highest = scores.level / scores.sensitivity + sample_max(self.score_noise, rng, scores.others, trials)
+            highest = scores.level / scores.unit + sample_max(self.score_noise, rng, scores.others, trials)
             chosen = np.where(highest > bar[:, 0], n, chosen)
         return chosen[:, None]
 
-    def needed_gap(self, k, rng, trials, m=1):
+    def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
         k, _ = self._checked(k, m)
         typical = self.score_noise.scale * np.log(k)
         bar, best = self.threshold_noise.sample(rng, trials), self.score_noise.sample(rng, trials)

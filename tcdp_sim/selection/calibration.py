@@ -11,7 +11,7 @@ exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" ep
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
 def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
     """What a calibrated algorithm promises; target: its parameters by name."""
     if algorithm in WITH_NOISE:
-        return equal_privacy(family, **target)
+        return equal_privacy(str(family), **target)
     rho = real("rho", target["rho"], 0)
     if algorithm == "exponential_mechanism" and choice("accounting", accounting, ACCOUNTINGS) == "tight":
         return ZCDP(rho)
@@ -65,22 +65,26 @@ def selection_parameters(
         raise ValueError(f"m = {m} is not valid for {algorithm}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
     promise = selection_guarantee(algorithm, noise["family"] if noise else None, accounting, target)
     if algorithm in WITH_NOISE:
-        return asdict(_noise(algorithm, noise, accounting, promise, k, m))
-    if algorithm == "exponential_mechanism":
-        return {"epsilon": np.sqrt(8 * promise.rho / m) if isinstance(promise, ZCDP) else promise.epsilon / m}
-    if algorithm == "noisy_max_gaussian":
-        return {"scale": noisy_max_gaussian_scale(promise.epsilon, promise.delta, k)}
-    more = {"delta": promise.delta} if algorithm == "stability" else {}
-    return {"epsilon": promise.epsilon, **more}
+        return asdict(cast(Any, _noise(algorithm, noise or {}, accounting, promise, k, m)))  # noises are dataclasses
+    match promise:
+        case ZCDP(rho=rho):  # the exponential mechanism by bounded range
+            return {"epsilon": np.sqrt(8 * rho / m)}
+        case ApproxDP(epsilon=epsilon, delta=delta) if algorithm == "noisy_max_gaussian":
+            return {"scale": noisy_max_gaussian_scale(epsilon, delta, k)}
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return {"epsilon": epsilon, "delta": delta}
+        case PureDP(epsilon=epsilon):
+            return {"epsilon": epsilon / m if algorithm == "exponential_mechanism" else epsilon}
+    raise ValueError(f"{promise} is not what {algorithm} promises")
 
 
 def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
     """The algorithm that a name, a family of noise (where it takes any) and its parameters stand for."""
     match choice("algorithm", algorithm, ALGORITHMS):
         case "generalized_histogram":
-            return GeneralizedHistogram(registry.noise(family)(**parameters))
+            return GeneralizedHistogram(registry.noise(str(family))(**parameters))
         case "obvious_answer":
-            return ObviousAnswer(registry.noise(family)(**parameters))
+            return ObviousAnswer(registry.noise(str(family))(**parameters))
         case "exponential_mechanism":
             return exponential_mechanism(**parameters)
         case "permute_and_flip":
@@ -93,6 +97,7 @@ def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[
             return Stability(Laplace(1 / parameters["epsilon"]), parameters["delta"])
         case "sparse_vector":
             return SparseVector(**parameters)
+    raise ValueError(f"algorithm = {algorithm!r} is not known")
 
 
 def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
@@ -103,11 +108,12 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
     Gaussian noise calibrated to (epsilon, delta / k) for that query is what is asked for.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
-    return calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).scale
+    noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0)
+    return cast(Gaussian, noise).scale
 
 
-def _noise(algorithm, spec, accounting, promise, k, m) -> Noise:
-    given = {"objective": spec_objective(spec, k)}
+def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Guarantee, k: float, m: int) -> Noise:
+    given: dict[str, Any] = {"objective": spec_objective(spec, k)}
     if algorithm == "obvious_answer":
         return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
     tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"

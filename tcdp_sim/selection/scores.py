@@ -1,9 +1,11 @@
 """Score vectors to select from: k candidates, of which only the few best need to be written down."""
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.errors import real
 
 MOST = 1e300
@@ -21,17 +23,17 @@ class Scores:
     Raises ValueError for k < 2, for scores that are not finite, and if the sensitivity is not said.
     """
 
-    listed: np.ndarray
+    listed: Floats
     others: float = 0.0
     level: float = 0.0
     sensitivity: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.sensitivity is None:
             raise ValueError("sensitivity is missing; say by how much neighbours may change one score: 1 for counts")
-        listed = real("score", np.asarray(self.listed), -np.inf)
-        if np.ndim(listed) != 1 or not len(listed):
-            raise ValueError(f"scores have shape {np.shape(listed)}, which is not valid; valid: (n,) with n >= 1")
+        listed = np.asarray(real("score", np.asarray(self.listed), -np.inf))
+        if listed.ndim != 1 or not len(listed):
+            raise ValueError(f"scores have shape {listed.shape}, which is not valid; valid: (n,) with n >= 1")
         others = real("others", self.others, 0, MOST, closed=True, finite=False)
         if others != np.floor(others):
             raise ValueError(f"others = {others:g} is not valid; valid: a whole number of candidates")
@@ -45,11 +47,16 @@ class Scores:
             raise ValueError(f"k = {self.k:g} is not valid; valid: at least 2 candidates to select from")
 
     @property
+    def unit(self) -> float:
+        """The sensitivity, which is known once the scores are checked."""
+        return cast(float, self.sensitivity)
+
+    @property
     def k(self) -> float:
         """How many candidates there are."""
         return len(self.listed) + self.others
 
-    def top(self, m: int = 1) -> np.ndarray:
+    def top(self, m: int = 1) -> Ints:
         """The indices of the m highest scores, best first; 1 <= m < k, and all of them listed."""
         least = min(len(self.listed), self.k - 1)
         if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= least:
@@ -64,8 +71,8 @@ class Scores:
 
     def gap(self, m: int = 1) -> float:
         """By how much the m-th highest score leads the next, in units of the sensitivity; zero for a tie."""
-        return float(self.listed[self.top(m)[-1]] - self.runner_up(m)) / self.sensitivity
+        return float(self.listed[self.top(m)[-1]] - self.runner_up(m)) / self.unit
 
-    def leads(self, m: int = 1) -> np.ndarray:
+    def leads(self, m: int = 1) -> Floats:
         """max(score - (m+1)-th highest score, 0) of the listed candidates, in units of the sensitivity."""
-        return np.maximum(self.listed - self.runner_up(m), 0) / self.sensitivity
+        return np.maximum(self.listed - self.runner_up(m), 0) / self.unit

@@ -22,11 +22,13 @@ NO_AXES = ("only_with", "unless_given", "blocks")
 
 def blocks(settings: Settings) -> dict[str, dict[str, Any]]:
     """Name -> axes of every block. UserError names what is no block."""
-    found = {"sweep": _completed(settings, {})}
+    completed = {"sweep": _completed(settings, {})}
     for name, block in _further(settings).items():
         if _absence(settings, name, block) is None:
-            found |= {where: _completed(settings, own, f"{where}.data") for where, own in _parts(f"also.{name}", block)}
-    return found
+            completed |= {
+                where: _completed(settings, own, f"{where}.data") for where, own in _parts(f"also.{name}", block)
+            }
+    return completed
 
 
 def absent_blocks(settings: Settings) -> list[str]:
@@ -40,13 +42,13 @@ def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
     return settings.data if name == str(settings.data.get("name")) else groups.named("data", name)
 
 
-def _further(settings) -> dict[str, Mapping[str, Any]]:
+def _further(settings: Settings) -> dict[str, Mapping[str, Any]]:
     """The blocks of `also`; null is no block."""
-    found = _mapping("also", settings.also)
-    return {name: _mapping(f"also.{name}", block) for name, block in found.items() if block is not None}
+    further = _mapping("also", settings.also)
+    return {name: _mapping(f"also.{name}", block) for name, block in further.items() if block is not None}
 
 
-def _parts(where: str, block) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The block's own axes, or those of each block that it lists."""
     own = {key: value for key, value in block.items() if key not in NO_AXES}
     listed = block.get("blocks")
@@ -59,7 +61,7 @@ def _parts(where: str, block) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{where}.blocks[{i}]", _with_axes(own, _mapping(f"{where}.blocks[{i}]", one))
 
 
-def _absence(settings, name: str, block) -> str | None:
+def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | None:
     """Why the block is not part of the study, or None if it is."""
     sweep, wanted, unless = settings.sweep, block.get("only_with"), block.get("unless_given")
     keys = unless if isinstance(unless, list) else [None]
@@ -75,7 +77,7 @@ def _absence(settings, name: str, block) -> str | None:
     return None
 
 
-def _completed(settings, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
+def _completed(settings: Settings, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
     """A block with the axes that it does not give itself, as this file's head says."""
     experiment = _mapping("experiment.axes", settings.experiment.axes)
     chosen = _suggested(settings, settings.sweep, "sweep.data")
@@ -86,7 +88,7 @@ def _completed(settings, own: Mapping[str, Any], where: str = "sweep.data") -> d
     return _with_axes(_with_axes(suggested, _mapping("sweep", settings.sweep)), own)
 
 
-def _suggested(settings, block, where: str) -> Mapping[str, Any]:
+def _suggested(settings: Settings, block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """The axes of the data set that the block names; of the chosen one if it lists several; none if it has none."""
     name = block.get("data")
     if name is None:
@@ -97,7 +99,7 @@ def _suggested(settings, block, where: str) -> Mapping[str, Any]:
     return _mapping("data.axes", settings.data.get("axes") or {})
 
 
-def _mapping(where: str, value) -> Mapping[str, Any]:
+def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UserError(f"{where} = {value!r} is not valid; valid: keys and their values, such as {{k: 10}}")
     for key in value:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import registry
+from tcdp_sim.data.counts import Counts
 from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.study.points import derived
@@ -84,7 +85,7 @@ def plan(
     """
     cells: dict[Any, Cell] = {}
     counts: dict[str, Any] = {}
-    told: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     skipped: list[str] = []
     seen = set()
     once = _Once()
@@ -109,10 +110,10 @@ def plan(
         cells.setdefault((cell.id, *cell.coords.items()), cell)
         counts[cell.counts] = data.counts if data else NO_COUNTS
         if data and (data.own or data.left_out):
-            told.setdefault(data.name, data)
+            described.setdefault(data.name, data)
     if not cells:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(tuple(cells.values()), counts, tuple(skipped), told)
+    return Plan(tuple(cells.values()), counts, tuple(skipped), described)
 
 
 def _place(where: str) -> str:
@@ -120,25 +121,33 @@ def _place(where: str) -> str:
     return f"{where}: " if where.startswith("also.") else ""
 
 
-def _loaded(load, point, where):
+def _loaded(load: Callable[[str, Any], Any], point: Mapping[str, Any], where: str) -> Counts:
     try:
         return load(point["data"], point["k"])
     except UserError as mistake:
         raise UserError(f"{_place(where)}{mistake}") from None
 
 
-def _known_noise(name, noises, where) -> str:
+def _known_noise(name: str, noises: Mapping[str, Any], where: str) -> str:
     if name not in noises:
         near = suggestion(name, noises)
         raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}{near}")
     return name
 
 
-def _label(point, used) -> tuple[tuple[str, Any], ...]:
+def _label(point: Mapping[str, Any], used: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
     return tuple((axis, value if axis in used else None) for axis, value in point.items())
 
 
-def _cell(mechanism, point, options, data, label, share, once) -> Cell:
+def _cell(
+    mechanism: type[Mechanism],
+    point: dict[str, Any],
+    options: Mapping[str, Any],
+    data: Counts | None,
+    label: dict[str, Any],
+    share: Sequence[str],
+    once: "_Once",
+) -> Cell:
     size = {"k": data.bins} if data else {}
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
@@ -149,8 +158,8 @@ def _cell(mechanism, point, options, data, label, share, once) -> Cell:
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
-    told = (once(digest), once(str(built.guarantee)), once(noise))
-    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *told, built.work)
+    texts = (once(digest), once(str(built.guarantee)), once(noise))
+    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
 
 
 def _plug_ins(mechanism, point, label) -> dict[str, str]:
@@ -162,10 +171,10 @@ def _plug_ins(mechanism, point, label) -> dict[str, str]:
 class _Once:
     """Equal texts and flat mappings become the same object: a sweep of 1e6 cells repeats a handful of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
 
-    def __call__(self, value):
+    def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._known.setdefault(value, value)
         if isinstance(value, dict):
@@ -176,7 +185,7 @@ class _Once:
         return value
 
 
-def _stream(mechanism, label, share) -> str:
+def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share: Sequence[str]) -> str:
     """The name of the random stream that cells have in common which differ on the shared axes only."""
     fixed = {axis: value for axis, value in label.items() if axis not in share and value is not None}
     return cell_id({"share": sorted(share), "mechanism": mechanism.name, "version": mechanism.version, "point": fixed})
@@ -187,7 +196,7 @@ def cell_id(law: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(_canonical(law), sort_keys=True).encode()).hexdigest()
 
 
-def _canonical(value):
+def _canonical(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _canonical(item) for key, item in value.items()}
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -195,7 +204,7 @@ def _canonical(value):
     return f"{value:.12g}"
 
 
-def _check_complete(point, mechanism, where):
+def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where: str) -> None:
     if point.get("omega") is not None and point.get("omega_sqrt_rho") is not None:
         raise UserError(f"{_place(where)}give omega or omega_sqrt_rho, not both; set the other to null")
     for axis in mechanism.required:
@@ -203,5 +212,5 @@ def _check_complete(point, mechanism, where):
             raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
 
 
-def _show(value) -> str:
+def _show(value: float | str) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -40,15 +40,15 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
             if name in axes:
                 raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
             axes[name] = values
-    found = _product(axes, _groups(block.get("zip"), axes, where), where)
+    product = _product(axes, _groups(block.get("zip"), axes, where), where)
     if block.get("cells") is not None:
         cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
         if not cells:
             raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
-        _affordable(where, len(found) * len(cells))
-        found = [_without_omega(point, cell) | cell for point in found for cell in cells]
+        _affordable(where, len(product) * len(cells))
+        product = [_without_omega(point, cell) | cell for point in product for cell in cells]
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
-    return [point for point in found if all(test(derived(point, where)) for test in tests)]
+    return [point for point in product if all(test(derived(point, where)) for test in tests)]
 
 
 def rounded(x: float) -> float:
@@ -56,7 +56,7 @@ def rounded(x: float) -> float:
     return x if not math.isfinite(x) else float(f"{x:.12g}")
 
 
-def _axis(where: str, key: str, value) -> tuple[str, list]:
+def _axis(where: str, key: str, value: Any) -> tuple[str, list[Any]]:
     if key in NAMES:
         return key, _names(where, value)
     name = key.removeprefix("log10_")
@@ -73,7 +73,7 @@ def _axis(where: str, key: str, value) -> tuple[str, list]:
     return name, list(dict.fromkeys(values))
 
 
-def _names(where: str, value) -> list[str]:
+def _names(where: str, value: Any) -> list[str]:
     values = list(_listed(value))
     for name in values:
         if not isinstance(name, str | int) or isinstance(name, bool):
@@ -91,7 +91,7 @@ def _whole(where: str, k: float, rounding: bool) -> float:
     return float(round(k))
 
 
-def _known_axis(where: str, name: str, valid) -> None:
+def _known_axis(where: str, name: str, valid: tuple[str, ...]) -> None:
     if name not in valid:
         raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}{suggestion(name, valid)}")
 
@@ -101,7 +101,7 @@ def _affordable(where: str, size: int) -> None:
         raise UserError(f"{where} has {size:.3g} points; valid: at most {MOST_POINTS:,}")
 
 
-def _range(where: str, spec) -> list[float]:
+def _range(where: str, spec: Mapping[str, Any]) -> list[float]:
     if unknown := set(spec) - {"from", "to", "num", "scale"}:
         raise UserError(f"{where}: unknown key {sorted(unknown)[0]}; valid: from, to, num, scale (linear or log)")
     try:
@@ -121,7 +121,7 @@ def _range(where: str, spec) -> list[float]:
     return [low + (high - low) * s for s in steps]
 
 
-def _number(where: str, value) -> float:
+def _number(where: str, value: Any) -> float:
     try:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -131,19 +131,19 @@ def _number(where: str, value) -> float:
     return rounded(number)
 
 
-def _power(where: str, exponent) -> float:
+def _power(where: str, exponent: Any) -> float:
     if _number(where, exponent) > 308:
         raise UserError(f"{where} = {exponent:g} is too large; valid: exponents up to 308")
     return rounded(10.0 ** _number(where, exponent))
 
 
-def _listed(value) -> list:
+def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _groups(value, axes, where) -> list[tuple[str, ...]]:
+def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, ...]]:
     """The groups of `zip`, once they are known to name axes of the block, each once and of equal length."""
     groups = _listed(value)
     if groups and not any(isinstance(group, list | tuple) for group in groups):
@@ -162,7 +162,7 @@ def _groups(value, axes, where) -> list[tuple[str, ...]]:
     return groups
 
 
-def _product(axes, groups, where) -> list[dict[str, Any]]:
+def _product(axes: Mapping[str, Any], groups: list[tuple[str, ...]], where: str) -> list[dict[str, Any]]:
     zipped = {name for group in groups for name in group}
     parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
     parts += [[dict(zip(group, values)) for values in zip(*(axes[name] for name in group))] for group in groups]
@@ -170,7 +170,7 @@ def _product(axes, groups, where) -> list[dict[str, Any]]:
     return [dict(item for part in combination for item in part.items()) for combination in itertools.product(*parts)]
 
 
-def _explicit(cell, valid_axes, where) -> dict[str, Any]:
+def _explicit(cell: Any, valid_axes: tuple[str, ...], where: str) -> dict[str, Any]:
     if not isinstance(cell, Mapping) or not cell:
         raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
     out = {}
@@ -185,19 +185,19 @@ def _explicit(cell, valid_axes, where) -> dict[str, Any]:
     return out
 
 
-def _without_omega(point, cell):
+def _without_omega(point: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
     """The point without the axis omega, in either form, if the cell gives it."""
     both = {"omega", "omega_sqrt_rho"}
     return {axis: value for axis, value in point.items() if axis not in both} if both & set(cell) else point
 
 
-def _condition(text, where) -> Callable[[Mapping[str, Any]], bool]:
+def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
     match = _CONDITION.match(str(text))
     if not match:
         raise UserError(f'{where}.where: {text!r} is not a condition; valid: "axis <= value", with < <= > >= == !=')
     name, sign, right = match.groups()
 
-    def holds(point):
+    def holds(point: Mapping[str, float | str]) -> bool:
         if name not in point:
             raise UserError(f"{where}.where: {name} is not an axis of the block; valid: {', '.join(point)}")
         other = point.get(right, right)
@@ -221,4 +221,4 @@ def derived(point: Mapping[str, Any], where: str = "sweep") -> dict[str, Any]:
         omega = real("omega_sqrt_rho", scaled, 0, finite=False) / math.sqrt(real("rho", rho, 0))
     except ValueError as mistake:
         raise UserError(f"{where}: {mistake}") from None
-    return point | {"omega": rounded(omega)}
+    return {**point, "omega": rounded(omega)}

@@ -1,39 +1,40 @@
 """What is asked, checked once: every key of a config, as one frozen object. Nothing is executed, nothing is read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tcdp_sim.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.study import groups
 
-MODES = ("run", "plan", "draw", "status", "verify", "replay", "merge", "diff")
+Mode = Literal["run", "plan", "draw", "status", "verify", "replay", "merge", "diff"]
+MODES: tuple[str, ...] = get_args(Mode)
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems end at 255 and 4096, and a folder holds paths of its own
 LONGEST_DATA_NAME = 150  # figures are called after data
 
 
-def _integral(value):
+def _integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value  # 1e6 is a whole number
 
 
-def _names(value):
+def _names(value: Any) -> Any:
     listed = [] if value is None else [value] if isinstance(value, str) else value
     names = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
     return tuple(sorted(set(listed))) if names else value
 
 
-def _section(value):
+def _section(value: Any) -> Any:
     return {} if value is None else value
 
 
-def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAME):
+def _file_text(name: str, forbidden: str, valid: str, longest: int = LONGEST_NAME) -> Callable[[Any], str]:
     """A check that a text makes names of files: `longest` bytes for each of its parts, LONGEST_PATH in all."""
 
-    def check(value) -> str:
+    def check(value: Any) -> str:
         text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value  # name=3 is a text
         dots = name == "name" and isinstance(text, str) and set(text) == {"."}
         if not isinstance(text, str) or not text or set(text) & set(forbidden) or dots:
@@ -77,7 +78,7 @@ class Settings(_Part):
     """Every key of a config, checked. Trials and chunks are of one cell; groups keep the keys of their yaml files."""
 
     name: Annotated[str, BeforeValidator(_name)]
-    mode: Literal[MODES]
+    mode: Mode
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     chunk: Whole = Field(ge=1, le=10**7, description=f"a whole number from 1 to {10**7}")
@@ -149,7 +150,7 @@ def settings(config: Mapping[str, Any]) -> Settings:
 _URGENCY = {"extra_forbidden": 0, "missing": 1}
 
 
-def _complaint(mistake, config) -> UserError:
+def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserError:
     """The one line that says what pydantic has found."""
     where, value = [str(part) for part in mistake["loc"]], mistake["input"]
     if isinstance(own := mistake.get("ctx", {}).get("error"), UserError):
@@ -164,7 +165,7 @@ def _complaint(mistake, config) -> UserError:
     if mistake["type"] == "missing":
         return UserError(f"config: {key!r} is missing; every key of config.yaml is needed")
     if mistake["type"] == "literal_error":
-        valid = fields[key].annotation.__args__
+        valid = get_args(fields[key].annotation)
         return UserError(f"{key} = {value!r} is not known; valid: {', '.join(valid)}{suggestion(value, valid)}")
     if key in groups.CHOSEN:
         return UserError(f"{key} = {value!r} is not known; valid: {', '.join(groups.options(key))}")

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import tcdp_sim
-from tcdp_sim.data import load_counts
+from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.errors import UserError, only_keys
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import blocks, cells, groups, targets
@@ -101,36 +101,42 @@ def prepare(settings: Settings) -> Study:
     _check_options(settings, mechanism)
     targets.check(settings.target_mcse, mechanism)
     _check_axes(settings, mechanism)
-    found = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
+    points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     load = _loader(settings)
-    plan = cells.plan(found, mechanism, settings.options, load, noises, settings.invalid, settings.share)
+    plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
     chunks = len(plan.laws) * settings.chunks
     if chunks > MOST_CHUNKS:
         raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")
     return Study(settings, mechanism, plan)
 
 
-def _check_options(settings, mechanism) -> None:
+def _check_options(
+    settings: Settings,
+    mechanism: type[Mechanism],
+) -> None:
     only_keys("mechanism", settings.options, mechanism.options)
     if missing := [name for name in mechanism.options if name not in settings.options]:
         raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
     mechanism.check_options(settings.options)
 
 
-def _check_axes(settings, mechanism) -> None:
+def _check_axes(
+    settings: Settings,
+    mechanism: type[Mechanism],
+) -> None:
     valid = ", ".join(mechanism.axes)
     if "data" not in mechanism.axes and str(settings.data["name"]) != blocks.DEFAULT_DATA:
-        told = f"data = {settings.data['name']} is not read by {mechanism.name}"
-        raise UserError(f"{told}; what it reads are its axes: {valid}")
+        message = f"data = {settings.data['name']} is not read by {mechanism.name}"
+        raise UserError(f"{message}; what it reads are its axes: {valid}")
     for axis in settings.share:
         if axis not in mechanism.axes:
             raise UserError(f"share: {axis!r} is not an axis of {mechanism.name}; valid: {valid}")
 
 
-def _loader(settings):
+def _loader(settings: Settings) -> Callable[[str, Any], Counts]:
     @cache
-    def load(name, k):
+    def load(name: str, k: Any) -> Counts:
         return load_counts(blocks.data_spec(settings, name), None if k == "declared" else k)
 
     return load

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from tcdp_sim.errors import UserError, real
+from tcdp_sim.mechanisms import Mechanism
 
 
-def check(target: Mapping[str, Any] | None, mechanism) -> None:
+def check(
+    target: Mapping[str, Any] | None,
+    mechanism: type[Mechanism],
+) -> None:
     """UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
     names = (*mechanism.observables, *mechanism.events)
     for name, wanted in (target or {}).items():

@@ -12,11 +12,10 @@ from tcdp_sim.interior.ledger import Step, total
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.thresholds.finder import Finder
-from tcdp_sim.thresholds.medians import plan_medians
+from tcdp_sim.thresholds.medians import Medians, plan_medians
 from tcdp_sim.thresholds.quantiles import plan_quantiles
 from tcdp_sim.thresholds.records import Records
-from tcdp_sim.thresholds.step_cdf import StepCdf
-from tcdp_sim.thresholds.windows import plan_windows
+from tcdp_sim.thresholds.windows import Windows, plan_windows
 
 CDF_METHODS = ("windows", "medians")
 
@@ -85,12 +84,11 @@ def private_cdf(
     """
     data = Records.of(values, k)
     if choice("method", method, CDF_METHODS) == "windows":
-        plan = plan_windows(data.n, data.k, rho, omega, beta)
+        plan: Windows | Medians = plan_windows(data.n, data.k, rho, omega, beta)
     else:
         plan = plan_medians(levels, data.n, data.k, rho, omega, beta)
         _warn(data.n, plan.finder.needed)
-    found: StepCdf = plan.run(data, rng)
-    return Answer(found, plan.ledger)
+    return Answer(plan.run(data, rng), plan.ledger)
 
 
 def _warn(n: int, needed: int) -> None:

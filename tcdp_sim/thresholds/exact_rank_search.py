@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr
 
+from tcdp_sim.arrays import Floats
 from tcdp_sim.thresholds.records import Records
 
 
@@ -17,7 +18,7 @@ def mean_rank_error(records: Records, rank: int, rho: float) -> float:
     return float(at @ missed_at + between @ missed_between)
 
 
-def search_law(records: Records, rank: int, rho: float) -> tuple[np.ndarray, np.ndarray]:
+def search_law(records: Records, rank: int, rho: float) -> tuple[Floats, Floats]:
     """(P[each distinct value], P[some element before the first of them, between two, ..., beyond the last]).
 
     At each node, level by level, the search goes left with probability Phi((F(middle) - rank + 1/2) / scale).

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from tcdp_sim.interior import budget
 from tcdp_sim.interior.ledger import Step, total
 from tcdp_sim.interior.level_profile import LevelProfile
-from tcdp_sim.interior.records_needed import BETA, required_n
+from tcdp_sim.interior.records_needed import BETA, Parts, required_n
 from tcdp_sim.interior.release import Recipe, outputs, sample
-from tcdp_sim.privacy import Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,8 @@ class Finder:
         return float(max((self.k - 1).bit_length(), 1))
 
     @cached_property
-    def _bought(self):
-        how = {"family": self.family, "calibration": self.calibration}
-        return budget.parts(self.rho, self.omega, self.log2_k, **how)
+    def _bought(self) -> Parts:
+        return budget.parts(self.rho, self.omega, self.log2_k, family=self.family, calibration=self.calibration)
 
     @cached_property
     def needed(self) -> int:
@@ -62,11 +62,12 @@ class Finder:
         return budget.ledger(self._bought, self.rho, self.omega, split, "tight", self.calibration)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> TCDP | ZCDP:
         """What one point costs."""
-        return total(self.ledger)
+        return cast(TCDP | ZCDP, total(self.ledger))
 
     def find(self, values: Sequence[int], rng: np.random.Generator) -> int:
         """One release on these m elements; whether it is an interior point is for the caller to see."""
         profile = LevelProfile.of(values, self.k)
-        return outputs(profile, sample(profile, self.recipe, rng, 1), rng)[0]
+        (element,) = outputs(profile, sample(profile, self.recipe, rng, 1), rng)
+        return cast(int, element)  # this selection always answers

@@ -5,6 +5,7 @@ from math import ceil, log2
 
 import numpy as np
 
+from tcdp_sim.arrays import Ints, Objects
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA
@@ -53,7 +54,9 @@ class Medians:
         estimates = tuple((i + 0.5) * self.n / parts for i in range(parts))
         return StepCdf(tuple(sorted(cut >> self.bits for cut in cuts)), estimates, self.n)
 
-    def _cut(self, local, low, high, levels, cuts, rng):
+    def _cut(
+        self, local: Ints | Objects, low: int, high: int, levels: int, cuts: list[int], rng: np.random.Generator
+    ) -> None:
         """Cut the records in (low, high] and, to the remaining levels, what lies on either side."""
         if levels == 0:
             return
@@ -61,8 +64,8 @@ class Medians:
         cut = high
         if low < high:
             start = len(local) // 2 - m // 2
-            found = self.finder.find(window(local, start, m, low + 1, high), rng)
-            cut = min(max(found, low + 1), high)
+            element = self.finder.find(window(local, start, m, low + 1, high), rng)
+            cut = min(max(element, low + 1), high)
         cuts.append(cut)
         inside = int(np.searchsorted(local, cut, side="right"))
         self._cut(local[:inside], low, cut, levels - 1, cuts, rng)
@@ -91,7 +94,7 @@ def plan_medians(
     bits = min(2 * ceil(log2(n)) + 20 if n > 1 else 20, 62)
     spare = 62 - (k - 1).bit_length()
     bits = spare if 2 * log2(n) < spare < bits else bits  # machine integers, if they leave ties rare enough
-    told = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
-    wide = Finder(*told, None, family, calibration)
+    finder_arguments = (k << bits, rho / (2 * levels - 1), omega, beta / (2**levels - 1))
+    wide = Finder(*finder_arguments, None, family, calibration)
     size = min(wide.needed, n) if size is None else size
-    return Medians(n, levels, bits, Finder(*told, size, family, calibration))
+    return Medians(n, levels, bits, Finder(*finder_arguments, size, family, calibration))

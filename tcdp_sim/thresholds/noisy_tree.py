@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.privacy import ZCDP
@@ -25,7 +26,7 @@ class NoisyTree:
     rho: float
     branching: int = 2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (2 <= self.k <= MOST_DOMAIN and 2 <= self.branching <= 2**10):
             raise UserError(f"a tree of k = {self.k}, branching {self.branching} is not valid; valid: 2 <= k <= 2^62")
 
@@ -47,7 +48,7 @@ class NoisyTree:
         """One line a level."""
         return tuple(Step(f"level {i}", ZCDP(1 / self.scale**2), "two shifts of 1") for i in range(self.levels))
 
-    def errors(self, places: Sequence[int], rng: np.random.Generator) -> np.ndarray:
+    def errors(self, places: Sequence[int], rng: np.random.Generator) -> Floats:
         """One draw of the errors of F at these elements (int64), in records: they do not depend on the data."""
         ends = np.asarray(places, dtype=np.int64) + 1  # F(j) = the nodes left of j + 1
         error = np.zeros(len(ends))
@@ -60,7 +61,7 @@ class NoisyTree:
         return np.where(ends >= self.k, 0.0, self.scale * error)  # all records are known to lie below k
 
 
-def search_rank(values, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> np.ndarray:
+def search_rank(values: Ints, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> Ints:
     """Elements found by noisy binary search for the order statistic of that rank: rho-zCDP, int64, one a trial.
 
     values: the records, ascending, int64; each of the ceil(log2 k) comparisons sees F(middle) + N(0, levels/(2 rho)).
@@ -68,9 +69,9 @@ def search_rank(values, rank: int, k: int, rho: float, rng: np.random.Generator,
     if not 2 <= k <= MOST_DOMAIN:
         raise UserError(f"k = {k} is not valid; valid: 2 to 2^62")
     levels = (k - 1).bit_length()
-    scale, found = sqrt(levels / (2 * rho)), np.zeros(trials, dtype=np.int64)
+    scale, element = sqrt(levels / (2 * rho)), np.zeros(trials, dtype=np.int64)
     for level in range(levels - 1, -1, -1):
-        middle = found + (1 << level) - 1
+        middle = element + (1 << level) - 1
         blurred = np.searchsorted(values, middle, side="right") + scale * rng.standard_normal(trials)
-        found += np.where(blurred >= rank - 0.5, 0, 1 << level)
-    return np.minimum(found, k - 1)
+        element += np.where(blurred >= rank - 0.5, 0, 1 << level)
+    return np.minimum(element, k - 1)

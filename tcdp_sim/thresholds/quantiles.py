@@ -34,13 +34,13 @@ class Quantiles:
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
         """One release."""
-        m, found = self.finder.m, []
+        m, elements = self.finder.m, []
         for p in self.levels:
             start = self.rank(p) - (m + 1) // 2
-            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            elements.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
         ranks = [0, *(self.rank(p) for p in self.levels), self.n]
         middle = [(a + b) / 2 for a, b in pairwise(ranks)]
-        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), tuple(middle), self.n)
+        return StepCdf(tuple(np.maximum.accumulate(np.array(elements, dtype=object)).tolist()), tuple(middle), self.n)
 
     def rank(self, p: float) -> int:
         """The rank that stands for the p-quantile."""
@@ -62,11 +62,13 @@ def plan_quantiles(
 
     size: of each window; default what is proved to suffice, but at most n. UserError unless 0 < p < 1, ascending.
     """
-    told = tuple(real("quantile", p, 0, 1) for p in levels)
-    if not told or list(told) != sorted(set(told)):
+    probabilities = tuple(real("quantile", p, 0, 1) for p in levels)
+    if not probabilities or list(probabilities) != sorted(set(probabilities)):
         raise UserError(f"quantiles = {list(levels)} is not valid; valid: ascending numbers between 0 and 1")
     if n < 1:
         raise UserError(f"n = {n} is not valid; valid: at least 1 record")
-    told_finder = (k, rho / len(told), omega, beta / len(told))
-    wide = Finder(*told_finder, None, family, calibration)
-    return Quantiles(told, n, Finder(*told_finder, min(wide.needed, n) if size is None else size, family, calibration))
+    finder_arguments = (k, rho / len(probabilities), omega, beta / len(probabilities))
+    wide = Finder(*finder_arguments, None, family, calibration)
+    return Quantiles(
+        probabilities, n, Finder(*finder_arguments, min(wide.needed, n) if size is None else size, family, calibration)
+    )

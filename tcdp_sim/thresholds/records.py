@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats, Ints, Objects
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.domain_points import domain_size, short, whole_numbers
 from tcdp_sim.thresholds.step_cdf import StepCdf
@@ -19,7 +20,7 @@ class Records:
     positive whole numbers.
     """
 
-    def __init__(self, values: Sequence[int], counts: Sequence[int], k: int):
+    def __init__(self, values: Sequence[int], counts: Sequence[int], k: int) -> None:
         self.k = domain_size(k)
         self.kind = np.int64 if self.k <= SMALL else object
         if not len(values) or len(values) != len(counts):
@@ -39,7 +40,7 @@ class Records:
         return cls(distinct.tolist(), counts.tolist(), k)
 
     @cached_property
-    def below(self) -> np.ndarray:
+    def below(self) -> Ints:
         """F at the distinct values, with F(-1) = 0 in front."""
         return np.concatenate([[0], np.cumsum(self.counts)])
 
@@ -49,11 +50,11 @@ class Records:
         return int(self.below[-1])
 
     @cached_property
-    def sorted(self) -> np.ndarray:
+    def sorted(self) -> Ints | Objects:
         """Every record, ascending."""
         return np.repeat(self.values, self.counts)
 
-    def ranks(self, places) -> np.ndarray:
+    def ranks(self, places: Ints | Objects | Sequence[int]) -> Ints:
         """F at these elements."""
         return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]
 
@@ -61,7 +62,7 @@ class Records:
         """The order statistic of rank ceil(p n)."""
         return int(self.values[np.searchsorted(self.below, np.ceil(p * self.n), side="left") - 1])
 
-    def rank_error(self, places, rank: int) -> np.ndarray:
+    def rank_error(self, places: Ints | Objects | Sequence[int], rank: int) -> Floats:
         """By how many records each place j misses the order statistic of that rank: 0 iff F(j - 1) < rank <= F(j)."""
         upto = self.ranks(places)
         under = self.ranks([int(j) - 1 for j in places])

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tcdp_sim.arrays import Ints, Objects
 from tcdp_sim.errors import UserError, real
 
 
@@ -32,7 +33,7 @@ class StepCdf:
         return self.breakpoints[-1]
 
 
-def window(values: Sequence[int], start: int, size: int, low: int, high: int) -> list[int]:
+def window(values: Sequence[int] | Ints | Objects, start: int, size: int, low: int, high: int) -> list[int]:
     """The order statistics of ranks start + 1 to start + size; `low` for ranks below 1, `high` for those beyond n.
 
     With `start` fixed, substituting a record changes the window by at most one substitution: its counting function

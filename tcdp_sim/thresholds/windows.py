@@ -65,15 +65,15 @@ class Windows:
 
     def run(self, data: Records, rng: np.random.Generator) -> StepCdf:
         """One release."""
-        m, reached, found = self.finder.m, 0, []
+        m, reached, breakpoints = self.finder.m, 0, []
         for step in np.rint(self.scale * rng.standard_normal(self.count)).astype(np.int64).tolist():
             start = reached + max(0, self.gap + step)
-            found.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
+            breakpoints.append(self.finder.find(window(data.sorted, start, m, 0, self.finder.k - 1), rng))
             reached = start + m
         starts = self.starts
         between = [(a + b + m) / 2 for a, b in pairwise(starts)]
         estimates = ((starts[0] + m) / 2, *between, (starts[-1] + self.n) / 2)
-        return StepCdf(tuple(np.maximum.accumulate(np.array(found, dtype=object)).tolist()), estimates, self.n)
+        return StepCdf(tuple(np.maximum.accumulate(np.array(breakpoints, dtype=object)).tolist()), estimates, self.n)
 
 
 def failed_moves(rho: float, omega: float, gap: int, scale: float) -> float:

@@ -7,7 +7,7 @@ context manager that gives a dask client with at least one worker and takes back
 import concurrent.futures
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,10 +15,17 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, watch
 from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
 from tcdp_sim.study import groups
 
 MAX_WORKERS = 1024
-CLUSTERS = {"local": local, "scheduler": scheduler, "slurm": batch, "pbs": batch, "kubernetes": kubernetes}
+CLUSTERS: dict[str, Any] = {
+    "local": local,
+    "scheduler": scheduler,
+    "slurm": batch,
+    "pbs": batch,
+    "kubernetes": kubernetes,
+}
 LOST = "the connection to the workers was lost; what was finished is kept: the same command goes on from there"
 
 
@@ -27,7 +34,7 @@ def worker_count(spec: Mapping[str, Any]) -> int:
 
     Of a running scheduler, whose workers are not ours, at least one.
     """
-    name = spec.get("name")
+    name = str(spec.get("name"))
     if name == "serial":
         return 1
     spec = _complete(spec)
@@ -44,7 +51,7 @@ def worker_count(spec: Mapping[str, Any]) -> int:
     return workers
 
 
-def forecast(spec: Mapping[str, Any], tell: Callable[[str], None]) -> tuple[int, int]:
+def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
     """(workers that a run would have, how many of them could work at once), for a plan.
 
     Workers of this machine share its cores. A running scheduler is asked; whoever cannot be asked is believed, and
@@ -73,7 +80,7 @@ def _tell(text: str) -> None:
 
 
 @contextmanager
-def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str], None] = _tell) -> Iterator[Executor]:
+def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell) -> Iterator[Executor]:
     """The executor of a cluster's spec; what it started is shut down at the end.
 
     Before anything is simulated the workers' versions and bits are compared with ours; numerics="strict" refuses
@@ -104,10 +111,10 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Callable[[str
 
 
 def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {**groups.named("cluster", spec.get("name")), **spec}
+    return {**groups.named("cluster", str(spec.get("name"))), **spec}
 
 
-def _asked(spec, workers: int) -> int | None:
+def _asked(spec: Mapping[str, Any], workers: int) -> int | None:
     return None if spec["name"] == "scheduler" and spec.get("workers") is None else workers
 
 

@@ -1,18 +1,25 @@
 """Do client, scheduler and workers run the same versions, and give the same bits? Asked before the first cell."""
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
 from tcdp_sim.streams import bit_stream, fingerprint
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 RESULTS = ("tcdp_sim", "numpy", "scipy")  # other versions may give other numbers: refused
 TRANSPORT = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")  # usually understand each other
 
 
-def check(client, strict: bool, tell) -> None:
+def check(client: "Client", strict: bool, tell: Tell) -> None:
     """UserError for versions and random streams that give other numbers; a line for what is only suspect.
 
     strict: refuse workers whose elementary functions differ from ours in the last bits as well.
     """
-    versions = client.get_versions(packages=list(RESULTS))
+    versions: Any = client.get_versions(packages=list(RESULTS))
     _versions(versions, tell)
     ours = fingerprint()
     strangers = [worker for worker, theirs in _asked(client, fingerprint).items() if theirs != ours]
@@ -22,13 +29,15 @@ def check(client, strict: bool, tell) -> None:
     other = [worker for worker, theirs in _asked(client, bit_stream, strangers).items() if theirs != random]
     if other:
         raise UserError(f"{_some(other)}: the random generator gives another stream than here; use the same numpy")
-    said = f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
+    message = (
+        f"{_some(strangers)}: elementary functions differ from this machine's in the last bits (another kind of CPU)"
+    )
     if strict:
-        raise UserError(f"{said}; numerics=warn accepts that")
-    tell(f"warning: {said}; the numbers are right, but not bit-identical")
+        raise UserError(f"{message}; numerics=warn accepts that")
+    tell(f"warning: {message}; the numbers are right, but not bit-identical")
 
 
-def _versions(found, tell) -> None:
+def _versions(found: Mapping[str, Any], tell: Tell) -> None:
     here = found["client"]["packages"]
     workers = {f"worker {name}": one["packages"] for name, one in found["workers"].items()}
     everybody = {"the scheduler": found["scheduler"]["packages"], **workers}
@@ -39,27 +48,29 @@ def _versions(found, tell) -> None:
         tell(f"warning: {other}; if the run fails, install the same versions everywhere")
 
 
-def _different(there, here, packages) -> str:
-    found = [
+def _different(there: Mapping[str, Mapping[str, str]], here: Mapping[str, str], packages: tuple[str, ...]) -> str:
+    differences = [
         f"{who} has {package} {_version(one.get(package))}, this machine {_version(here.get(package))}"
         for who, one in there.items()
         for package in packages
         if one.get(package) != here.get(package)
     ]
-    return "" if not found else found[0] + (f" (and {len(found) - 1} more)" if found[1:] else "")
+    return (
+        "" if not differences else differences[0] + (f" (and {len(differences) - 1} more)" if differences[1:] else "")
+    )
 
 
 def _version(text: str | None) -> str:
     return "(none)" if text is None else text.removesuffix(".final.0")
 
 
-def _asked(client, function, workers=None):
+def _asked(client: "Client", function: Callable[[], str], workers: list[str] | None = None) -> dict[str, str]:
     try:
         return client.run(function, workers=workers)
     except (ImportError, AttributeError) as problem:  # versions agree, files do not
         raise UserError(f"the workers run other files of tcdp_sim than this machine ({problem})") from None
 
 
-def _some(workers) -> str:
+def _some(workers: list[str]) -> str:
     more = f" and {len(workers) - 1} more" if workers[1:] else ""
     return f"worker {workers[0]}{more}"

@@ -5,8 +5,10 @@ import math
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import protection, tuning
@@ -14,6 +16,10 @@ from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.engine.clusters.jobs import Jobs
 from tcdp_sim.engine.clusters.queues import QUEUES, check, folder, options
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
+
+if TYPE_CHECKING:
+    from distributed import Client, Security
 
 __all__ = ["check", "client"]
 
@@ -21,7 +27,7 @@ POLL = 1.0  # seconds between looks at who has come
 
 
 @contextmanager
-def client(spec, tell):
+def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of workers in jobs, as soon as the first has come; jobs that end are submitted again.
 
     At the end all are cancelled.
@@ -37,14 +43,14 @@ def client(spec, tell):
     ends = ExitStack()
     try:
         with interrupts.held():
-            found = _scheduler(spec, logs, ends)
-            jobs = Jobs(found.cluster, count, mine, logs)
+            dask_client = _scheduler(spec, logs, ends)
+            jobs = Jobs(dask_client.cluster, count, mine, logs)
             ends.callback(jobs.close)
         tell(f"jobs submitted: {count}; waiting for the first worker (logs in {logs})")
         while not jobs.tend():
             time.sleep(POLL)
-        with jobs.tended(found):
-            yield found
+        with jobs.tended(dask_client):
+            yield dask_client
     finally:
         with interrupts.held():
             ends.close()
@@ -56,15 +62,15 @@ def _ready(name: str, logs: Path) -> None:
         needed("dask_jobqueue", name)
     for tool in QUEUES[name]["tools"]:
         if shutil.which(tool) is None:
-            told = f"cluster={name}: there is no {tool} on this machine"
-            raise UserError(f"{told}; start the run where jobs are submitted")
+            message = f"cluster={name}: there is no {tool} on this machine"
+            raise UserError(f"{message}; start the run where jobs are submitted")
     try:
         logs.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise UserError(f"cluster.folder = {str(logs)!r} cannot be made ({problem.strerror})") from None
 
 
-def _scheduler(spec, logs: Path, ends: ExitStack):
+def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client":
     """A client of a new scheduler in this process, still without workers; what is to be ended goes on `ends`."""
     import dask
     from distributed import Client
@@ -77,15 +83,15 @@ def _scheduler(spec, logs: Path, ends: ExitStack):
             security = _security(logs, ends) if spec["tls"] else None
             cluster = cluster_class(**options(spec), security=security)
             ends.callback(cluster.close)
-            found = Client(cluster)
-            ends.callback(found.close)
+            dask_client = Client(cluster)
+            ends.callback(dask_client.close)
     except (RuntimeError, OSError, ValueError) as problem:  # no such interface, no port, a full disk
         reason = " ".join(str(problem).split())
         raise UserError(f"cluster={name}: the scheduler for the workers did not start ({reason})") from None
-    return found
+    return dask_client
 
 
-def _security(logs: Path, ends: ExitStack):
+def _security(logs: Path, ends: ExitStack) -> "Security":
     """Mutual TLS with a certificate of its own for this run, in a folder that only its owner can read."""
     keys = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="tls-", dir=logs)))
     return protection.mutual(*protection.written(*protection.certificate(), keys))

@@ -1,6 +1,8 @@
 """The values of a cluster's keys: one line that names key, value and what would be valid."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from tcdp_sim.errors import UserError
 
@@ -9,7 +11,15 @@ SHORTEST, LONGEST = 60, 366 * 86400  # of a walltime
 MEMORY = r"\d+(\.\d+)?\s?[kMGT]i?B"
 
 
-def text(spec, key: str, pattern: str, valid: str, *, needed: bool = False, numbers: tuple = (int,)) -> str | None:
+def text(
+    spec: Mapping[str, Any],
+    key: str,
+    pattern: str,
+    valid: str,
+    *,
+    needed: bool = False,
+    numbers: tuple[type, ...] = (int,),
+) -> str | None:
     """The text of a key, all of which matches the pattern; None where it is null and not needed.
 
     numbers: the types that may be written without quotes.
@@ -17,13 +27,13 @@ def text(spec, key: str, pattern: str, valid: str, *, needed: bool = False, numb
     value = spec[key]
     if value is None and not needed:
         return None
-    found = str(value) if type(value) in numbers else value
-    if not isinstance(found, str) or not re.fullmatch(pattern, found):
+    written = str(value) if type(value) in numbers else value
+    if not isinstance(written, str) or not re.fullmatch(pattern, written):
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: {valid}")
-    return found
+    return written
 
 
-def whole(spec, key: str, low: int, high: int) -> int:
+def whole(spec: Mapping[str, Any], key: str, low: int, high: int) -> int:
     """The whole number of a key."""
     value = spec[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
@@ -31,28 +41,28 @@ def whole(spec, key: str, low: int, high: int) -> int:
     return value
 
 
-def yes_no(spec, key: str) -> bool:
+def yes_no(spec: Mapping[str, Any], key: str) -> bool:
     """The truth value of a key."""
     if not isinstance(spec[key], bool):
         raise UserError(f"cluster.{key} = {spec[key]!r} is not valid; valid: true, false")
     return spec[key]
 
 
-def memory(spec, key: str = "memory") -> str:
+def memory(spec: Mapping[str, Any], key: str = "memory") -> str:
     """An amount of memory such as 2GB."""
-    return text(spec, key, MEMORY, "an amount with its unit, such as 2GB or 512MB", needed=True)
+    return text(spec, key, MEMORY, "an amount with its unit, such as 2GB or 512MB", needed=True) or ""
 
 
-def seconds(spec, key: str) -> int:
+def seconds(spec: Mapping[str, Any], key: str) -> int:
     """A span of time in seconds: 8h, 90min, 2d, HH:MM:SS, D-HH:MM:SS, or a whole number of seconds."""
     value = spec[key]
-    found = _seconds(value)
-    if found is None or not SHORTEST <= found <= LONGEST:
+    span = _seconds(value)
+    if span is None or not SHORTEST <= span <= LONGEST:
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: 1min to 366d, as 8h, 90min or 1-12:00:00")
-    return found
+    return span
 
 
-def _seconds(value) -> int | None:
+def _seconds(value: object) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return value  # and what YAML makes of 1:00:00, which it reads as a number to the base 60
     if not isinstance(value, str):

@@ -2,11 +2,15 @@
 
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.errors import UserError
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 PERIOD = 10.0  # seconds between looks at the queue
 PATIENCE = 60.0  # seconds for the queue to answer
@@ -21,7 +25,7 @@ class Jobs:
     mine: the command that prints the numbers of the user's jobs, one a line.
     """
 
-    def __init__(self, cluster, count: int, mine: Sequence[str], logs: Path):
+    def __init__(self, cluster: Any, count: int, mine: Sequence[str], logs: Path) -> None:
         self._cluster, self._count, self._mine, self._logs = cluster, count, mine, logs
         self._complaints: list[str] = []
         self._joined: set[str] = set()
@@ -51,11 +55,11 @@ class Jobs:
             return len(names)
 
     @contextmanager
-    def tended(self, client) -> Iterator[None]:
+    def tended(self, client: "Client") -> Iterator[None]:
         """Look after the jobs while the block runs; UserError out of it when that is of no use any more."""
         stopped = []
 
-        def keep():
+        def keep() -> None:
             while not self._end.wait(PERIOD):
                 try:
                     self.tend()
@@ -80,7 +84,7 @@ class Jobs:
         """Submit no more."""
         self._end.set()
 
-    async def _forget(self, gone) -> None:
+    async def _forget(self, gone: Mapping[str, Any]) -> None:
         for name, job in gone.items():
             if self._cluster.workers.get(name) is job:
                 del self._cluster.workers[name]
@@ -89,25 +93,25 @@ class Jobs:
     def _queued(self) -> set[str] | None:
         """The numbers of the jobs that wait or run; None when the queue does not answer."""
         try:
-            said = subprocess.run(self._mine, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+            output = subprocess.run(self._mine, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         except (OSError, subprocess.SubprocessError):
             return None
-        return {line.strip().split(".")[0] for line in said.splitlines()}
+        return {line.strip().split(".")[0] for line in output.splitlines()}
 
     def _reason(self) -> str:
-        told = f"{self._failures} jobs ended before their worker came"
+        message = f"{self._failures} jobs ended before their worker came"
         if self._complaints:
-            return f"{told}: {self._complaints[-1]}"
+            return f"{message}: {self._complaints[-1]}"
         logs = [path for path in self._logs.iterdir() if path.is_file() and not path.name.startswith(".")]
         logs = [path for path in logs if path.stat().st_size]
         if not logs:
-            return f"{told}; they left no log in {self._logs}"
+            return f"{message}; they left no log in {self._logs}"
         newest = max(logs, key=lambda path: path.stat().st_mtime)
         lines = newest.read_text("utf-8", "replace").strip().splitlines() or [""]
-        return f"{told}; the last line of {newest} is: {lines[-1][:300]}"
+        return f"{message}; the last line of {newest} is: {lines[-1][:300]}"
 
 
-def _is_gone(job, queued: set[str] | None) -> bool:
+def _is_gone(job: Any, queued: set[str] | None) -> bool:
     return job.job_id is None or (queued is not None and job.job_id not in queued)
 
 
@@ -115,23 +119,23 @@ def _has_worker(job: str, workers: set[str]) -> bool:
     return job in workers or any(name.startswith(f"{job}-") for name in workers)
 
 
-def _telling(job_class, complaints: list[str]):
+def _telling(job_class: Any, complaints: list[str]) -> type:
     """The job's class, which keeps what the queue says when it refuses a job (dask would only log it).
 
     Such a job counts as begun, and `tend` finds it missing from the queue; one that is closed says so to dask.
     """
     from distributed.core import Status
 
-    class Telling(job_class):
-        async def start(self):
+    class Telling(job_class):  # type: ignore[misc]  # known when the queue is, at run time
+        async def start(self) -> None:
             try:
                 await super().start()
             except (RuntimeError, OSError, ValueError) as problem:
-                said = str(problem).partition("stderr:")[2] or str(problem)
-                complaints.append(" ".join(said.split())[:300])
+                complaint = str(problem).partition("stderr:")[2] or str(problem)
+                complaints.append(" ".join(complaint.split())[:300])
                 self.status = Status.running
 
-        async def close(self):
+        async def close(self) -> None:
             await super().close()
             self.status = Status.closed
 

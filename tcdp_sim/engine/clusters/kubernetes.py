@@ -1,12 +1,18 @@
 """cluster=kubernetes: workers as pods, through the Dask operator and dask-kubernetes."""
 
 import secrets
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, tuning
 from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 IMAGE = r"[a-z0-9][\w.:/@-]{0,254}"
@@ -15,7 +21,7 @@ SUFFIXES = {"kB": "k", "MB": "M", "GB": "G", "TB": "T", "kiB": "Ki", "MiB": "Mi"
 START = 600  # seconds for the first pod: its image may have to be fetched
 
 
-def check(spec) -> None:
+def check(spec: Mapping[str, Any]) -> None:
     """UserError for what is no image, name or amount; no cluster is asked."""
     if spec["image"] is None:
         raise UserError("cluster.image is not given; give the container image in which tcdp_sim is installed")
@@ -25,7 +31,7 @@ def check(spec) -> None:
     checks.text(spec, "cpu", CPU, "an amount such as 1, 0.5 or 500m", needed=True, numbers=(int, float))
 
 
-def options(spec) -> dict:
+def options(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of dask-kubernetes' cluster for a checked spec."""
     memory = checks.memory(spec).replace(" ", "")
     digits = memory.rstrip("kMGTiB")
@@ -43,7 +49,7 @@ def options(spec) -> dict:
 
 
 @contextmanager
-def client(spec, tell):
+def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of pods, as soon as the first worker has come; all are deleted at the end. The operator replaces
     what is lost."""
     with interrupts.held():
@@ -55,13 +61,13 @@ def client(spec, tell):
         try:
             cluster = operator.KubeCluster(**options(spec))
             started.append(cluster)
-            found = Client(cluster)
-            started.append(found)
-            found.wait_for_workers(1, timeout=START)
+            dask_client = Client(cluster)
+            started.append(dask_client)
+            dask_client.wait_for_workers(1, timeout=START)
         except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image
             reason = " ".join(str(problem).split())[:300] or type(problem).__name__
             raise UserError(f"cluster=kubernetes: the pods did not start ({reason})") from None
-        yield found
+        yield dask_client
     finally:
         with interrupts.held():
             for one in reversed(started):

@@ -1,20 +1,26 @@
 """cluster=local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
 
 import logging
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, main_module, protection, tuning
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
+
+if TYPE_CHECKING:
+    from distributed import Client, LocalCluster
 
 
-def check(spec) -> None:
+def check(spec: Mapping[str, Any]) -> None:
     """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
     checks.yes_no(spec, "dashboard")
 
 
 @contextmanager
-def client(spec, tell):
+def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of new worker processes, one for each core unless `workers` says otherwise."""
     with interrupts.held():
         from multiprocessing import resource_tracker
@@ -29,18 +35,18 @@ def client(spec, tell):
     try:
         try:
             with interrupts.held():
-                found = _started(spec, ends)
+                dask_client = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
-            told = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
-            raise UserError(told) from None
-        yield found
+            message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
+            raise UserError(message) from None
+        yield dask_client
     finally:
         with interrupts.held():
             ends.close()
 
 
-def _started(spec, ends: ExitStack):
+def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
     """A client of new workers; what is to be ended goes on `ends`."""
     import dask
     from distributed import Client, LocalCluster
@@ -59,11 +65,11 @@ def _started(spec, ends: ExitStack):
             silence_logs=logging.CRITICAL,
         )
         ends.callback(_close, cluster)
-        found = Client(cluster)
-        ends.callback(_close, found)
-    return found
+        dask_client = Client(cluster)
+        ends.callback(_close, dask_client)
+    return dask_client
 
 
-def _close(one) -> None:
+def _close(one: "Client | LocalCluster") -> None:
     with suppress(TimeoutError):  # a worker in the middle of its restart; it ends with this process
         one.close(timeout=5)

@@ -1,6 +1,10 @@
 """dask's messages: off the terminal, and those of the workers too into the run's log."""
 
 import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def mute() -> None:
@@ -15,6 +19,6 @@ def mute() -> None:
     logging.getLogger("distributed").setLevel(logging.WARNING)
 
 
-def forward(client) -> None:
+def forward(client: "Client") -> None:
     """Warnings of the workers are logged here as well."""
     client.forward_logging("distributed", logging.WARNING)

@@ -3,21 +3,25 @@
 import datetime
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Security
 
 ROLES = ("client", "scheduler", "worker")
 # Dask would write results that fill its memory to disk, and read them as pickles: what a task gives back is small.
-UNWRITTEN = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
-NO_PAGES = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+UNWRITTEN: dict[str, Any] = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
+NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 DAY = datetime.timedelta(days=1)
 WATCHED = "warning: cluster.dashboard = True: every user of this machine can read the pages of Dask"
 
 
-def settings(spec, folder: str | None = None) -> dict:
+def settings(spec: Mapping[str, Any], folder: str | None = None) -> dict[str, Any]:
     """What dask is told for a cluster's spec: nothing to read for others. folder: where its processes may write."""
-    pages = {} if spec.get("dashboard") else NO_PAGES
+    pages: dict[str, Any] = {} if spec.get("dashboard") else NO_PAGES
     return UNWRITTEN | pages | ({"temporary-directory": folder} if folder else {})
 
 
@@ -40,7 +44,7 @@ def certificate() -> tuple[str, str]:
     return text.decode(), key.private_bytes(*secret).decode()
 
 
-def mutual(cert: str, key: str):
+def mutual(cert: str, key: str) -> "Security":
     """dask's security: all who take part show this one certificate, and nobody else is let in. PEM texts, or paths."""
     from distributed import Security
 

@@ -2,7 +2,9 @@
 
 import logging
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tcdp_sim.engine.clusters import checks, protection, tuning
 from tcdp_sim.errors import UserError
@@ -17,7 +19,7 @@ SLURM_OPTIONS = (
     *("mail-type", "mail-user", "nice", "no-requeue", "nodelist", "priority", "qos", "requeue"),
     *("reservation", "switches", "tmp"),
 )
-QUEUES = {
+QUEUES: dict[str, Any] = {
     "slurm": {
         "cluster": "SLURMCluster",
         "tools": ("sbatch", "scancel", "squeue"),
@@ -38,7 +40,7 @@ MOST_CORES = 1024
 OWN_FOLDER = ("TMPDIR=$(mktemp -d) && export TMPDIR || exit 1", """trap 'rm -rf "$TMPDIR"' EXIT""")
 
 
-def check(spec) -> None:
+def check(spec: Mapping[str, Any]) -> None:
     """UserError for what is no number, name, time or amount, and for directives that could run code."""
     checks.whole(spec, "cores", 1, MOST_CORES)
     checks.memory(spec)
@@ -64,7 +66,7 @@ def lifetime(walltime: int) -> tuple[int, int]:
     return walltime - margin, margin // 2
 
 
-def options(spec) -> dict:
+def options(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of dask-jobqueue's cluster for a checked spec, but for TLS."""
     import dask
 
@@ -94,6 +96,6 @@ def options(spec) -> dict:
     }
 
 
-def folder(spec) -> Path:
+def folder(spec: Mapping[str, Any]) -> Path:
     """Where the jobs' logs and TLS keys are."""
     return Path(spec["folder"]).expanduser().absolute()

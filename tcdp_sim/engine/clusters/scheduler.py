@@ -3,12 +3,18 @@
 import ipaddress
 import re
 from asyncio import CancelledError
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
 from tcdp_sim.errors import UserError
+from tcdp_sim.log import Tell
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
 ASK = 10  # seconds for a plan to ask
@@ -16,7 +22,7 @@ DOCS = "docs/clusters.md"
 FILES = ("tls_ca", "tls_cert", "tls_key")
 
 
-def check(spec) -> None:
+def check(spec: Mapping[str, Any]) -> None:
     """UserError unless the address can be one, and TLS files are given for tls:// and only there."""
     valid = "tls://HOST:PORT or tcp://HOST:PORT"
     if spec["address"] is None:
@@ -41,23 +47,23 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def present(spec, tell) -> int:
+def present(spec: Mapping[str, Any], tell: Tell) -> int:
     """How many workers are there now; UserError if the scheduler does not answer within ASK seconds."""
-    found = _connected(spec, min(spec["wait"], ASK), tell)
+    dask_client = _connected(spec, min(spec["wait"], ASK), tell)
     try:
-        return len(found.nthreads())
+        return len(dask_client.nthreads())
     finally:
         with interrupts.held():
-            found.close(timeout=5)
+            dask_client.close(timeout=5)
 
 
-def _connected(spec, wait: float, tell):
+def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
     """A client, by TLS or after a warning; UserError when nobody answers within so many seconds."""
     with interrupts.held():
         from distributed import Client, Security
 
     address = spec["address"]
-    parts = re.fullmatch(ADDRESS, address)
+    parts = cast(re.Match[str], re.fullmatch(ADDRESS, address))  # as checked
     security = None
     if parts["protocol"] == "tls":
         ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
@@ -74,22 +80,22 @@ def _connected(spec, wait: float, tell):
 
 
 @contextmanager
-def client(spec, tell):
+def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
     address, wait = spec["address"], spec["wait"]
-    found = _connected(spec, wait, tell)
+    dask_client = _connected(spec, wait, tell)
     try:
         needed = spec["workers"] or 1
         try:
-            found.wait_for_workers(needed, timeout=wait)
+            dask_client.wait_for_workers(needed, timeout=wait)
         except TimeoutError:
-            there = f"{len(found.nthreads())} of {needed} workers are at {address} after {wait} s"
-            told = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
-            raise UserError(told) from None
-        yield found
+            there = f"{len(dask_client.nthreads())} of {needed} workers are at {address} after {wait} s"
+            message = f"{there}; start more with: dask worker {address}, or raise cluster.wait"
+            raise UserError(message) from None
+        yield dask_client
     finally:
         with interrupts.held():
-            found.close(timeout=5)
+            dask_client.close(timeout=5)
 
 
 def _cause(problem: BaseException) -> str:

@@ -26,11 +26,11 @@ def inherited(more: Mapping[str, Any] | None = None) -> str:
     """These settings, and more, for workers started elsewhere: the value of DASK_INTERNAL_INHERIT_CONFIG."""
     import dask
 
-    nested = {}
-    for key, value in (PATIENT | (more or {})).items():
+    nested: dict[str, Any] = {}
+    for key, value in {**PATIENT, **(more or {})}.items():
         *sections, last = key.split(".")
         spot = nested
         for section in sections:
             spot = spot.setdefault(section, {})
         spot[last] = value
-    return dask.config.serialize(nested)
+    return str(dask.config.serialize(nested))

@@ -1,10 +1,14 @@
 """Who of the workers comes, goes and falls silent: into the run's log, and for the progress line. For any scheduler."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from tcdp_sim.log import LOG
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 PERIOD = 5.0  # seconds between looks
 SILENT = 10.0  # seconds without a sign of life; few workers give one every half second
@@ -18,7 +22,7 @@ class Watch:
     Whether time passes is judged by the number of looks, so that a driver that was itself stopped suspects nobody.
     """
 
-    def __init__(self, client):
+    def __init__(self, client: "Client") -> None:
         self._client = client
         self._here: set[str] = set()
         self._signs: dict[str, tuple[float, int]] = {}  # the last sign of life, and looks since then
@@ -29,7 +33,7 @@ class Watch:
         """The workers that have given no sign of life for some time."""
         return self._silent
 
-    def heard(self, event) -> None:
+    def heard(self, event: tuple[float, Mapping[str, Any] | str]) -> None:
         """An event of the scheduler's: (time, what happened)."""
         happened = event[1] if isinstance(event[1], dict) else {}
         if happened.get("action") == "add-worker":
@@ -59,14 +63,16 @@ class Watch:
         patience = max(SILENT, EACH * len(workers))
         self._now_silent(tuple(one for one, (_, looks) in self._signs.items() if looks * PERIOD >= patience))
 
-    def _workers(self):
-        return self._client.sync(self._client.scheduler.identity, callback_timeout=SILENT)["workers"]
+    def _workers(self) -> Mapping[str, Any]:
+        scheduler: Any = self._client.scheduler  # there is one as long as the client is open
+        workers: Mapping[str, Any] = self._client.sync(scheduler.identity, callback_timeout=SILENT)["workers"]
+        return workers
 
-    def _sign(self, address, last: float) -> tuple[float, int]:
+    def _sign(self, address: str, last: float) -> tuple[float, int]:
         before, looks = self._signs.get(address, (None, 0))
         return (last, looks + 1 if last == before else 0)
 
-    def _now_silent(self, silent) -> None:
+    def _now_silent(self, silent: tuple[str, ...]) -> None:
         for address in silent:
             if address not in self._silent:
                 LOG.warning("silent: %s has given no sign of life for %g s or more", address, SILENT)
@@ -75,13 +81,13 @@ class Watch:
                 LOG.info("%s gives signs of life again", address)
         self._silent = silent
 
-    def _came(self, address) -> None:
+    def _came(self, address: str) -> None:
         with self._lock:
             if address not in self._here:
                 self._here.add(address)
                 LOG.info("worker %s has come; there are %d", address, len(self._here))
 
-    def _went(self, address, tasks) -> None:
+    def _went(self, address: str, tasks: int) -> None:
         with self._lock:
             if address in self._here:
                 self._here.remove(address)
@@ -90,11 +96,11 @@ class Watch:
 
 
 @contextmanager
-def watched(client) -> Iterator[Watch]:
+def watched(client: "Client") -> Iterator[Watch]:
     """Watch a client's workers while the block runs."""
     watch, end = Watch(client), threading.Event()
 
-    def keep():
+    def keep() -> None:
         while not end.wait(PERIOD):
             try:
                 watch.look()

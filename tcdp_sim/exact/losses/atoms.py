@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tcdp_sim.arrays import Bools, Floats, RealFunction
 from tcdp_sim.exact.losses.level_sets import landmarks, log_mass
+from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import TINY, gauss_panels
 
 NODES = 4
@@ -31,8 +34,8 @@ _MOST_CELLS = 2**21
 class Atoms:
     """Losses with their probabilities under P; `lost`: the probability of an infinite loss, on top of these."""
 
-    loss: np.ndarray
-    mass: np.ndarray
+    loss: Floats
+    mass: Floats
     lost: float
 
     def log_moment(self, theta: float) -> float:
@@ -45,8 +48,8 @@ class Atoms:
         """A loss beyond which there is no more than that mass, with some room; inf if all of it has more."""
         order = np.argsort(-self.loss)
         first = int(np.argmax(np.cumsum(self.mass[order]) > mass))
-        found = self.loss[order][first]
-        return float(found + 0.01 * abs(found)) if first else np.inf
+        loss = self.loss[order][first]
+        return float(loss + 0.01 * abs(loss)) if first else np.inf
 
     def without(self, top: float) -> "Atoms":
         """Losses beyond `top` made infinite: that tells more."""
@@ -60,7 +63,7 @@ class Atoms:
         """Those too rare for floats made infinite: that tells more."""
         return self._lose(self.mass <= _RARE)
 
-    def _lose(self, gone):
+    def _lose(self, gone: Bools) -> "Atoms":
         return Atoms(self.loss[~gone], self.mass[~gone], self.lost + float(self.mass[gone].sum()))
 
 
@@ -72,11 +75,11 @@ class Cells:
     what is too rare to be looked at, or too close to where the loss becomes infinite: all of it may tell everything.
     """
 
-    mass: np.ndarray
-    loss: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    slack: np.ndarray
+    mass: Floats
+    loss: Floats
+    low: Floats
+    high: Floats
+    slack: Floats
     lost: float
     unknown: float
     symmetric: bool
@@ -93,8 +96,8 @@ class Cells:
         share = np.where(width[:, None] > 0, np.clip(share, 0, 1), 0.0)
         mass = np.concatenate([(self.mass * (1 - share)).sum(axis=1), (self.mass * share).sum(axis=1)])
         loss = np.concatenate([self.low + self.slack, self.high + self.slack])
-        found = self._completed(loss, mass, DENSITY)
-        return Atoms(found.loss, found.mass, found.lost + self.unknown).without_rare()
+        atoms = self._completed(loss, mass, DENSITY)
+        return Atoms(atoms.loss, atoms.mass, atoms.lost + self.unknown).without_rare()
 
     def merged(self, offset: float, step: float) -> Atoms:
         """The cells around every point of the grid as one atom, where P and Q of them have their ratio: tells less."""
@@ -111,11 +114,12 @@ class Cells:
     def joined(cls, parts: list["Cells"], unknown: float) -> "Cells":
         """All cells of several parts."""
         names = ("mass", "loss", "low", "high", "slack")
-        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        mass, loss, low, high, slack = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
         lost = sum(part.lost for part in parts)
-        return cls(*arrays, lost, unknown + sum(part.unknown for part in parts), parts[0].symmetric)
+        unknown += sum(part.unknown for part in parts)
+        return cls(mass, loss, low, high, slack, lost, unknown, parts[0].symmetric)
 
-    def flat(self) -> np.ndarray:
+    def flat(self) -> Floats:
         """Losses that have a probability of their own, the heaviest first."""
         flat = self.high - self.low < 1e-12 * np.maximum(np.abs(self.high), 1e-3)
         points, bins = np.unique(np.round(self.low[flat], 12), return_inverse=True)
@@ -123,7 +127,7 @@ class Cells:
         order = np.argsort(-weight)
         return points[order][weight[order] > _HEAVY]
 
-    def _completed(self, loss, mass, doubt):
+    def _completed(self, loss: Floats, mass: Floats, doubt: float) -> Atoms:
         """With the mirror images, and the rest at a loss of 0: a difference, to which `doubt` is added."""
         if self.symmetric:
             loss, mass = loss[loss > 0], mass[loss > 0]
@@ -134,7 +138,7 @@ class Cells:
         return Atoms(loss[kept], mass[kept], self.lost)
 
 
-def gathered(index: np.ndarray, mass: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+def gathered(index: Floats, mass: Floats, *others: Floats) -> tuple[Floats, ...]:
     """(the whole numbers among `index`, total mass of each, totals of the others), where there is mass."""
     first = index.min()
     if index.max() - first < 8 * len(index):
@@ -156,29 +160,29 @@ def cells(pair: DominatingPair, theta: float, step: float | None) -> Cells:
     if step is not None:
         top = max(part.heights(theta).max() for part in parts)
         parts = [part.refined(theta, step, top) for part in parts]
-    return Cells.joined([part.cells() for part in parts], pair.rest)
+    return Cells.joined([part.cells() for part in parts], pair.rest or 0.0)
 
 
 class _Part:
     """One pair of mixtures, known with a probability, and the edges at which the outputs are cut."""
 
-    def __init__(self, log_weight, p, q, symmetric, edges=None):
+    def __init__(self, log_weight: float, p: Mixture, q: Mixture, symmetric: bool, edges: Floats | None = None) -> None:
         self.log_weight, self.p, self.q, self.symmetric = log_weight, p, q, symmetric
         if edges is None:
             edges = landmarks(p.noise, np.unique(p.shifts + q.shifts), _TAILS, (1.01,))
         self.edges = np.unique(np.concatenate([edges, _zeros(self.loss, edges)])) if symmetric else edges
 
-    def loss(self, x):
+    def loss(self, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
             return self.p.logpdf(x) - self.q.logpdf(x)
 
-    def heights(self, theta):
+    def heights(self, theta: float) -> Floats:
         """log of the P-density, tilted, at the edges."""
         log_p, loss = self.p.logpdf(self.edges), self.loss(self.edges)
         with np.errstate(all="ignore"):
             return self.log_weight + np.where(np.isfinite(log_p + loss), log_p + np.maximum(theta * loss, 0.0), -np.inf)
 
-    def refined(self, theta, step, top):
+    def refined(self, theta: float, step: float, top: float) -> "_Part":
         """With edges in between, so that losses are step / 3 apart; further where there is little mass."""
         height = self.heights(theta)
         with np.errstate(all="ignore"):
@@ -209,7 +213,7 @@ class _Part:
         slack = _LOG_DENSITY * (1 + np.abs(log_p[known]) + np.abs(log_q[known])).max(axis=1)
         return Cells(mass[known], loss[known], low, high + margin, slack, least, unknown, self.symmetric)
 
-    def _told(self, lost) -> tuple[float, float]:
+    def _told(self, lost: Bools) -> tuple[float, float]:
         """The P-mass of cells that Q cannot produce: without, and with, what rounding may do to their ends.
 
         From tails, not from the quadrature, and so to the last digits also where they are 1e-300.
@@ -230,11 +234,11 @@ class _Part:
         return max(float(self.p.cdf(self.edges[0]) + self.p.sf(self.edges[-1])), floor)
 
 
-def _mass(noise, left, right) -> float:
+def _mass(noise: Noise, left: Floats, right: Floats) -> float:
     return float(np.exp(log_mass(noise, left[:, None], right[:, None])[0]))
 
 
-def _end(ends, loss, f):
+def _end(ends: Floats, loss: Floats, f: np.ufunc) -> Floats:
     """The least or greatest loss of every cell, from its nodes and those ends that are finite."""
     finite = np.where(np.isfinite(ends), ends, np.nan)
     beside, inner = f(finite[:-1], finite[1:]), f.reduce(loss, axis=1)
@@ -243,14 +247,14 @@ def _end(ends, loss, f):
     return np.where(jump, inner, f(beside, inner))
 
 
-def _bend(ends, loss):
+def _bend(ends: Floats, loss: Floats) -> Floats:
     """How far the losses at a cell's nodes are from the line between its ends."""
     with np.errstate(invalid="ignore"):
         rise = np.diff(ends)[:, None]
         return np.abs(loss - ends[:-1, None] - rise * _PLACES).max(axis=1)
 
 
-def _zeros(losses, x):
+def _zeros(losses: RealFunction, x: Floats) -> Floats:
     value = losses(x)
     at = np.flatnonzero(np.sign(value[1:]) * np.sign(value[:-1]) < 0)
     low, high, sign = x[at], x[at + 1], np.sign(value[at])

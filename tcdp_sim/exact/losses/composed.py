@@ -12,11 +12,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.exact.losses.atoms import DENSITY, cells
-from tcdp_sim.exact.losses.sums import dot, ever, less, more, summed, window
+from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
+from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
 from tcdp_sim.numerics import Bounds
 
+Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -> theta, epsilon, log delta
 LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
@@ -43,22 +44,23 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
     delta = scalar("delta", delta, 0, 1)
     width = scalar("tolerance", tolerance, 0)
 
-    def room(atoms, t):
+    def room(atoms: Atoms, t: int) -> float:
         return max(delta - ever(atoms.lost, t), 1e-14 * delta)
 
-    def saddle(atoms, t):
+    def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
         log_room = np.log(room(atoms, t))
-        theta, found = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
-        return theta, found, log_room
+        theta, exponent = _least(lambda theta: (t * atoms.log_moment(theta) - log_room) / theta, atoms, t)
+        return theta, exponent, log_room
 
-    def again(high):  # Chernoff's bound on epsilon, far off where delta is large, gives way to the upper end found
-        def saddle(atoms, t):
+    def again(high: float) -> Saddle:
+        # Chernoff's bound on epsilon, far off where delta is large, gives way to the upper end found
+        def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
             theta, _ = _least(lambda theta: t * atoms.log_moment(theta) - theta * high, atoms, t)
             return theta, high, np.log(room(atoms, t))
 
         return saddle
 
-    def at_once(told, most):
+    def at_once(told: tuple[float, float], most: float) -> tuple[float, float]:
         return (np.inf, np.inf) if delta < told[0] else (0.0, max(most, 0.0) if told[1] <= delta else np.inf)
 
     query = _Query(
@@ -75,17 +77,17 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     share = scalar("tolerance", tolerance, 0)
 
-    def saddle(atoms, t):
-        theta, found = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
-        return theta, epsilon, found
+    def saddle(atoms: Atoms, t: int) -> tuple[float, float, float]:
+        theta, exponent = _least(lambda theta: t * atoms.log_moment(theta) - theta * epsilon, atoms, t)
+        return theta, epsilon, exponent
 
-    def of_one(atoms, t):  # of one release alone: of several it is no smaller
+    def of_one(atoms: Atoms, t: int) -> float:  # of one release alone: of several it is no smaller
         return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
 
-    def at_once(told, most):
+    def at_once(told: tuple[float, float], most: float) -> tuple[float, float]:
         return told[0], told[1] if epsilon >= most else 1.0
 
-    def close(low, high):
+    def close(low: float, high: float) -> bool:
         return high - low <= share * high
 
     query = _Query(at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], close)
@@ -103,15 +105,15 @@ class _Query:
     whether they are close enough.
     """
 
-    at_once: Callable
-    saddle: Callable
-    again: Callable
-    room: Callable
-    find: Callable
-    close: Callable
+    at_once: Callable[[tuple[float, float], float], tuple[float, float]]
+    saddle: Saddle
+    again: Callable[[float], Saddle]
+    room: Callable[[Atoms, int], float]
+    find: Callable[[LossSum, int], float]
+    close: Callable[[float, float], bool]
 
 
-def _worst(pairs, releases, query: _Query) -> Bounds:
+def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bounds:
     if releases != int(scalar("releases", releases, 1, MOST_RELEASES, closed=True, finite=False)):
         raise ValueError(f"releases = {releases} is not valid; valid: 1, 2, ..., {MOST_RELEASES:,}")
     pairs = tuple(pairs) if isinstance(pairs, Iterable) else ()
@@ -122,7 +124,7 @@ def _worst(pairs, releases, query: _Query) -> Bounds:
     return Bounds(float(low), float(0.5 * (low + high)), float(high))
 
 
-def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
+def _bracket(pair: DominatingPair, releases: int, query: _Query) -> tuple[float, float]:
     coarse = cells(pair, 1.0, None)
     guide = coarse.at_nodes()
     low, high = _at_once(coarse.lost, coarse.at_ends(), releases, query)
@@ -164,14 +166,14 @@ def _bracket(pair, releases, query: _Query) -> tuple[float, float]:
     return low, high
 
 
-def _at_once(lost, ends, releases, query: _Query) -> tuple[float, float]:
+def _at_once(lost: float, ends: Atoms, releases: int, query: _Query) -> tuple[float, float]:
     """What the infinite losses and the largest finite one say, without any sum. ends: atoms that tell more."""
-    told = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
+    infinite = ever(lost, releases) * (1 - DENSITY), min(ever(ends.lost, releases) * (1 + DENSITY), 1.0)
     most = releases * ends.loss.max(initial=-np.inf)
-    return query.at_once(told, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
+    return query.at_once(infinite, max(most * (1 - _ROUNDING), most * (1 + _ROUNDING)))
 
 
-def _tilt(atoms, releases, saddle) -> float:
+def _tilt(atoms: Atoms, releases: int, saddle: Saddle) -> float:
     """The flattest tilt under which what is outside of a window is still nothing beside delta.
 
     Chernoff's best tilt has windows that are much longer, where losses have heavy tails.
@@ -184,24 +186,24 @@ def _tilt(atoms, releases, saddle) -> float:
     return best
 
 
-def _least(f, atoms, releases) -> tuple[float, float]:
+def _least(f: Callable[[float], float], atoms: Atoms, releases: int) -> tuple[float, float]:
     """(theta, value) where a function that is unimodal in theta > 0 is least, among tilts that fit the atoms.
 
     The flattest are flat over the mean of the sum, too: of an epsilon far below it delta is nearly 1.
     """
     spread = _spread(atoms)
     ends = np.log(_STEEPNESS) - np.log([spread + releases * abs(dot(atoms.mass, atoms.loss)), spread])
-    found = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
-    return float(np.exp(found.x)), float(found.fun)
+    minimum = minimize_scalar(lambda x: f(np.exp(x)), bounds=ends, method="bounded")
+    return float(np.exp(minimum.x)), float(minimum.fun)
 
 
-def _spread(atoms) -> float:
+def _spread(atoms: Atoms) -> float:
     """Their standard deviation; of losses that are all but the same, for which any tilt will do, a part of the mean."""
     mean = dot(atoms.mass, atoms.loss)
     return max(float(np.sqrt(dot(atoms.mass, (atoms.loss - mean) ** 2))), _LEAST_SPREAD * abs(mean))
 
 
-def _anchors(coarse) -> tuple[float, float]:
+def _anchors(coarse: Cells) -> tuple[float, float]:
     """A point of the grid, and the distance to another: losses that have a probability of their own must be on it."""
     flat = coarse.flat()
     apart = np.abs(flat - flat[:1]) > 1e-6 * np.abs(flat[:1])  # a loss that levels off is flat in many cells

@@ -4,17 +4,21 @@ Everything follows from the sets {L > l}, so that atoms (Laplace noise has them 
 and fall, and losses that are infinite with positive probability (truncated Laplace noise) need nothing of their own.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import AsGiven, Bools, Floats, RealFunction
 from tcdp_sim.errors import choice, real
 from tcdp_sim.exact.losses.level_sets import LevelSets, log_mass, loss_sets
 from tcdp_sim.exact.resolution import loss_error
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds
 
+Ends = Callable[[Floats], tuple[Floats, Floats]]  # levels -> left and right ends of a level set
 LAWS = ("P", "Q")
 _CLOSE = 1e-7
 
@@ -34,42 +38,42 @@ class PrivacyLossDistribution:
     noise: Noise
     shift: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "shift", abs(real("shift", self.shift, -np.inf)))
         if self.noise.shape:
             raise ValueError(f"noise = {self.noise!r} has array-valued parameters; valid: one noise")
 
-    def sf(self, loss, under: str = "P"):
+    def sf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
         """P[L > loss]."""
         return np.exp(self.logsf(loss, under))
 
-    def logsf(self, loss, under: str = "P"):
+    def logsf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
         """log P[L > loss]."""
         return self._log_mass(loss, under, self._sets.above)
 
-    def cdf(self, loss, under: str = "P"):
+    def cdf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
         """P[L <= loss]."""
         return np.exp(self.logcdf(loss, under))
 
-    def logcdf(self, loss, under: str = "P"):
+    def logcdf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
         """log P[L <= loss]."""
         return self._log_mass(loss, under, self._sets.below)
 
-    def isf(self, p):
+    def isf(self, p: ArrayLike) -> AsGiven:
         """The smallest loss with P[L > loss] <= p, under P; p = 0: the largest loss there is."""
         self.noise.need_loss()
-        p = np.asarray(real("p", p, 0, 1, closed=True, finite=False))
+        tails = np.asarray(real("p", p, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
-            return self._by_bisection(lambda loss: self.sf(loss) <= p, p, 0)
-        return self._loss_at(self.noise.ppf(p))
+            return self._by_bisection(lambda loss: self.sf(loss) <= tails, tails, 0)
+        return self._loss_at(self.noise.ppf(tails))
 
-    def ppf(self, q):
+    def ppf(self, q: ArrayLike) -> AsGiven:
         """The smallest loss with P[L <= loss] >= q, under P; q = 1: the largest loss there is."""
         self.noise.need_loss()
-        q = np.asarray(real("q", q, 0, 1, closed=True, finite=False))
+        levels = np.asarray(real("q", q, 0, 1, closed=True, finite=False))
         if not self._sets.monotone:
-            return self._by_bisection(lambda loss: self.cdf(loss) >= q, q, 1)
-        return self._loss_at(self.noise.isf(q))
+            return self._by_bisection(lambda loss: self.cdf(loss) >= levels, levels, 1)
+        return self._loss_at(self.noise.isf(levels))
 
     def infinite_mass(self) -> float:
         """P[L = inf]: the probability of an output that only P can produce."""
@@ -98,16 +102,18 @@ class PrivacyLossDistribution:
     def _sets(self) -> LevelSets:
         return loss_sets(self.noise, self.shift)
 
-    def _log_mass(self, loss, under, sets):
+    def _log_mass(self, loss: ArrayLike, under: str, sets: Ends) -> AsGiven:
         levels = np.asarray(real("loss", loss, -np.inf, closed=True, finite=False))
         centre = {"P": 0.0, "Q": self.shift}[choice("under", under, LAWS)]
         left, right = sets(levels.ravel())
-        found = log_mass(self.noise, left - centre, right - centre)
+        masses = log_mass(self.noise, left - centre, right - centre)
         if not self.noise.gives_loss:
-            self._check(found, levels.ravel(), left, right, centre, sets)
-        return found.reshape(levels.shape)[()]
+            self._check(masses, levels.ravel(), left, right, centre, sets)
+        return masses.reshape(levels.shape)[()]
 
-    def _check(self, found, levels, left, right, centre, sets):
+    def _check(
+        self, log_mass_at: Floats, levels: Floats, left: Floats, right: Floats, centre: float, sets: Ends
+    ) -> None:
         """Refuse levels at which the rounding of the loss decides: where moving them by it moves the probability."""
         ends = np.concatenate([left, right])
         error = loss_error(self.noise, ends, self.shift)
@@ -116,17 +122,17 @@ class PrivacyLossDistribution:
         for sign in (-1, 1):
             moved = log_mass(self.noise, *(end - centre for end in sets(levels + sign * error)))
             with np.errstate(invalid="ignore"):
-                same = (np.abs(moved - found) <= _CLOSE) | (moved == found)
+                same = (np.abs(moved - log_mass_at) <= _CLOSE) | (moved == log_mass_at)
             if not same.all():
                 self.noise.need_loss()
 
-    def _loss_at(self, x):
+    def _loss_at(self, x: Floats) -> AsGiven:
         with np.errstate(all="ignore"):
             loss = self.noise.privacy_loss(x, self.shift)
         ends = self._sets.value[[0, -1]]
         return np.where(np.isnan(loss), np.where(np.less(x, 0), *ends), loss)[()]
 
-    def _by_bisection(self, reached, p, last):
+    def _by_bisection(self, reached: Callable[[Floats], Bools], p: Floats, last: float) -> AsGiven:
         """The smallest loss at which `reached` is true, for every p; the top at p = last. Bisects arsinh(loss)."""
         value = self._sets.value
         low, high = (np.full(p.shape, np.arcsinh(np.clip(end, -1e300, 1e300))) for end in (value.min(), value.max()))
@@ -139,14 +145,14 @@ class PrivacyLossDistribution:
             low, high = np.where(good, low, middle), np.where(good, middle, high)
         return np.where(p == last, value.max(), np.where(at_once, value.min(), np.sinh(high)))[()]
 
-    def _expectation(self, g, above: float) -> Bounds:
+    def _expectation(self, g: RealFunction, above: float) -> Bounds:
         """E[g(L); L > above] under P, for g >= 0."""
         if self.infinite_mass() > 0:
             return Bounds(np.inf, np.inf, np.inf)
 
         self.noise.need_loss()
 
-        def integrand(_, x):
+        def integrand(_: float, x: Floats) -> Floats:
             with np.errstate(all="ignore"):
                 value = self.noise.pdf(x) * g(self.noise.privacy_loss(x, self.shift))
             return np.where(np.isfinite(value), value, 0.0)  # not 0 * inf beyond the tails

@@ -7,10 +7,12 @@ centre to tails of 1e-307 and goes on far beyond, and are then refined, so that 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from tcdp_sim.arrays import Floats, Ints, Real, RealFunction
 from tcdp_sim.exact.resolution import graded
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, integrate
+from tcdp_sim.numerics import ArrayBounds, Bounds, integrate
 
 _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.31, 307, 240)])
 _FAR = 2.0 ** np.arange(1, 61)
@@ -19,7 +21,7 @@ _BISECTIONS = 200
 _NARROW = 1e-3  # an interval with less than this of the tail it lies in is integrated: the difference cancels
 
 
-def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
+def landmarks(noise: Noise, centres: ArrayLike, tails: Floats = _TAILS, far: ArrayLike = _FAR) -> Floats:
     """Points around each centre, ascending: itself, the upper and lower `tails`, the ends of the support.
 
     far: multiples of the outermost tail's point that come after it, where the support has no end.
@@ -33,7 +35,7 @@ def landmarks(noise: Noise, centres, tails=_TAILS, far=_FAR) -> np.ndarray:
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 
-def panels(noise: Noise, centres, far=(2.0,)) -> np.ndarray:
+def panels(noise: Noise, centres: ArrayLike, far: ArrayLike = (2.0,)) -> Floats:
     """Landmarks at which panels of a quadrature end: they resolve every peak, and kinks are among them."""
     return landmarks(noise, centres, _PANELS, far)
 
@@ -46,7 +48,7 @@ class LevelSets:
     falls: whether it falls, piece by piece.
     """
 
-    def __init__(self, loss: Callable, points: np.ndarray, floor: Callable, edges: np.ndarray):
+    def __init__(self, loss: RealFunction, points: Floats, floor: RealFunction, edges: Floats) -> None:
         self.loss, self.edges = loss, edges
         x, value = self._known(points)
         turns, signs = _turns(value, floor(x))
@@ -64,7 +66,7 @@ class LevelSets:
         """Whether the loss falls from the first point to the last: {loss > level} is all that is left of a point."""
         return bool(len(self.falls) == 1 and self.falls[0])
 
-    def above(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def above(self, levels: Floats) -> tuple[Floats, Floats]:
         """Left and right ends of {loss > level}, each (pieces, levels); an interval that is empty has equal ends."""
         crossing, falls = self._crossings(levels), self.falls[:, None]
         return (
@@ -72,7 +74,7 @@ class LevelSets:
             np.where(falls, crossing, self.x[self._last][:, None]),
         )
 
-    def below(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def below(self, levels: Floats) -> tuple[Floats, Floats]:
         """The same for {loss <= level}."""
         crossing, falls = self._crossings(levels), self.falls[:, None]
         return (
@@ -80,25 +82,25 @@ class LevelSets:
             np.where(falls, self.x[self._last][:, None], crossing),
         )
 
-    def integrate_above(self, levels: np.ndarray, f: Callable) -> Bounds:
+    def integrate_above(self, levels: Floats, f: Callable[[float, Floats], Floats]) -> ArrayBounds:
         """For every level the integral of f(level, x) over {loss > level}, to about 1e-10 relative."""
-        found = np.zeros((3, len(levels)))
+        integrals = np.zeros((3, len(levels)))
         left, right = self.above(levels)
         for j, level in enumerate(levels):
             for a, b in zip(left[:, j], right[:, j]):
                 if a < b:
                     inside = self.edges[np.searchsorted(self.edges, a, "right") : np.searchsorted(self.edges, b)]
-                    found[:, j] += integrate(lambda x: f(level, x), np.concatenate([[a], inside, [b]]))  # noqa: B023
-        return Bounds(*found)
+                    integrals[:, j] += integrate(lambda x: f(level, x), np.concatenate([[a], inside, [b]]))  # noqa: B023
+        return Bounds(*integrals)
 
-    def _known(self, points):
+    def _known(self, points: Floats) -> tuple[Floats, Floats]:
         x = np.unique(points)
         with np.errstate(all="ignore"):
             value = self.loss(x)
         known = ~np.isnan(value)
         return x[known], value[known]
 
-    def _crossings(self, levels):
+    def _crossings(self, levels: Floats) -> Floats:
         """On each piece the end of {loss > level}: the first point, coming from there, where it no longer holds."""
         over, under = (np.empty((len(self.falls), len(levels))) for _ in range(2))
         for i, (first, last, falls) in enumerate(zip(self._first, self._last, self.falls)):
@@ -119,23 +121,26 @@ class LevelSets:
 
 def loss_sets(noise: Noise, shift: float) -> LevelSets:
     """Those of the privacy loss of a noise against itself shifted by `shift`."""
-    far = {} if noise.gives_loss else {"far": ()}  # where the difference of log densities means nothing
+    far: ArrayLike = _FAR if noise.gives_loss else ()  # where the difference of log densities means nothing
     return LevelSets(
         lambda x: noise.privacy_loss(x, shift),
-        landmarks(noise, [0.0, shift], **far),
+        landmarks(noise, [0.0, shift], far=far),
         lambda x: 1e-15 * (_size(noise.logpdf(x)) + _size(noise.logpdf(x - shift))),
         panels(noise, [0.0, shift]),
     )
 
 
-def log_mass(noise: Noise, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis."""
+def log_mass(noise: Noise, left: Floats, right: Floats) -> Floats:
+    """log P[Z in one of the intervals left < Z <= right], which are disjoint, along the first axis.
+
+    left, right: counts, shape (pieces, levels), empty intervals with equal ends; the result: shape (levels,), <= 0.
+    """
     parts = _log_mass_of_each(noise, left.ravel(), right.ravel()).reshape(left.shape)
     with np.errstate(divide="ignore", under="ignore"):
         return np.minimum(np.logaddexp.reduce(parts, axis=0), 0.0)
 
 
-def _log_mass_of_each(noise, left, right):
+def _log_mass_of_each(noise: Noise, left: Floats, right: Floats) -> Floats:
     turn = left + right < 0  # by symmetry: now the nearer end is on the left, and tails are upper ones
     left, right = np.where(turn, -right, left), np.where(turn, -left, right)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -143,21 +148,21 @@ def _log_mass_of_each(noise, left, right):
         start = noise.logsf(left)
         upper = start + np.log(-np.expm1(np.minimum(outer - start, 0.0)))
         centre = np.log1p(-np.minimum(noise.cdf(left) + noise.sf(right), 1.0))
-        found = np.where(left >= 0, upper, centre)
-    found = np.where((left < right) & ~np.isnan(found), found, -np.inf)
+        log_mass_between = np.where(left >= 0, upper, centre)
+    log_mass_between = np.where((left < right) & ~np.isnan(log_mass_between), log_mass_between, -np.inf)
     near = np.where(left >= 0, start, np.log(0.5))
-    for i in np.flatnonzero((left < right) & (found < near + np.log(_NARROW)) & (near > -650)):
+    for i in np.flatnonzero((left < right) & (log_mass_between < near + np.log(_NARROW)) & (near > -650)):
         edges = [left[i], right[i]] if left[i] >= 0 else [left[i], 0.0, right[i]]
         with np.errstate(divide="ignore"):
-            found[i] = np.log(integrate(noise.pdf, edges).estimate)
-    return found
+            log_mass_between[i] = np.log(integrate(noise.pdf, edges).estimate)
+    return log_mass_between
 
 
-def _size(log_density):
+def _size(log_density: Floats) -> Floats:
     return np.where(np.isfinite(log_density), np.abs(log_density), 0.0)
 
 
-def _turns(value, floor):
+def _turns(value: Floats, floor: Floats) -> tuple[Ints, Floats]:
     """Indices where the loss turns, and the sign of its slope on each of the pieces between (falling, if constant)."""
     with np.errstate(invalid="ignore"):
         step = np.diff(value)
@@ -170,7 +175,7 @@ def _turns(value, floor):
     return slopes[change + 1], np.append(sign[slopes[change]], sign[slopes[-1]])
 
 
-def refined(f, left, middle, right, sign, rounds=120):
+def refined(f: RealFunction, left: Floats, middle: Floats, right: Floats, sign: Real, rounds: int = 120) -> Floats:
     """The points between left and right where sign * f is largest, by ternary search; `middle` where none is larger."""
     start = middle
     with np.errstate(all="ignore"):

@@ -4,11 +4,13 @@ Everything is taken of the law tilted by e^(theta loss): what rounding and the e
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
+from tcdp_sim.arrays import Floats
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
 from tcdp_sim.numerics import TINY
 
@@ -25,8 +27,8 @@ class LossSum:
     told: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
     """
 
-    loss: np.ndarray
-    mass: np.ndarray
+    loss: Floats
+    mass: Floats
     theta: float
     scale: float
     told: float
@@ -57,7 +59,7 @@ class LossSum:
         if room <= 0:
             return np.inf
 
-        def excess(epsilon):
+        def excess(epsilon: float) -> float:
             return self._of_finite(epsilon)[end] - room
 
         grid = self._grid()
@@ -72,7 +74,7 @@ class LossSum:
             return root + margin  # the upper end only falls
         return root - margin if root > margin and excess(root - margin) >= 0 else grid[over[-1]]
 
-    def _grid(self) -> np.ndarray:
+    def _grid(self) -> Floats:
         """Where to look for the root: also near the mean of the tilted law, as far from it the lower end is useless."""
         last, total = max(self.loss[-1], 1e-12), self.mass.sum()
         mean = dot(self.mass, self.loss) / total
@@ -80,7 +82,7 @@ class LossSum:
         return np.unique(np.concatenate([np.linspace(0.0, last, 17), near.clip(0.0, last)]))
 
 
-def more(atoms: Atoms, offset, step) -> Atoms:
+def more(atoms: Atoms, offset: float, step: float) -> Atoms:
     """Every atom spread to the points of the grid beside it, so that P and Q keep their masses."""
     index = np.floor((atoms.loss - offset) / step)
     upper = atoms.mass * np.clip(np.expm1(offset + step * index - atoms.loss) / np.expm1(-step), 0, 1)
@@ -88,7 +90,7 @@ def more(atoms: Atoms, offset, step) -> Atoms:
     return _gathered(np.concatenate([index, index + 1]), mass, offset, step, atoms)
 
 
-def less(atoms: Atoms, offset, step, theta, releases) -> tuple[Atoms, float]:
+def less(atoms: Atoms, offset: float, step: float, theta: float, releases: int) -> tuple[Atoms, float]:
     """Every atom moved to the nearest point of the grid; and how far up that may move the sum of the losses.
 
     It moves single losses both ways, so that the sum hardly moves: under the tilted law by no more than what is
@@ -114,7 +116,7 @@ def less(atoms: Atoms, offset, step, theta, releases) -> tuple[Atoms, float]:
     return _gathered(index, atoms.mass, offset, step, atoms), float(missing)
 
 
-def _deviation(values, share, releases) -> float:
+def _deviation(values: Floats, share: Floats, releases: int) -> float:
     """What the sum of so many draws exceeds its mean by with probability at most 1e-13."""
     mean = dot(share, values)
     most, variance = values.max() - mean, releases * dot(share, (values - mean) ** 2)
@@ -122,7 +124,7 @@ def _deviation(values, share, releases) -> float:
     return min(slope + np.sqrt(slope * slope + 2 * variance * log_odds), releases * most)
 
 
-def _gathered(index, mass, offset, step, atoms) -> Atoms:
+def _gathered(index: Floats, mass: Floats, offset: float, step: float, atoms: Atoms) -> Atoms:
     points, total = gathered(index, mass)
     return Atoms(offset + step * points, total, atoms.lost)
 
@@ -144,23 +146,25 @@ def window(atoms: Atoms, releases: int, theta: float) -> tuple[float, float]:
     return max(ends[0], releases * loss[0]), min(ends[1], releases * loss[-1])
 
 
-def summed(atoms: Atoms, offset, step, theta, releases, span, missing) -> LossSum:
+def summed(
+    atoms: Atoms, offset: float, step: float, theta: float, releases: int, span: tuple[float, float], missing: float
+) -> LossSum:
     """The law of the sum of so many losses, which are on the grid offset + step Z, over the window `span`."""
     scale = atoms.log_moment(theta)
     index = np.rint((atoms.loss - offset) / step).astype(np.int64)
     first = int(np.floor((span[0] - releases * offset) / step)) - 1
     size = next_fast_len(int(np.ceil((span[1] - span[0]) / step)) + 4, real=True)
-    law = np.bincount(index % size, atoms.mass * np.exp(theta * atoms.loss - scale), size)
+    law: Any = np.bincount(index % size, atoms.mass * np.exp(theta * atoms.loss - scale), size)
     transform = rfft(law)
     power = transform**releases
-    found = np.roll(irfft(power, size), -(first % size))
+    sums: Floats = np.roll(irfft(power, size), -(first % size))
     height = np.abs(transform)
     before = np.sqrt(2 * np.sum(height ** (2 * releases - 2)) / size)
-    rounding = _FFT * np.log2(size) * (releases * np.sqrt(dot(law, law)) * before + np.sqrt(dot(found, found)))
+    rounding = _FFT * np.log2(size) * (releases * np.sqrt(dot(law, law)) * before + np.sqrt(dot(sums, sums)))
     rounding += 4e-16 * releases * 2 * np.sum(height**releases) / size
     return LossSum(
         loss=releases * offset + step * (first + np.arange(size)),
-        mass=np.maximum(found, 0.0),
+        mass=np.maximum(sums, 0.0),
         theta=theta,
         scale=releases * scale,
         told=ever(atoms.lost, releases),
@@ -172,11 +176,11 @@ def summed(atoms: Atoms, offset, step, theta, releases, span, missing) -> LossSu
 
 
 def ever(chance: float, releases: int) -> float:
-    """The probability that what has this chance in one release happens in any of so many."""
+    """The probability that what has this chance in one release (cut at 1) happens in any of `releases` >= 1."""
     with np.errstate(divide="ignore"):
         return float(-np.expm1(releases * np.log1p(-min(chance, 1.0))))
 
 
-def dot(x, y) -> float:
+def dot(x: Floats, y: Floats) -> float:
     """The sum of products."""
     return float((x * y).sum())  # BLAS would start its threads for so little, and depend on their number

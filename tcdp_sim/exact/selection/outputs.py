@@ -3,38 +3,45 @@
 Scores are in units of the sensitivity: neighbours may change each of them by up to one.
 """
 
-import numpy as np
+from typing import Any
 
-from tcdp_sim.errors import real
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats, Real
+from tcdp_sim.errors import real, scalar
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.exact.selection.success import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
-from tcdp_sim.numerics import Bounds, gauss_panels, integrate
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 
 DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
 
 
-def selection_distribution(algorithm: str, noise, scores, *, delta: float | None = None) -> Bounds:
+def selection_distribution(
+    algorithm: str, noise: Noise | float, scores: ArrayLike, *, delta: float | None = None
+) -> ArrayBounds:
     """P[j is selected] for every candidate j, as Bounds of arrays of shape (k,); stability: (k + 1,), no answer last.
 
     algorithm, noise, delta: as in selection_probability, without sparse_vector; scores: shape (k,), k >= 2, finite, in
     any order; of tied scores the first counts as the higher. The cost of noisy_max grows with k^2.
     """
-    scores = real("score", np.asarray(scores), -np.inf)
-    if np.ndim(scores) != 1 or len(scores) < 2:
-        raise ValueError(f"scores have shape {np.shape(scores)}, which is not valid; valid: (k,) with k >= 2")
+    values = np.asarray(real("score", np.asarray(scores), -np.inf))
+    if values.ndim != 1 or len(values) < 2:
+        raise ValueError(f"scores have shape {values.shape}, which is not valid; valid: (k,) with k >= 2")
     if algorithm not in DISTRIBUTIONS:
         raise ValueError(f"algorithm = {algorithm!r} is not known; valid: {', '.join(DISTRIBUTIONS)}")
     if algorithm == "noisy_max":
-        return _stacked([_wins(noise, scores[j] - np.delete(scores, j)) for j in range(len(scores))])
+        return _stacked([_wins(noise, values[j] - np.delete(values, j)) for j in range(len(values))])
     if algorithm == "exponential_mechanism":
-        weights = np.exp(real("epsilon", noise, 0) / 2 * (scores - scores.max()))
+        weights = np.exp(scalar("epsilon", noise, 0) / 2 * (values - values.max()))
         return _around(weights / weights.sum(), 1e-13)
     if algorithm == "permute_and_flip":
-        return _around(_permute_and_flip(real("epsilon", noise, 0), scores), 1e-12)
-    return _from_the_gap(algorithm, noise, scores, delta)
+        return _around(_permute_and_flip(scalar("epsilon", noise, 0), values), 1e-12)
+    return _from_the_gap(algorithm, noise, values, delta)
 
 
-def divergence_of_outputs(p: Bounds, q: Bounds, order: float, times=1.0) -> Bounds:
+def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: Real = 1.0) -> Bounds[Any]:
     """D_order(P || Q) in nats of two distributions on the same outcomes; order > 1 or inf.
 
     p, q: Bounds of arrays of probabilities, outcomes along the last axis, which is summed over; times: how many
@@ -44,11 +51,11 @@ def divergence_of_outputs(p: Bounds, q: Bounds, order: float, times=1.0) -> Boun
     order = real("order", order, 1, finite=False)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
-        return Bounds(*(np.maximum(value, 0.0) for value in found))
+        values = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
+        return Bounds(*(np.maximum(value, 0.0) for value in values))
 
 
-def delta_of_outputs(p: Bounds, q: Bounds, epsilon: float, times=1.0) -> Bounds:
+def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real = 1.0) -> Bounds[Any]:
     """The sum of (P - e^epsilon Q)_+ over all outcomes: the hockey-stick divergence; arguments as above, in nats."""
     epsilon = real("epsilon", epsilon, -np.inf)
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
@@ -57,7 +64,7 @@ def delta_of_outputs(p: Bounds, q: Bounds, epsilon: float, times=1.0) -> Bounds:
         return Bounds(*(np.minimum(term, 1.0) for term in terms))
 
 
-def _renyi(log_p, log_q, order, log_times):
+def _renyi(log_p: Floats, log_q: Floats, order: float, log_times: Real) -> Any:
     ratio = np.where(log_p > -np.inf, log_p - log_q, -np.inf)  # outcomes without probability weigh nothing
     if np.isinf(order):
         return np.max(np.where(log_times > -np.inf, ratio, -np.inf), axis=-1)
@@ -65,7 +72,7 @@ def _renyi(log_p, log_q, order, log_times):
     return np.logaddexp.reduce(terms, axis=-1) / (order - 1)
 
 
-def _from_the_gap(algorithm, noise, scores, delta):
+def _from_the_gap(algorithm: str, noise: Noise | float, scores: Floats, delta: float | None) -> ArrayBounds:
     """Algorithms 21 and 22 and stability: the best candidate by its gap, all others alike."""
     best, k = int(np.argmax(scores)), len(scores)
     gap = scores[best] - np.delete(scores, best).max()
@@ -80,10 +87,10 @@ def _from_the_gap(algorithm, noise, scores, delta):
     return Bounds(*parts)
 
 
-def _wins(noise, leads):
+def _wins(noise: Any, leads: Floats) -> Bounds:
     """P[Z_j + lead over i > Z_i for all i], by quadrature over Z_j."""
 
-    def integrand(z):
+    def integrand(z: Floats) -> Floats:
         return np.exp(noise.logpdf(z) + noise.logcdf(z + leads[:, None]).sum(axis=0))
 
     levels = noise.isf(TAILS)
@@ -95,7 +102,7 @@ def _wins(noise, leads):
     return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + 2 * max(TAILS[0], float(noise.sf(edges.max()))))
 
 
-def _permute_and_flip(epsilon, scores):
+def _permute_and_flip(epsilon: float, scores: Floats) -> Floats:
     """As the largest of score + exponential noise: integrals of polynomials, for which Gauss-Legendre is exact."""
     weights = np.exp(epsilon / 2 * (scores - scores.max()))
     out = np.empty(len(scores))
@@ -105,9 +112,9 @@ def _permute_and_flip(epsilon, scores):
     return out
 
 
-def _stacked(found) -> Bounds:
-    return Bounds(*(np.array(part) for part in zip(*found)))
+def _stacked(numbers: list[Bounds]) -> ArrayBounds:
+    return Bounds(*(np.array(part) for part in zip(*numbers)))
 
 
-def _around(values, relative) -> Bounds:
+def _around(values: Floats, relative: float) -> ArrayBounds:
     return Bounds(values * (1 - relative), values, values * (1 + relative))

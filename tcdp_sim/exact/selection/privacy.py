@@ -8,14 +8,16 @@ the mechanism spends. For the other methods it is what they spend where all but 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs
 from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import ArrayBounds, Bounds
 
 
 class OutputPair(NamedTuple):
@@ -25,26 +27,33 @@ class OutputPair(NamedTuple):
     group has. Further axes are further pairs of neighbours.
     """
 
-    p: Bounds
-    q: Bounds
-    times: np.ndarray
+    p: ArrayBounds
+    q: ArrayBounds
+    times: Floats
 
     @property
     def reversed(self) -> "OutputPair":
         """The same pair with the inputs exchanged."""
         return OutputPair(self.q, self.p, self.times)
 
-    def renyi(self, order: float) -> Bounds:
+    def renyi(self, order: float) -> Bounds[Any]:
         """D_order(P || Q), nats; order = inf: max-divergence."""
         return divergence_of_outputs(self.p, self.q, order, self.times)
 
-    def hockey_stick(self, epsilon: float) -> Bounds:
+    def hockey_stick(self, epsilon: float) -> Bounds[Any]:
         """delta(epsilon) of P against Q."""
         return delta_of_outputs(self.p, self.q, epsilon, self.times)
 
 
 def output_pair(
-    algorithm: str, noise, k: float, before: float, after: float, *, same_leader: bool = True, delta=None
+    algorithm: str,
+    noise: Noise | float,
+    k: float,
+    before: float,
+    after: float,
+    *,
+    same_leader: bool = True,
+    delta: float | None = None,
 ) -> OutputPair:
     """The outputs on neighbours whose leaders lead by `before` and `after`.
 
@@ -58,10 +67,17 @@ def output_pair(
         valid = "|before - after| <= 2" if same_leader else "before + after <= 2 if the leader changes"
         raise ValueError(f"gaps {before:g} and {after:g} are not those of neighbours; valid: {valid}")
     laws = [_law(algorithm, noise, gap, k, delta) for gap in (before, after)]
-    return _pair(*laws, k, algorithm == "stability", same_leader)
+    return _pair(laws[0], laws[1], k, algorithm == "stability", same_leader)
 
 
-def worst_pairs(algorithm: str, noise, k: float, *, gaps: Sequence[float] | None = None, delta=None) -> OutputPair:
+def worst_pairs(
+    algorithm: str,
+    noise: Noise | float,
+    k: float,
+    *,
+    gaps: Sequence[float] | Floats | None = None,
+    delta: float | None = None,
+) -> OutputPair:
     """Pairs that cover all neighbours on a grid of gaps, stacked: both directions, the same and another leader.
 
     gaps: the smaller gap of pairs that differ by two; default: 120 from zero to where failures have probability 1e-12.
@@ -72,13 +88,18 @@ def worst_pairs(algorithm: str, noise, k: float, *, gaps: Sequence[float] | None
         gaps = np.concatenate([np.linspace(0, 4, 9), np.linspace(4, max(far, 8.0), 112)[1:]])
     ends = [(gap, gap + 2, True) for gap in gaps]
     ends += [(gap, 2 - gap, False) for gap in np.linspace(0, 2, 5)]  # both at the edge of what lets the leader change
-    found = []
+    pairs = []
     for first, second, same_leader in ends:
-        laws = (_law(algorithm, noise, gap, k, delta) for gap in (first, second))
-        pair = _pair(*laws, k, algorithm == "stability", same_leader)
-        found += [pair, pair.reversed]
-    sides = (Bounds(*(np.array(part) for part in zip(*side))) for side in zip(*((pair.p, pair.q) for pair in found)))
-    return OutputPair(*sides, np.array([pair.times for pair in found]))
+        laws = [_law(algorithm, noise, gap, k, delta) for gap in (first, second)]
+        pair = _pair(laws[0], laws[1], k, algorithm == "stability", same_leader)
+        pairs += [pair, pair.reversed]
+    p, q = _stacked([pair.p for pair in pairs]), _stacked([pair.q for pair in pairs])
+    return OutputPair(p, q, np.array([pair.times for pair in pairs]))
+
+
+def _stacked(rows: Sequence[ArrayBounds]) -> ArrayBounds:
+    """One row under the other."""
+    return Bounds(*(np.array(part) for part in zip(*rows)))
 
 
 def spent_renyi(pairs: OutputPair, order: float) -> Bounds:
@@ -91,11 +112,15 @@ def spent_delta(pairs: OutputPair, epsilon: float) -> Bounds:
     return Bounds(*(float(np.max(part)) for part in pairs.hockey_stick(epsilon)))
 
 
-def _law(algorithm, noise, gap, k, delta):
-    return tuple(law(algorithm, noise, gap, k, delta=delta) for law in (selection_probability, selection_failure))
+def _law(algorithm: str, noise: Noise | float, gap: float, k: float, delta: float | None) -> tuple[Bounds, Bounds]:
+    """The probabilities of success and of failure."""
+    success = selection_probability(algorithm, noise, gap, k, delta=delta)
+    return success, selection_failure(algorithm, noise, gap, k, delta=delta)
 
 
-def _pair(first, second, k, silent, same_leader) -> OutputPair:
+def _pair(
+    first: tuple[Bounds, Bounds], second: tuple[Bounds, Bounds], k: float, silent: bool, same_leader: bool
+) -> OutputPair:
     """From (success, failure) of each input: the leader of the first, that of the second if it is another, the rest.
 
     Failures of all methods but `silent` ones, which then do not answer, spread over the other candidates.
@@ -112,9 +137,9 @@ def _pair(first, second, k, silent, same_leader) -> OutputPair:
     )
 
 
-def _each(bounds, among):
+def _each(bounds: Bounds, among: float) -> Bounds:
     return Bounds(*(part / among for part in bounds))
 
 
-def _group(*members) -> Bounds:
+def _group(*members: Bounds) -> ArrayBounds:
     return Bounds(*(np.array(part, dtype=float) for part in zip(*members)))

@@ -6,15 +6,17 @@ the output depends on the scores through the gap alone; for the other methods no
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from tcdp_sim.arrays import Floats, RealFunction
 from tcdp_sim.errors import choice, real
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
-from tcdp_sim.noise import Laplace
+from tcdp_sim.noise import Laplace, Noise
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 MOST = 1e300
@@ -26,10 +28,13 @@ TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 1
 _AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # where the maximum of k lies, in units of 1/k
 WITH_NOISE = ("generalized_histogram", "noisy_max", "obvious_answer", "stability")
 WITH_EPSILON = ("exponential_mechanism", "permute_and_flip", "sparse_vector")
+Law = Callable[[Any, float, bool], Bounds]  # noise or epsilon, gap, whether to succeed
 WITH_TOP_M = ("generalized_histogram", "noisy_max", "exponential_mechanism")
 
 
-def selection_probability(algorithm: str, noise, gap: float, k: float, m: int = 1, *, delta: float | None = None):
+def selection_probability(
+    algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
+) -> Bounds:
     """P[the true top m are selected] as Bounds; relative error about 1e-9, however small.
 
     algorithm: "generalized_histogram" (Algorithm 21), "noisy_max", "obvious_answer" (Algorithm 22) and "stability"
@@ -40,12 +45,16 @@ def selection_probability(algorithm: str, noise, gap: float, k: float, m: int = 
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), True)
 
 
-def selection_failure(algorithm: str, noise, gap: float, k: float, m: int = 1, *, delta: float | None = None) -> Bounds:
+def selection_failure(
+    algorithm: str, noise: Noise | float, gap: float, k: float, m: int = 1, *, delta: float | None = None
+) -> Bounds:
     """1 - selection_probability, with a relative error of about 1e-9 however small it is; arguments as there."""
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
 
 
-def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, delta: float | None = None) -> Bounds:
+def required_gap(
+    algorithm: str, noise: Noise | float, k: float, beta: float, m: int = 1, *, delta: float | None = None
+) -> Bounds:
     """The smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
 
     Other arguments as in selection_probability. The gap is found by root finding on the exact law, and its bounds are
@@ -54,7 +63,7 @@ def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, de
     """
     law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
 
-    def fails(gap):
+    def fails(gap: float) -> Bounds:
         return law(noise, gap, False)
 
     if fails(0.0).upper <= beta:
@@ -63,7 +72,7 @@ def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, de
     if np.isinf(high):
         return Bounds(low, np.inf, np.inf)
 
-    def excess(gap):
+    def excess(gap: float) -> float:
         return np.log(max(fails(gap).estimate, TINY) / beta)
 
     root = brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-13) if excess(0.0) > 0 else 0.0
@@ -73,20 +82,20 @@ def required_gap(algorithm: str, noise, k: float, beta: float, m: int = 1, *, de
     return Bounds(float(next(below, 0.0)), float(root), float(next(above, high)))
 
 
-def _doubled(fails, beta) -> tuple[float, float]:
+def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, float]:
     """Gaps that are certainly too small and certainly enough, the latter found by doubling; inf if there is none."""
     low, high = 0.0, 1.0
     while fails(high / 1024).upper <= beta:
         high /= 1024
-    while (found := fails(high)).upper > beta:
-        low = high if found.lower >= beta else low
+    while (failure := fails(high)).upper > beta:
+        low = high if failure.lower >= beta else low
         high *= 2
         if high > MOST:
             return low, np.inf
     return low, high
 
 
-def _law(algorithm, k, m, delta) -> Callable:
+def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:
     """(noise, gap, success) -> Bounds, once the arguments are known to be valid."""
     choice("algorithm", algorithm, (*WITH_NOISE, *WITH_EPSILON))
     k = real("k", k, 2, MOST, closed=True, finite=False)
@@ -108,7 +117,7 @@ def _law(algorithm, k, m, delta) -> Callable:
     return lambda noise, gap, success: _lead_passes(noise, gap, tail, success)
 
 
-def _lead_passes(noise, gap, tail, success):
+def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds:
     """Algorithm 22 and stability: P[max(gap / 2 - 1, 0) + Z > t] where P[Z > t] = tail."""
     lead = max(gap / 2 - 1, 0.0)
     if lead == 0:
@@ -121,7 +130,7 @@ def _lead_passes(noise, gap, tail, success):
     return Bounds(max(low * (1 - 1e-11) - TINY, 0.0), middle, min(high * (1 + 1e-11) + TINY, 1.0))
 
 
-def _exponential_mechanism(epsilon, gap, k, m, success):
+def _exponential_mechanism(epsilon: float, gap: float, k: float, m: int, success: bool) -> Bounds:
     """m leaders are drawn one after the other: the i-th with (m - i) / (m - i + (k - m) e^(-epsilon gap / 2))."""
     exponent = np.log(k - m) - _half(epsilon, gap)
     fails = np.logaddexp(0, exponent - np.log(np.arange(1, m + 1))).sum()  # minus log P[success]
@@ -132,7 +141,7 @@ def _exponential_mechanism(epsilon, gap, k, m, success):
     return _probability(expit(exponent) if single else -np.expm1(-fails), error)
 
 
-def _permute_and_flip(epsilon, gap, k, success):
+def _permute_and_flip(epsilon: float, gap: float, k: float, success: bool) -> Bounds:
     """The integral over u in (0, 1) of (1 - q u)^(k-1), with q = e^(-epsilon gap / 2).
 
     q may lie far below the floats while k q does not, so that k q is taken from its log.
@@ -142,7 +151,7 @@ def _permute_and_flip(epsilon, gap, k, success):
     if q == 1:
         return _probability(1 / k if success else 1 - 1 / k, 1e-15)
 
-    def times_q(n):
+    def times_q(n: float) -> float:
         return n * q if fall < 700 else n / k * np.exp(log_k - fall)
 
     rounding = 1e-12 + 4e-16 * (fall + log_k)
@@ -157,29 +166,29 @@ def _permute_and_flip(epsilon, gap, k, success):
     return _probability(1 - total if success else total, rounding)
 
 
-def _half(epsilon, gap) -> float:
+def _half(epsilon: float, gap: float) -> float:
     """epsilon gap / 2, which stays a number."""
     return min(real("epsilon", epsilon, 0) * gap / 2, MOST)
 
 
-def _noisy_max(noise, gap, k, m, success):
+def _noisy_max(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bounds:
     """The integral below; for bounded noise with what the rounding of z + gap near the end of its support can do."""
     if gap == 0:
         value = np.exp(np.sum(np.log(np.arange(1, m + 1)) - np.log(k - np.arange(m))))
         return _probability(value if success else 1 - value, 1e-13)
-    found = _leaders_win(noise, gap, k, m, success)
+    bounds = _leaders_win(noise, gap, k, m, success)
     if np.isinf(noise.isf(0.0)):
-        return found
+        return bounds
     shift = 1e-15 * (noise.isf(0.0) + gap)
     ends = [_leaders_win(noise, max(g, 0.0), k, m, success) for g in (gap - shift, gap + shift)]
     low, high = ends if success else reversed(ends)  # it is monotone in the gap
-    return Bounds(min(low.lower, found.lower), found.estimate, max(high.upper, found.upper))
+    return Bounds(min(low.lower, bounds.lower), bounds.estimate, max(high.upper, bounds.upper))
 
 
-def _leaders_win(noise, gap, k, m, success):
+def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> Bounds:
     """Over the lowest noise z of m leaders, of density m f (1 - F)^(m-1): all k - m others stay below z + gap."""
 
-    def integrand(z):
+    def integrand(z: Floats) -> Floats:
         lowest = np.log(m) + noise.logpdf(z) + ((m - 1) * noise.logsf(z) if m > 1 else 0.0)
         below = log_all_below(noise, z + gap, k - m)
         return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
@@ -190,14 +199,14 @@ def _leaders_win(noise, gap, k, m, success):
     return _integral(integrand, edges, edges - gap, 2 * m * max(TAILS[0], float(noise.sf(edges.max()))))
 
 
-def _sparse_vector(epsilon, gap, k, success):
+def _sparse_vector(epsilon: float, gap: float, k: float, success: bool) -> Bounds:
     """Over the noise z of the threshold T: k - 1 candidates at zero stay below T + z, and the best one passes."""
     epsilon = real("epsilon", epsilon, 0)
     threshold = Laplace((1 + 2 ** (2 / 3)) / epsilon)
     score = Laplace(2 * (1 + 2 ** (-2 / 3)) / epsilon)
     at = 0.5 * (gap + score.scale * np.log(k))
 
-    def integrand(z):
+    def integrand(z: Floats) -> Floats:
         right = log_all_below(score, at + z, k - 1) + score.logcdf(gap - at - z)
         return np.exp(threshold.logpdf(z) + right) if success else np.exp(threshold.logpdf(z)) * -np.expm1(right)
 
@@ -207,12 +216,12 @@ def _sparse_vector(epsilon, gap, k, success):
     return _integral(integrand, np.concatenate([-levels, [0.0], levels]), inside, 2 * TAILS[0])
 
 
-def _probability(value, relative) -> Bounds:
+def _probability(value: float, relative: float) -> Bounds:
     low, value, high = closed_form(float(value), relative)
     return Bounds(max(low - TINY, 0.0), value, min(high + TINY, 1.0))
 
 
-def _integral(integrand, edges, inside, left_out):
+def _integral(integrand: RealFunction, edges: Floats, inside: Floats, left_out: float) -> Bounds:
     inside = inside[(inside > edges.min()) & (inside < edges.max())]
     with np.errstate(invalid="ignore", under="ignore", over="ignore"):
         low, middle, high = integrate(integrand, np.concatenate([edges, inside]), relative=1e-9)

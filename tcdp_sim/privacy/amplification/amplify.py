@@ -1,12 +1,12 @@
 """What a guarantee becomes when the mechanism is run on a random subsample of its records."""
 
-from collections.abc import Callable
 from math import floor, inf
+from typing import TypeGuard
 
 from tcdp_sim.errors import choice
 from tcdp_sim.privacy.amplification.approximate import amplified_dp
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
-from tcdp_sim.privacy.amplification.profiles import Profile, amplified_profile
+from tcdp_sim.privacy.amplification.profiles import GroupProfile, Profile, amplified_profile
 from tcdp_sim.privacy.amplification.renyi import certified, cheat_sheet, lemma_15, wang_2019
 from tcdp_sim.privacy.amplification.schemes import chance_drawn, known_scheme
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, number, require, whole
@@ -36,7 +36,7 @@ def amplify(
     relation: str | None = None,
     order: float | None = None,
     omega: float | None = None,
-    groups: Callable[[int, float], float] | None = None,
+    groups: GroupProfile | None = None,
     substitution: Profile | None = None,
 ) -> Guarantee | RenyiBound | Profile:
     """The guarantee of M(subsample of x), M with `guarantee`, when a fraction 0 < s <= 1 of the records is sampled.
@@ -87,20 +87,20 @@ def amplify(
     _unused("substitution", substitution, "a privacy profile")
     if method == "balle2018":
         return amplified_dp(known(guarantee), s, scheme, records)
-    if of_tcdp:
+    if of_tcdp and isinstance(guarantee, TCDP | ZCDP):
         return _TCDP[method](_as_tcdp(guarantee), s, **({} if omega is None else {"omega": omega}))
     if method not in _RENYI:
         raise ValueError(f"{method} is not about guarantee = {guarantee}; valid: TCDP, ZCDP with xi = 0")
     return _by_renyi(guarantee, s, method, order)
 
 
-def _unused(name, value, goes_with):
+def _unused(name: str, value: object, goes_with: str) -> None:
     """ValueError for a detail that nothing would read."""
     if value is not None:
         raise ValueError(f"{name} = {value!r} is not valid here; valid with: {goes_with}")
 
 
-def _default(guarantee, scheme) -> str:
+def _default(guarantee: Guarantee | RenyiBound | Profile, scheme: str) -> str:
     if isinstance(guarantee, PureDP | ApproxDP) or _is_profile(guarantee):
         return "balle2018"
     if isinstance(guarantee, RDP) and scheme in ("poisson", "without_replacement"):
@@ -108,16 +108,16 @@ def _default(guarantee, scheme) -> str:
     return "certified"
 
 
-def _is_profile(guarantee) -> bool:
+def _is_profile(guarantee: Guarantee | RenyiBound | Profile) -> TypeGuard[Profile]:
     return callable(guarantee) and not isinstance(guarantee, RenyiBound)
 
 
-def _only(valid, method, what):
+def _only(valid: str, method: str, what: str) -> None:
     if method != valid:
         raise ValueError(f"method = {method!r} is not about {what}; valid: {valid}")
 
 
-def _refusal(method, scheme):
+def _refusal(method: str, scheme: str) -> str:
     fit = ", ".join(name for name, schemes in _FOR.items() if scheme in schemes)
     why = ""
     if method == "lemma15" and scheme == "without_replacement":
@@ -125,14 +125,16 @@ def _refusal(method, scheme):
     return f"method = {method!r} is not proved for scheme = {scheme!r}{why}; valid: {fit}"
 
 
-def _as_tcdp(guarantee) -> TCDP:
+def _as_tcdp(guarantee: TCDP | ZCDP) -> TCDP:
     if isinstance(guarantee, TCDP):
         return guarantee
     require(guarantee.xi == 0, "xi", guarantee.xi, "tCDP has no xi; valid: ZCDP with xi = 0")
     return TCDP(guarantee.rho, inf)
 
 
-def _by_renyi(guarantee, s, method, order):
+def _by_renyi(
+    guarantee: Guarantee | RenyiBound | Profile, s: float, method: str, order: float | None
+) -> RDP | RenyiBound:
     bound = _checked(guarantee) if isinstance(guarantee, RenyiBound) else renyi_bound(known(guarantee))
     curve = _RENYI[method](bound, s)
     if isinstance(guarantee, RDP) and order is None and guarantee.order < inf and method != "certified":
@@ -150,7 +152,7 @@ def _by_renyi(guarantee, s, method, order):
 def _checked(bound: RenyiBound) -> RenyiBound:
     """A user's bound, whose values have to be >= 0; inf says nothing."""
 
-    def curve(order):
+    def curve(order: float) -> float:
         value = bound.curve(order)
         if isinstance(value, float) and value >= 0:
             return value

@@ -10,13 +10,13 @@ from tcdp_sim.privacy.amplification.schemes import (
     known_scheme,
     log_mixed,
 )
-from tcdp_sim.privacy.definitions import ApproxDP, PureDP
+from tcdp_sim.privacy.definitions import ApproxDP, Notion, PureDP
 
 _LARGE = 600.0  # of a loss in logs: near where floats, and the chances of many draws, end
 _UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
 
 
-def amplified_dp(guarantee: PureDP | ApproxDP, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
+def amplified_dp(guarantee: Notion, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
     """The guarantee under sampling; ValueError for other guarantees."""
     match guarantee:
         case PureDP(epsilon=epsilon):
@@ -26,7 +26,7 @@ def amplified_dp(guarantee: PureDP | ApproxDP, s: float, scheme: str, records: i
     raise ValueError(f"balle2018 is not about guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
 
 
-def _pure(epsilon, s, scheme, records):
+def _pure(epsilon: float, s: float, scheme: str, records: int | None) -> float:
     """The largest ratio of the two mixtures' densities, given how far their parts may be from each other.
 
     With replacement: parts u_k = P_k / R, k = 0, 1, ... draws, are at most e^(k epsilon), and Q_k at least u_k and 1
@@ -55,7 +55,7 @@ def _pure(epsilon, s, scheme, records):
     return high
 
 
-def _approx(epsilon, delta, s, scheme, records):
+def _approx(epsilon: float, delta: float, s: float, scheme: str, records: int | None) -> ApproxDP:
     source = f"balle2018: Balle-Barthe-Gaboardi 2018, {scheme}"
     how = known_scheme(scheme)
     if how.natural and not how.replaces:
@@ -76,7 +76,7 @@ def _approx(epsilon, delta, s, scheme, records):
     return ApproxDP(log_mixed(eta, most * epsilon), min(fsum(parts[:most]) + rest, 1.0), source)
 
 
-def _geometric(epsilon, size):
+def _geometric(epsilon: float, size: int) -> float:
     """1 + e^epsilon + ... + e^((size - 1) epsilon)."""
     if epsilon == 0:
         return size

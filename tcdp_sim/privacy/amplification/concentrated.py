@@ -73,7 +73,7 @@ def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
     return TCDP(rho, omega) if rho < base.rho else TCDP(base.rho, omega)
 
 
-def _steepest(left, right, low, high) -> float:
+def _steepest(left: float, right: float, low: float, high: float) -> float:
     """The most that the chord of (a - 1) D_a, over x = a - 1 from left to right, is of x (x + 1)."""
     slope = (high - low) / (right - left)
     start = low - slope * left  # <= 0 for convex functions through the origin

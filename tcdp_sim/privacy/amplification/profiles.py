@@ -6,11 +6,14 @@ A profile is a function epsilon >= 0 (nats) -> delta of one mechanism, under the
 from collections.abc import Callable
 from functools import partial
 from math import exp, expm1
+from typing import TypeVar, cast
 
 from tcdp_sim.privacy.amplification.schemes import chance_drawn, drawn_again, known_scheme, log_unmixed
 from tcdp_sim.privacy.definitions import number, whole
 
 Profile = Callable[[float], float]
+GroupProfile = Callable[[int, float], float]  # how many records change, epsilon -> delta
+F = TypeVar("F", Profile, GroupProfile)
 
 
 def amplified_profile(
@@ -18,7 +21,7 @@ def amplified_profile(
     sampling_fraction: float,
     scheme: str,
     *,
-    groups: Callable[[int, float], float] | None = None,
+    groups: GroupProfile | None = None,
     substitution: Profile | None = None,
     records: int | None = None,
 ) -> Profile:
@@ -65,7 +68,7 @@ def group_delta(profile: Profile, size: int, epsilon: float) -> float:
     return min(factor * part, 1.0)
 
 
-def _mean_over_draws(of_group, chances, eta, epsilon):
+def _mean_over_draws(of_group: GroupProfile, chances: list[float], eta: float, epsilon: float) -> float:
     inner = log_unmixed(eta, _valid(epsilon))
     total, left = 0.0, sum(chances)
     for k, chance in enumerate(chances, start=1):
@@ -76,26 +79,26 @@ def _mean_over_draws(of_group, chances, eta, epsilon):
     return min(total + max(left, 0.0), 1.0)
 
 
-def _poisson_substitution(profile, substitution, eta, epsilon):
+def _poisson_substitution(profile: Profile, substitution: Profile, eta: float, epsilon: float) -> float:
     inner = log_unmixed(eta, _valid(epsilon))
     beta = exp(epsilon - inner)
     return min(eta * ((1 - beta) * profile(inner) + beta * substitution(inner)), 1.0)
 
 
-def _valid(epsilon):
+def _valid(epsilon: float) -> float:
     return number("epsilon", epsilon, 0, closed=True, finite=False)
 
 
-def _checked(name, function):
+def _checked(name: str, function: F) -> F:
     """A user's function, whose answers have to be a delta."""
     if not callable(function):
         raise ValueError(f"{name} = {function!r} is not valid; valid: a function of epsilon that gives delta")
     if getattr(function, "func", None) is _delta:
         return function
-    return partial(_delta, name, function)
+    return cast(F, partial(_delta, name, function))
 
 
-def _delta(name, function, *arguments):
+def _delta(name: str, function: Callable[..., float], *arguments: float) -> float:
     value = function(*arguments)
     if isinstance(value, float) and 0 <= value <= 1:
         return value

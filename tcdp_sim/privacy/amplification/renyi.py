@@ -3,11 +3,16 @@
 At orders between whole ones the sums go on by convexity: (a - 1) D_a of two given laws is convex in a, and zero at 1.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, floor, inf, lgamma, log, log1p, log2
+from typing import TYPE_CHECKING
 
 from tcdp_sim.privacy.amplification.schemes import log_mixed
 from tcdp_sim.privacy.renyi import RenyiBound, total_variation
+
+if TYPE_CHECKING:
+    from tcdp_sim.arrays import Floats
 
 MOST_TERMS = 100_000
 NODES = 1500  # of the profile
@@ -59,7 +64,7 @@ def certified(bound: RenyiBound, s: float) -> RenyiBound:
     the true profile is below its chords, being convex in e^eps; quadrature of the smooth weights is exact to 1e-12.
     """
 
-    def curve(order):
+    def curve(order: float) -> float:
         if order <= 1:
             return curve(1 + 1e-6)  # D is nondecreasing
         if order == inf:
@@ -94,7 +99,7 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _profile(bound, highest):
+def _profile(bound: RenyiBound, highest: float) -> "tuple[Floats, Floats, float, float]":
     """By Canonne-Kamath-Steinke: (epsilons, log delta there, that of the highest order at the last one, its rate)."""
     import numpy as np
 
@@ -113,7 +118,7 @@ def _profile(bound, highest):
     return eps, np.minimum(log_delta, log(max(total_variation(bound), 1e-300))), log_last, float(excess[-1])
 
 
-def _panels(eps, log_delta):
+def _panels(eps: "Floats", log_delta: "Floats") -> "tuple[Floats, Floats, Floats]":
     """Gauss nodes between the nodes of the profile, widths, and the log of the chord of delta in e^eps there."""
     import numpy as np
 
@@ -126,7 +131,7 @@ def _panels(eps, log_delta):
     return x, half * weight, chord
 
 
-def _log_tail(end, log_last, decay, s, order):
+def _log_tail(end: float, log_last: float, decay: float, s: float, order: float) -> float:
     """log of the integral beyond the last node, where delta <= e^(log_last - decay (eps - end))."""
     # w^(a-2) <= (s e^eps)^(a-2) below order 2; above, w / e^eps only falls
     log_ratio = log(s) if order < 2 else log(s + (1 - s) * exp(-end))
@@ -135,11 +140,11 @@ def _log_tail(end, log_last, decay, s, order):
     return log_last + max(rising, falling) + log(2)
 
 
-def _between_whole_orders(bound, s, scaled) -> RenyiBound:
+def _between_whole_orders(bound: RenyiBound, s: float, scaled: Callable[[int], float]) -> RenyiBound:
     """The curve that is scaled(a) / (a - 1) at whole orders a >= 2, and below its chords between them."""
     known = lru_cache(maxsize=4096)(lambda a: 0.0 if a == 1 else scaled(a))
 
-    def curve(order):
+    def curve(order: float) -> float:
         if order == inf:
             return log_mixed(s, bound.curve(inf))
         low = floor(order)
@@ -154,7 +159,7 @@ def _between_whole_orders(bound, s, scaled) -> RenyiBound:
     return RenyiBound(curve, bound.highest)
 
 
-def _log_sum(terms) -> float:
+def _log_sum(terms: list[float]) -> float:
     """log(1 + sum of e^terms)."""
     top = max(terms)
     if top == inf:
@@ -163,11 +168,11 @@ def _log_sum(terms) -> float:
     return log1p(total * exp(top)) if top < 0 else top + log(total + exp(-top))
 
 
-def _log_binomial(a, k):
+def _log_binomial(a: int, k: int) -> float:
     return log(comb(a, k)) if a < 500 else lgamma(a + 1) - lgamma(k + 1) - lgamma(a - k + 1)
 
 
-def _lemma_15_terms(bound, s, a):
+def _lemma_15_terms(bound: RenyiBound, s: float, a: int) -> list[float]:
     """Lemma 15 less its value for D = 0, which is 1: sum_k C(a,k) (1-s)^(a-k) s^k (e^((k-1) D_k) - 1), in logs."""
     _affordable(a)
     terms = []
@@ -180,7 +185,7 @@ def _lemma_15_terms(bound, s, a):
     return terms or [-inf]
 
 
-def _wang_terms(bound, s, a):
+def _wang_terms(bound: RenyiBound, s: float, a: int) -> list[float]:
     _affordable(a)
     second, largest = bound(2), bound.curve(inf) if bound.highest == inf else inf
     rise = expm1(largest) if largest < 700 else inf
@@ -192,15 +197,15 @@ def _wang_terms(bound, s, a):
     return terms
 
 
-def _printed_terms(bound, s, a):
+def _printed_terms(bound: RenyiBound, s: float, a: int) -> list[float]:
     _affordable(a)
     return [log(2) + j * log(s) + _log_binomial(a, j) + (j - 1) * bound(j) for j in range(2, a + 1)]
 
 
-def _log_expm1(x):
+def _log_expm1(x: float) -> float:
     return log(expm1(x)) if 0 < x < 30 else (x if x > 0 else -inf)
 
 
-def _affordable(a):
+def _affordable(a: int) -> None:
     if a > MOST_TERMS:
         raise ValueError(f"order = {a} is not valid; valid: a whole order from 2 to {MOST_TERMS}")

@@ -33,15 +33,15 @@ _TINY = 1e-299
 
 def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
     """The scheme of that name; ValueError if there is none, or if `relation` is given and is not its outer one."""
-    found = SCHEMES[choice("scheme", scheme, SCHEMES)]
-    if relation is not None and choice("relation", relation, ("substitute", "add-remove")) != found.outer:
+    named = SCHEMES[choice("scheme", scheme, SCHEMES)]
+    if relation is not None and choice("relation", relation, ("substitute", "add-remove")) != named.outer:
         fit = ", ".join(name for name, other in SCHEMES.items() if other.outer == relation)
-        said = f"relation = {relation!r} does not fit scheme = {scheme!r}, which is for {found.outer}"
-        raise ValueError(f"{said}; valid for it: {fit}")
-    return found
+        message = f"relation = {relation!r} does not fit scheme = {scheme!r}, which is for {named.outer}"
+        raise ValueError(f"{message}; valid for it: {fit}")
+    return named
 
 
-def draws(sampling_fraction: float, records) -> tuple[int, int]:
+def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
     """(n, m): the size of the data set and the number of draws, m = s n; 0 < s <= 1.
 
     Raises ValueError unless records is a whole number >= 1 and m is whole (to 1e-9) and at least 1.
@@ -52,12 +52,12 @@ def draws(sampling_fraction: float, records) -> tuple[int, int]:
     n = whole("records", records)
     m = round(s * n)
     if m < 1 or abs(s * n - m) > 1e-9 * max(m, 1):
-        said = f"sampling_fraction = {s:g} of records = {n} is {s * n:g} draws"
-        raise ValueError(f"{said}; valid: a whole number of draws, at least 1")
+        message = f"sampling_fraction = {s:g} of records = {n} is {s * n:g} draws"
+        raise ValueError(f"{message}; valid: a whole number of draws, at least 1")
     return n, m
 
 
-def drawn_again(sampling_fraction: float, records: int) -> list[float]:
+def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
     """P[one given record is drawn k times] for k = 1, 2, ... when m = s n are drawn with replacement from n.
 
     Ends where the chances fall below 1e-299; what is beyond is `drawn_more_often`. One after the other, from the chance
@@ -72,7 +72,7 @@ def drawn_again(sampling_fraction: float, records: int) -> list[float]:
     return chances
 
 
-def drawn_more_often(sampling_fraction: float, records: int, times: int) -> float:
+def drawn_more_often(sampling_fraction: float, records: int | None, times: int) -> float:
     """P[one given record is drawn more than `times` >= 1 times], the chances below 1e-299 rounded up.
 
     Raises ValueError as `draws`.
@@ -84,7 +84,7 @@ def drawn_more_often(sampling_fraction: float, records: int, times: int) -> floa
     return fsum([*chances[times:], beyond])
 
 
-def _once_more(chance, n, m, k):
+def _once_more(chance: float, n: int, m: int, k: int) -> float:
     """P[drawn k + 1 times], from P[drawn k times]."""
     return chance * ((m - k) / ((k + 1) * (n - 1)))
 
