@@ -3,10 +3,9 @@
 For notebooks and scripts: run, plan, draw, open_results, simulate (see `tcdp_sim.api`), imported when they are used.
 """
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # not from typing: importing this package imports nothing else
 if TYPE_CHECKING:
     from tcdp_sim.api import Failure, Plan, UserError, draw, open_results, plan, run, simulate
 
