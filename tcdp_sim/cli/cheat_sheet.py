@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from inspect import signature
+from typing import Any
 
 from tcdp_sim.errors import UserError
 
@@ -20,7 +21,7 @@ def main(words: Sequence[str], console) -> None:
     if "--help" in words or "-h" in words:
         console.print(HELP, markup=False)
         return
-    given = DEFAULTS | dict(map(_read, words))
+    given: dict[str, Any] = DEFAULTS | dict(map(_read, words))
     from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, cheat_sheet, to_approx_dp
 
     try:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -58,7 +58,7 @@ def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -
 def _jobs() -> list[tuple[Any, list[str]]]:
     for word in sys.argv[1:]:
         _refuse_code(word)
-    sys.argv[1:] = [f"trials='{word[1]}'" if (word := ADDED.fullmatch(given)) else given for given in sys.argv[1:]]
+    sys.argv[1:] = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in sys.argv[1:]]
     search_path.with_plug_ins()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
@@ -99,7 +99,8 @@ def _refuse_code(word: str) -> None:
 def _resolved(job) -> dict[str, Any]:
     try:
         drawing = job.get("mode") == "draw"  # needs no data: what is not given stays so
-        return OmegaConf.to_container(job, resolve=True, throw_on_missing=not drawing)
+        config = OmegaConf.to_container(job, resolve=True, throw_on_missing=not drawing)
+        return cast(dict[str, Any], config)
     except OmegaConfBaseException as mistake:
         raise UserError(_one_line(mistake)) from None
 
@@ -126,9 +127,10 @@ def _one_line(mistake: Exception) -> str:
     return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
 
 
-def _no_such_key(cause: Exception | None) -> str:
+def _no_such_key(cause: BaseException | None) -> str:
     """For a key that is not in its section of the config; "" if that is not what is wrong."""
-    section, key = getattr(cause, "parent_node", None), str(getattr(cause, "full_key", ""))
+    section: Any = getattr(cause, "parent_node", None)
+    key = str(getattr(cause, "full_key", ""))
     if not (key and hasattr(section, "keys")):
         return ""
     where, _, name = key.rpartition(".")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.numerics import ArrayBounds
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
@@ -140,11 +140,11 @@ class Noise(ABC):
         """
         return np.nan
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds | None:
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds | None:
         """D_order(P || Q) in nats for shift > 0 and finite orders >= 1, shape (n,); None without a closed form."""
         return None
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds | None:
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds | None:
         """delta(epsilon) of (P, Q) for shift > 0 and epsilons >= 0, shape (n,); None without a closed form."""
         return None
 

@@ -9,7 +9,7 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise, Reals, concentrated
-from tcdp_sim.numerics import TINY, ULP, Bounds, closed_form, gauss_panels
+from tcdp_sim.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
@@ -69,10 +69,10 @@ class Gaussian(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds:
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
         return closed_form(orders * (shift / self.scale) ** 2 / 2, 1e-14)
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 4; by Mills' ratio where the difference of two tails would cancel.
         theta = shift / self.scale
         low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2

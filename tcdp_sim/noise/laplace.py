@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise, Reals
-from tcdp_sim.numerics import Bounds, closed_form
+from tcdp_sim.numerics import ArrayBounds, closed_form
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 
@@ -65,11 +65,11 @@ class Laplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return shift / self.scale
 
-    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> Bounds:
+    def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
         theta = shift / self.scale
         return closed_form(np.array([_renyi(theta, order) for order in orders]), 1e-12)
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 3.
         return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilons) / 2), 0.0), 1e-14)
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc
 
-from tcdp_sim.errors import real
+from tcdp_sim.errors import real, scalar
 from tcdp_sim.noise.base import Noise, Reals
 from tcdp_sim.noise.laplace import difference_of_sizes, room
-from tcdp_sim.numerics import TINY, ULP, Bounds
+from tcdp_sim.numerics import TINY, ULP, ArrayBounds, Bounds
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 
@@ -83,7 +83,7 @@ class TruncatedLaplace(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
-    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> Bounds:
+    def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
         """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
 
         Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
@@ -112,7 +112,7 @@ class TruncatedLaplace(Noise):
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> ApproxDP:
         """(epsilon, delta)-DP with the epsilon of Laplace noise: it implies no rho, and is shown for comparison."""
-        return ApproxDP(np.sqrt(2 * real("rho", rho, 0)), real("delta", delta, 0, 1))
+        return ApproxDP(float(np.sqrt(2 * scalar("rho", rho, 0))), scalar("delta", delta, 0, 1))
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:

@@ -37,7 +37,7 @@ ALGORITHMS = (
 def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     """The parameters of the target that an algorithm depends on, with noise of that family if it takes any."""
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
-        return tuple(registry.noise(family).depends_on)
+        return tuple(registry.noise(str(family)).depends_on)
     return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
 
 

@@ -162,7 +162,7 @@ def _cell(
     return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
 
 
-def _plug_ins(mechanism, point, label) -> dict[str, str]:
+def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> dict[str, str]:
     """Distribution -> version of what the law uses that is not of this package: part of the cell's identity."""
     noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
     return registry.origins(("mechanism", mechanism.name), *noise)

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from hydra import compose, initialize_config_module
 from hydra.core.global_hydra import GlobalHydra
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.errors import UserError, known
@@ -22,7 +22,8 @@ def composed(given: Mapping[str, Any]) -> dict[str, Any]:
     A key that is a group (experiment, mechanism, data, cluster) is an option's name, or the keys of an option with its
     `name`. NumPy's arrays and numbers are welcome. Raises UserError in one line.
     """
-    chosen, keys = {}, {}
+    chosen: dict[str, str] = {}
+    keys: dict[str, Any] = {}
     for key, value in _plain(given).items():
         if key not in groups.CHOSEN:
             keys[key] = value
@@ -33,14 +34,15 @@ def composed(given: Mapping[str, Any]) -> dict[str, Any]:
     base = _chosen(chosen)
     OmegaConf.set_struct(base, False)  # keys that are not known are refused with the settings
     try:
-        return OmegaConf.to_container(OmegaConf.merge(base, keys), resolve=True, throw_on_missing=True)
+        whole = OmegaConf.to_container(OmegaConf.merge(base, keys), resolve=True, throw_on_missing=True)
+        return cast(dict[str, Any], whole)
     except MissingMandatoryValue as mistake:
         raise UserError(f"{mistake.full_key} is not given") from None
     except OmegaConfBaseException as mistake:
         raise UserError(" ".join(str(mistake).split())) from None
 
 
-def _option(group: str, value) -> tuple[str | None, dict[str, Any]]:
+def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
     """(option of a group, its keys) of a name, or of keys: {"name": "zipf", "n": 50}, {"path": "a.csv", ...}."""
     if value is None or isinstance(value, str):
         return value, {}
@@ -52,7 +54,7 @@ def _option(group: str, value) -> tuple[str | None, dict[str, Any]]:
     return OWN_TABLE, own  # whose name is the user's own
 
 
-def _chosen(options: Mapping[str, str]):
+def _chosen(options: Mapping[str, str]) -> DictConfig:
     search_path.with_plug_ins()
     before = GlobalHydra.instance().hydra  # somebody else's, such as a notebook's
     GlobalHydra.instance().clear()
@@ -63,7 +65,7 @@ def _chosen(options: Mapping[str, str]):
         GlobalHydra.instance().hydra = before
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """What a yaml file could hold: NumPy's values as Python's, tuples as lists, paths as text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, cast
 
 from omegaconf import OmegaConf
 
@@ -25,7 +25,8 @@ def options(group: str) -> list[str]:
 def named(group: str, name: str) -> Mapping[str, Any]:
     """The content of conf/<group>/<name>.yaml; UserError listing the group's options."""
     known(group, name, options(group))
-    return OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
+    content = OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
+    return cast(Mapping[str, Any], content)
 
 
 @cache

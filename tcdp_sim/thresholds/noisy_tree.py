@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.arrays import Floats, Ints, Objects
 from tcdp_sim.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.privacy import ZCDP
@@ -61,7 +61,7 @@ class NoisyTree:
         return np.where(ends >= self.k, 0.0, self.scale * error)  # all records are known to lie below k
 
 
-def search_rank(values: Ints, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> Ints:
+def search_rank(values: Ints | Objects, rank: int, k: int, rho: float, rng: np.random.Generator, trials: int) -> Ints:
     """Elements found by noisy binary search for the order statistic of that rank: rho-zCDP, int64, one a trial.
 
     values: the records, ascending, int64; each of the ceil(log2 k) comparisons sees F(middle) + N(0, levels/(2 rho)).

@@ -54,7 +54,7 @@ class Records:
         """Every record, ascending."""
         return np.repeat(self.values, self.counts)
 
-    def ranks(self, places: Ints | Objects | Sequence[int]) -> Ints:
+    def ranks(self, places: Ints | Floats | Objects | Sequence[int]) -> Ints:
         """F at these elements."""
         return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]
 

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine.forecast import Forecast, forecast
+from tcdp_sim.engine.pilot import Pilot
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
@@ -20,15 +21,14 @@ def main(settings: Settings, console: Console) -> None:
     trials = coming.missing * s.chunk
     say(console, f"to simulate: {coming.missing} of {cells * s.chunks} chunks, {trials:,} trials")
     if coming.pilot:
-        _estimate(coming, s, console)
+        _estimate(coming, coming.pilot, s, console)
     say(console, f"folder: {study.folder}")
     for why in absent_blocks(settings):
         say(console, why)
     say_all(console, study.notes)
 
 
-def _estimate(coming: Forecast, settings: Settings, console: Console) -> None:
-    pilot = coming.pilot
+def _estimate(coming: Forecast, pilot: Pilot, settings: Settings, console: Console) -> None:
     if settings.target_mcse:
         trials = f"{pilot.chunks * settings.chunk:,.3g} trials a cell on average, {coming.chunks} chunks"
         say(console, f"target_mcse: about {trials}; at most {settings.max_trials:,} trials a cell")

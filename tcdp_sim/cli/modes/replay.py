@@ -18,11 +18,12 @@ def main(settings: Settings, console: Console) -> None:
     """
     study = prepare(settings)
     cell, index = _cell(study, settings.cell), settings.index
-    found = again(study, [(cell, index)])[0].summary
+    encoded = again(study, [(cell, index)])[0].summary
+    assert encoded is not None  # an error has ended it
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
     say(console, f"{cell.noise}, {cell.guarantee}")
-    summary = from_bytes(found)
+    summary = from_bytes(encoded)
     for name, distribution in summary.observables.items():
         value, mcse, _ = mean(distribution)
         say(console, f"{name}: mean {value:.6g} ± {mcse:.2g}")
@@ -32,7 +33,7 @@ def main(settings: Settings, console: Console) -> None:
     if run is None or not run.has(cell.id, index):
         say(console, "this chunk is not stored yet")
     else:
-        say(console, "the same bits as stored" if run.record(cell.id, index) == found else "NOT the stored bits")
+        say(console, "the same bits as stored" if run.record(cell.id, index) == encoded else "NOT the stored bits")
 
 
 def again(study, chunks) -> list[simulate.Record]:

@@ -110,7 +110,7 @@ def _altered(study, run, cells, row) -> str:
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     again = table.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, study.attributes(), {})
-    names = [n for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
+    names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]
     return f"{', '.join(different[:3])} of cell={cell.id[:16]}" if different else ""

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -13,7 +14,7 @@ def hidden() -> Iterator[None]:
     of it: what they run is in installed packages.
     """
     main = sys.modules["__main__"]
-    kept = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
+    kept: dict[str, Any] = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
     main.__dict__.pop("__file__", None)
     main.__spec__ = None
     try:
