@@ -25,8 +25,8 @@ from tcdp_sim.report.plots import (
     series_styles,
 )
 from tcdp_sim.results import cell_mechanism, chances_of_quantile
+from tcdp_sim.store.columns import INTERVAL
 from tcdp_sim.study import groups
-from tcdp_sim.summaries.summary import INTERVAL
 
 LEVEL = 0.95
 LARGEST_K = 1e300

@@ -24,8 +24,8 @@ from tcdp_sim.report.plots import (
     wide_log_axis,
 )
 from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
+from tcdp_sim.store.columns import INTERVAL
 from tcdp_sim.study import groups
-from tcdp_sim.summaries.summary import INTERVAL
 
 LEVEL = 0.95
 BOUND = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}

@@ -13,7 +13,8 @@ from rich.table import Table
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, points, series_styles
 from tcdp_sim.results import by_chance, cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
-from tcdp_sim.summaries.summary import INTERVAL, proportion
+from tcdp_sim.store.columns import INTERVAL
+from tcdp_sim.summaries.estimates import proportion
 
 NORMAL = 1.959963984540054  # 97.5% point
 FINE = 400  # points of the exact curves

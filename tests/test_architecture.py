@@ -44,7 +44,6 @@ MAY_IMPORT = {
     "samplers": ("errors", "noise"),
     "exact": ("errors", "numerics", "noise", "privacy"),
     "bounds": ("errors", "noise"),
-    "statistics": ("errors", "texts", "summaries"),
     # 4: the noise that meets a guarantee
     "calibration": ("errors", "numerics", "noise", "privacy", "exact"),
     # 5, 6: algorithms of several files
@@ -59,12 +58,13 @@ MAY_IMPORT = {
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("errors", "summaries", "data", "mechanisms"),
     "store": ("errors", "streams", "summaries", "mechanisms", "study"),
+    "statistics": ("errors", "texts", "summaries", "store"),
     "engine": ("errors", "log", "streams", "summaries", "report", "mechanisms", "study", "store"),
-    "results": ("errors", "summaries", "statistics", "mechanisms", "store"),
+    "results": ("errors", "texts", "summaries", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
         *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),
-        *("selection", "interior", "thresholds", "mechanisms", "study", "results"),
+        *("selection", "interior", "thresholds", "mechanisms", "study", "store", "results"),
     ),
     "cli": (
         *(

@@ -21,7 +21,7 @@ from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series
 
 from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.store.columns import INTERVAL
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:

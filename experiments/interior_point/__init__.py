@@ -16,7 +16,7 @@ from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.results import by_chance, cell_mechanism
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.store.columns import INTERVAL
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
 

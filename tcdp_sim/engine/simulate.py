@@ -17,8 +17,10 @@ import numpy as np
 
 from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.streams import fingerprint, generator
+from tcdp_sim.summaries.encoding import to_bytes
+from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import relative_mcse, summarise, to_bytes
+from tcdp_sim.summaries.summary import summarise
 
 
 @dataclass(frozen=True)

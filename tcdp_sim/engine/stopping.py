@@ -8,7 +8,7 @@ function of (seed, law) alone: workers, batches, crashes and resumes change noth
 from collections.abc import Mapping
 from math import ceil, inf, isnan
 
-from tcdp_sim.summaries.summary import mean, proportion
+from tcdp_sim.summaries.estimates import mean, proportion
 
 GROWTH = 4
 MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate

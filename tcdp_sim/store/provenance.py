@@ -12,7 +12,7 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import tcdp_sim
-from tcdp_sim.store import sealed
+from tcdp_sim.store import digests
 from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
@@ -37,14 +37,14 @@ def record(
         "config_hash": config_hash,
         **({"data": dict(data)} if data else {}),
     }
-    sealed.write(folder / NAME, about)
+    digests.write_sealed(folder / NAME, about)
     return about
 
 
 def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     """What `record` has told, and when it ended; also written to provenance.json. Raises OSError."""
     ended = {**about, "ended": _now()}
-    sealed.write(folder / NAME, ended)
+    digests.write_sealed(folder / NAME, ended)
     return ended
 
 
@@ -54,10 +54,10 @@ def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, 
     heads: those of the journal, which say the same: the newest of them is taken. A new run has none, and no file.
     """
     path = folder / NAME
-    if path.is_file() and not sealed.broken(path.read_bytes()):
+    if path.is_file() and not digests.is_broken(path.read_bytes()):
         return False
     if heads:
-        sealed.write(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
+        digests.write_sealed(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
     elif path.exists():
         record(folder, config)
     return bool(heads) or path.exists()

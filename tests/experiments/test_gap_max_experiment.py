@@ -20,7 +20,7 @@ from tcdp_sim.report import plots
 from tcdp_sim.store import table as tabulation
 from tcdp_sim.study import cells, groups
 from tcdp_sim.study.points import points
-from tcdp_sim.summaries.summary import from_bytes
+from tcdp_sim.summaries.encoding import from_bytes
 
 SMALL = ("experiment=gap_max", "cluster=serial", "trials=2000", "chunk=1000")
 

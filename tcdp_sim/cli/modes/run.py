@@ -1,6 +1,7 @@
 """mode=run: simulate what is missing, publish the snapshot, draw it."""
 
 from functools import partial
+from importlib import import_module
 
 from rich.console import Console
 
@@ -8,6 +9,7 @@ from tcdp_sim.cli.modes import draw
 from tcdp_sim.cli.say import say
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure
+from tcdp_sim.store import exact_values
 from tcdp_sim.study.settings import Settings
 
 
@@ -17,8 +19,13 @@ def main(settings: Settings, console: Console) -> int:
     Raises Failure at the end if errors left cells without numbers.
     """
     study = prepare(settings)
-    failed = execute(study, partial(say, console))
+    failed = execute(study, partial(say, console), known_exactly(settings))
     code = draw.main(settings, console)
     if failed:
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
     return code
+
+
+def known_exactly(settings: Settings) -> exact_values.ExactValues:
+    """What the experiment of a study knows exactly beside what it simulates."""
+    return exact_values.of_experiment(import_module(f"tcdp_sim.experiments.{settings.experiment.name}"))
