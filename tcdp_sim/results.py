@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.report import latex
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns, digests
+from tcdp_sim.store import tidy as store_tidy
 from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL
+from tcdp_sim.texts import write_csv
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
 UNSEEN = 3.6888794541139363  # -log(0.025)
@@ -28,6 +32,17 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
     law = json.loads(variables["law"].values[i])
     start, size = (int(variables[f"data_{name}"].values[i]) for name in ("start", "size"))
     return mechanism_class(law["mechanism"]).build(law, variables["data_counts"].values[start : start + size])
+
+
+def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
+    """Noise -> its `noise_label`, `noise_family` and `noise_calibration`, as the results say; "" is no noise.
+
+    flat: as `open_cells` gives it. Of results that do not say so (of old versions) the label is the noise's name.
+    """
+    stored = json.loads(flat.attrs.get("noises", "{}"))
+    names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
+    about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
+    return {name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()}
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -157,6 +172,42 @@ def open_cells(path) -> xr.Dataset:
     if digests.is_broken(text):  # which keeps nobody from the numbers
         warnings.warn(f"{about} is damaged; {MEND}", stacklevel=2)
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
+
+
+def tidy(source, histograms: bool = False) -> pd.DataFrame:
+    """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
+
+    source: a run's folder, the zarr tree in it, or a Dataset of `open_cells` (or of `open_results`: then a row for each
+    point of the grid, on which a law that does not depend on an axis is repeated along it). Columns: the axes,
+    `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error), `lower` and `upper` (95%
+    interval), `exact`, `bound` (proved or printed), `unit` (of all these), `trials`. What is not known is NaN; rows of
+    which nothing is known are left out. histograms: also a row a bin, `<observable>_histogram`, of `value` finite
+    trials between `bin_lower` and `bin_upper`. Raises UserError if there is nothing to open, ValueError for the
+    histograms of a grid.
+    """
+    if isinstance(source, xr.Dataset):
+        return store_tidy.tidy(source, histograms)
+    with readable(source):
+        return store_tidy.tidy(open_cells(source), histograms)
+
+
+def export(path, target) -> Path:
+    """Write `tidy` of a run to a file: .csv, or .tex (a table for booktabs). Returns its path.
+
+    path: as for `tidy`. Raises UserError for another ending, or if there is nothing to open or no way to write.
+    """
+    target = Path(target)
+    if target.suffix not in (".csv", ".tex"):
+        raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
+    frame = tidy(path)
+    try:
+        if target.suffix == ".csv":
+            write_csv(frame, target)
+        else:
+            target.write_text(latex.booktabs(frame), "utf-8")
+    except OSError as problem:
+        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
+    return target
 
 
 @contextmanager

@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "store": ("errors", "streams", "summaries", "mechanisms", "study"),
     "statistics": ("errors", "texts", "summaries", "store"),
     "engine": ("errors", "log", "streams", "summaries", "report", "mechanisms", "study", "store"),
-    "results": ("errors", "texts", "summaries", "statistics", "mechanisms", "store"),
+    "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
         *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),

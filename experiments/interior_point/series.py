@@ -6,7 +6,6 @@ from scipy.special import ndtri
 
 from tcdp_sim.interior.methods import WEAKER
 from tcdp_sim.report.plots import COLOURS, MARKERS
-from tcdp_sim.study.groups import named
 
 GOAL = 0.95
 LABELS = {
@@ -75,13 +74,17 @@ def crossing(n, success, goal):
 
 def styles(table) -> dict:
     """(method, noise, omega) -> label, colour, marker and line of that series."""
-    told = table[["method", "noise", "omega"]].astype(object)
-    keys = sorted(dict.fromkeys(map(tuple, told.where(told.notna(), "").to_numpy())), key=lambda key: key[0] == WEAKER)
+    named = table[["method", "noise", "omega", "noise_label"]].astype(object)
+    labels = {tuple(row[:3]): row[3] for row in named.where(named.notna(), "").to_numpy()}
+    keys = sorted(labels, key=lambda key: key[0] == WEAKER)
     looks = [
         {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "linestyle": "-"}
         for i in range(len(keys))
     ]
-    return {key: {"label": label(*key)} | (WEAKER_LOOK if key[0] == WEAKER else look) for key, look in zip(keys, looks)}
+    return {
+        key: {"label": label(key[0], labels[key], key[2])} | (WEAKER_LOOK if key[0] == WEAKER else look)
+        for key, look in zip(keys, looks)
+    }
 
 
 def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
@@ -89,11 +92,9 @@ def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
     return found[found["n95"].notna() & (found["method"] != WEAKER)]
 
 
-def label(method, noise, omega):
-    """What a series is called; noise and omega may be ""."""
-    said = LABELS[method]
-    if noise:
-        said += ": " + named("noise", noise)["label"]
+def label(method, noise_label, omega):
+    """What a series is called; noise_label and omega may be ""."""
+    said = LABELS[method] + (f": {noise_label}" if noise_label else "")
     return said + (f", ω = {omega:.3g}" if omega != "" else "")
 
 

@@ -148,10 +148,10 @@ def _dataset(study, run, wanted, exact_values):
 
 
 def _noises(cells) -> dict[str, dict[str, str]]:
-    """Name -> label and family of the noises of the cells, so that a reader needs no config."""
+    """Name -> label, family and calibration of the noises of the cells, so that a reader needs no config."""
     names = dict.fromkeys(cell.coords["noise"] for cell in cells if cell.coords.get("noise"))
     specs = {name: groups.named("noise", name) for name in names}
-    return {name: {key: spec[key] for key in ("label", "family")} for name, spec in specs.items()}
+    return {name: {key: spec[key] for key in ("label", "family", "calibration")} for name, spec in specs.items()}
 
 
 def cannot_write(study, problem: OSError) -> Exception:

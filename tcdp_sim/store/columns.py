@@ -14,6 +14,7 @@ MCSE, LOWER, UPPER = "_mcse", "_lower", "_upper"  # Monte Carlo standard error, 
 EXACT, BOUND = "_exact", "_bound"  # what it is exactly, and what is proved (or printed) to bound it
 COUNT = "_count"  # of a proportion: trials in which it happened
 INTERVAL = ("", MCSE, LOWER, UPPER)  # of a simulated number
+WITH_EXACT = (*INTERVAL, EXACT)
 
 MEAN, DEVIATION, LEAST, MOST = "_mean", "_sd", "_min", "_max"  # of an observable's finite trials
 NONFINITE = "_nonfinite"
@@ -84,10 +85,8 @@ def proportions(names: Collection[str]) -> list[str]:
 
 
 def quantities(names: Collection[str]) -> list[str]:
-    """The quantities of a table, estimated or known, in the order of its variables."""
-    known = dict.fromkeys(name for ending in (MCSE, EXACT) for name in _without(ending, names))
-    order = {name: place for place, name in enumerate(names)}
-    return sorted(known, key=lambda name: order.get(name, order.get(name + EXACT, 0)))
+    """The quantities of a table, estimated or known, by name."""
+    return sorted({name for ending in (MCSE, EXACT) for name in _without(ending, names)})
 
 
 def _without(ending, names):

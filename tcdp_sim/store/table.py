@@ -21,9 +21,10 @@ from tcdp_sim.summaries.summary import Distribution, Summary
 
 BLOCK = 4096  # cells whose summaries are in memory at a time
 _NAN4 = (np.nan,) * 4
+_ENDS = ("lower", "upper")
 _MOMENTS = (
     *("mean", "Monte Carlo standard error of the mean"),
-    *(f"{end} end of the normal law's {CONFIDENCE:.0%} interval of the mean" for end in ("lower", "upper")),
+    *(f"{end} end of the mean's normal {CONFIDENCE:.0%} interval (NaN if all trials are equal)" for end in _ENDS),
     *("standard deviation", "smallest", "largest"),
 )
 
@@ -159,7 +160,8 @@ def _moment_row(d: Distribution | None):
     if d is None:
         return (np.nan,) * 7
     centre, mcse, deviation = mean(d)
-    ends = centre - NORMAL * mcse, centre + NORMAL * mcse
+    half = NORMAL * mcse if mcse else np.nan  # trials that are all the same tell nothing of their spread
+    ends = centre - half, centre + half
     return (centre, mcse, *ends, deviation, d.moments[:, 3].min(), d.moments[:, 4].max())
 
 
