@@ -24,6 +24,7 @@ LABELS = {
 }
 WEAKER_LOOK = {"color": "#888888", "marker": "x", "linestyle": "-."}
 SERIES = ("method", "noise", "rho", "omega")
+KNOWN = ("noise_label", "required_n", "zcdp_least_n", "tcdp_least_n", "beta")  # of a series and k, at every n
 
 
 def worst(table: pd.DataFrame) -> pd.DataFrame:
@@ -54,7 +55,7 @@ def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
     """
     rows = []
     for key, part in worst(table).groupby([*SERIES, "log2_k"], dropna=False, sort=False):
-        known = {name: part[name].iloc[0] for name in ("required_n", "zcdp_least_n", "tcdp_least_n", "beta")}
+        known = {name: part[name].iloc[0] for name in KNOWN if name in part}
         n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
         for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
             known[name] = crossing(n, np.minimum(part[curve], most).to_numpy(), goal)

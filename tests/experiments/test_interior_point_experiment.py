@@ -1,5 +1,7 @@
 """The study of interior points, from a small run."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,13 @@ from rich.console import Console
 from scipy.special import betaincinv
 from scipy.stats import norm
 from tcdp_sim.experiments import interior_point
-from tcdp_sim.experiments.interior_point import budget, figures, series
+from tcdp_sim.experiments.interior_point import budget, series
 
 from tcdp_sim import results
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.report import plots
+
+figures = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
