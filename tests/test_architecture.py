@@ -64,7 +64,7 @@ MAY_IMPORT = {
     # 11: faces
     "experiments": (
         *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),
-        *("selection", "interior", "thresholds", "mechanisms", "study", "store", "results"),
+        *("selection", "interior", "thresholds", "mechanisms", "store", "results"),
     ),
     "cli": (
         *(
@@ -204,6 +204,12 @@ def test_imports_go_one_way(name):
 def test_no_import_cycles():
     graph = {name: inside(path) - {name} for name, path in MODULES.items()}
     assert list(TopologicalSorter(graph).static_order())
+
+
+def test_experiments_know_of_the_store_its_names_and_exact_values_alone():
+    named = set().union(*(inside(path) for name, path in MODULES.items() if part(name) == "experiments"))
+    assert {name for name in named if part(name) == "store"} <= {"store", "store.columns", "store.exact_values"}
+    assert not [name for name in named if name == "study.groups"]  # labels of noises are read from the results
 
 
 @pytest.mark.parametrize("name", ["errors", "texts", "streams", PACKAGE])
