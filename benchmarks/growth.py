@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim import results
-from tcdp_sim.summaries.summary import from_bytes, merged, summarise, to_bytes
+from tcdp_sim.summaries.encoding import from_bytes, to_bytes
+from tcdp_sim.summaries.summary import merged, summarise
 
 LEVELS = (1_000, 10_000, 30_000)
 CHUNKS = (1_000, 8_000)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.plots import (
     BREAK_AT,
@@ -24,9 +25,9 @@ from tcdp_sim.report.plots import (
     points,
     series_styles,
 )
-from tcdp_sim.results import cell_mechanism, chances_of_quantile
-from tcdp_sim.study import groups
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.store import columns
+from tcdp_sim.store.exact_values import at_each_level
 
 LEVEL = 0.95
 LARGEST_K = 1e300
@@ -34,6 +35,16 @@ BEYOND = 400  # where the axis of log10 k has what lies beyond 300
 # How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
 # never loses to it (but for the slack of its certificate), so that only a clear win says anything.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
+
+
+LINF = columns.quantile("linf_error")
+
+
+def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
+    return exact.max_abs_quantile(mechanism.noise, mechanism.bins, level).estimate
+
+
+EXACT = {LINF: at_each_level(_largest_error_quantile)}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -44,8 +55,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))])
-    exact_errors = table["ratio_exact"] * simulated["linf_error_quantile"].to_numpy() / table["ratio"]
+    noises = noise_labels(flat)
+    rows = enumerate(simulated.to_dict("records"))
+    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in rows])
+    exact_errors = simulated.get(LINF + columns.EXACT, pd.Series(np.nan, simulated.index))
     return table.assign(ratio_p_value=chances_of_quantile(flat, "linf_error", LEVEL, exact_errors))
 
 
@@ -56,8 +69,7 @@ def _row(mechanism, ds):
     labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee", "noise_law", "trials")
     row = {name: ds[name] for name in labels if name in ds}
     row["accounting"] = law["noise"]["calibration"]
-    row |= {f"ratio{end}": ds[f"linf_error_quantile{end}"] / gaussian for end in INTERVAL}
-    row["ratio_exact"] = exact.max_abs_quantile(mechanism.noise, mechanism.bins, LEVEL).estimate / gaussian
+    row |= {f"ratio{end}": ds.get(LINF + end, np.nan) / gaussian for end in columns.WITH_EXACT}
     if law["noise"]["family"] == "sinh_normal":
         for gain in GAINS[row["accounting"]]:
             row[f"crossover_{gain:g}"] = crossover(rho, law["target"]["omega"], row["accounting"], gain)
@@ -87,15 +99,15 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
 
 def report(table: pd.DataFrame, console) -> None:
     """The crossovers on the terminal."""
-    columns = [name for name in table if name.startswith("crossover_")]
+    crossovers = [name for name in table if name.startswith("crossover_")]
     title = "number of bins k from which sinh-normal noise beats the Gaussian at equal privacy"
     out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("constants", "ρ", "ω√ρ", "ω", *(_said(float(name.split("_")[1])) for name in columns)):
+    for heading in ("constants", "ρ", "ω√ρ", "ω", *(_said(float(name.split("_")[1])) for name in crossovers)):
         out.add_column(heading, justify="right")
-    rows = table.dropna(subset=columns, how="all").drop_duplicates(["accounting", "rho", "omega"])
+    rows = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
     for row in rows.sort_values(["accounting", "rho", "omega"]).to_dict("records"):
         scaled = row["omega"] * np.sqrt(row["rho"])
-        found = ("" if np.isnan(row[name]) else _short(row[name]) for name in columns)
+        found = ("" if np.isnan(row[name]) else _short(row[name]) for name in crossovers)
         out.add_row(row["accounting"], f"{row['rho']:g}", f"{scaled:g}", f"{row['omega']:.4g}", *found)
     console.print(out, soft_wrap=False)
 
@@ -122,8 +134,7 @@ def _ratios(part, rho):
     noises = [name for name in part["noise"].unique() if part.loc[part["noise"] == name, "scaled"].notna().any()]
     pieces = log10_pieces(np.log10(part["k"].min()), np.log10(part["k"].max()))
     shares = [BREAK_SHARES[piece] for _ in noises for piece in pieces]
-    columns = max(len(shares), 1)
-    figure, grid = new_figure(1, columns, 10.6, 4.8, width_ratios=shares or None)
+    figure, grid = new_figure(1, max(len(shares), 1), 10.6, 4.8, width_ratios=shares or None)
     levels = np.sort(part["scaled"].dropna().unique())
     styles = series_styles([(f"ω√ρ = {scaled:.3g}", scaled) for scaled in levels])
     for i, name in enumerate(noises):
@@ -131,7 +142,7 @@ def _ratios(part, rho):
         for axes in panels:
             _ratio_lines(axes, part[part["noise"] == name], levels, styles.values())
         broken_log10_axis("x", dict(zip(pieces, panels)), "number of bins k")
-        panels[0].set_title(groups.named("noise", name)["label"], loc="left")
+        panels[0].set_title(part.loc[part["noise"] == name, "noise_label"].iloc[0], loc="left")
         panels[0].annotate(
             "Gaussian", (0.01, 1), xycoords=("axes fraction", "data"), va="bottom", color=GREY, fontsize=8
         )

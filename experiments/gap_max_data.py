@@ -7,7 +7,7 @@ from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.figures import rho_figure
 
-reference = gap_max.reference
+BOUND, EXACT, reference = gap_max.BOUND, gap_max.EXACT, gap_max.reference
 
 
 def report(table: pd.DataFrame, console) -> None:

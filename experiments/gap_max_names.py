@@ -10,6 +10,8 @@ from tcdp_sim.experiments.gap_max.series import styles
 
 from tcdp_sim.errors import UserError
 
+BOUND, EXACT = gap_max.BOUND, gap_max.EXACT
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell (kind "one"), as in gap_max, and one for all problems at each series, rho and n (kind "all").

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tcdp_sim import exact
+from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.report.plots import (
@@ -23,16 +24,61 @@ from tcdp_sim.report.plots import (
     series_styles,
     wide_log_axis,
 )
-from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
-from tcdp_sim.study import groups
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.store import columns
+from tcdp_sim.store.columns import WITH_EXACT
+from tcdp_sim.store.exact_values import at_each_level
 
 LEVEL = 0.95
-BOUND = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
+BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
 LEAST = {"color": GREY, "linewidth": 0.9}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
+
+
+LINF = columns.quantile("linf_error")
+
+
+def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
+    return exact.max_abs_quantile(mechanism.noise, mechanism.bins, level).estimate
+
+
+def _quantile_bound(mechanism: Histogram, level: float) -> float:
+    return histogram_error_bound(mechanism.noise, mechanism.bins, round(1 - level, 12))
+
+
+def _exceedance(label: str):
+    def chance(mechanism: Histogram) -> float:
+        radius = mechanism.thresholds["linf_error"].get(label)
+        return np.nan if radius is None else exact.max_abs_sf(mechanism.noise, mechanism.bins, radius).estimate
+
+    return chance
+
+
+def _claimed(label: str):
+    def chance(mechanism: Histogram) -> float:
+        return mechanism.beta if label in mechanism.thresholds["linf_error"] else np.nan
+
+    return chance
+
+
+def _ranking(probability):
+    def chance(mechanism: Histogram) -> float:
+        counts = mechanism.counts
+        return probability(mechanism.noise, counts, mechanism.bins).estimate if len(counts) else np.nan
+
+    return chance
+
+
+EXCEEDS = {label: columns.exceeds("linf_error", label) for label in ("bound", "printed")}
+EXACT = {
+    LINF: at_each_level(_largest_error_quantile),
+    **{name: _exceedance(label) for label, name in EXCEEDS.items()},
+    "top_stays": _ranking(exact.top_stays_probability),
+    "spurious_wins": _ranking(exact.spurious_wins_probability),
+}
+BOUND = {LINF: at_each_level(_quantile_bound), **{name: _claimed(label) for label, name in EXCEEDS.items()}}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -46,29 +92,27 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
     rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(rows)])
+    noises = noise_labels(flat)
+    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in enumerate(rows)])
     return table.assign(linf_q95_p_value=chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"]))
 
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
-    noise, bins, law = mechanism.noise, mechanism.bins, json.loads(ds["law"])
+    bins, law = mechanism.bins, json.loads(ds["law"])
     labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")
     row = {name: ds[name] for name in labels if name in ds}
     row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
     row |= {"n": int(mechanism.counts.sum()), "beta": law["beta"]}
-    row |= {f"linf_q95{end}": ds[f"linf_error_quantile{end}"] for end in INTERVAL}
-    row["linf_q95_exact"] = exact.max_abs_quantile(noise, bins, LEVEL).estimate
+    row |= {f"linf_q95{end}": ds.get(LINF + end, np.nan) for end in WITH_EXACT}
     for label, radius in mechanism.thresholds["linf_error"].items():
-        row |= {label: radius, f"exceeds_{label}_exact": exact.max_abs_sf(noise, bins, radius).estimate}
-        row |= {f"exceeds_{label}{end}": ds[f"linf_error_exceeds_{label}{end}"] for end in INTERVAL}
+        row[label] = radius
+        row |= {f"exceeds_{label}{end}": ds.get(EXCEEDS[label] + end, np.nan) for end in WITH_EXACT}
     if "omega" in law["target"]:
         row["least_n"] = least_sample_size(law["target"]["rho"], law["target"]["omega"], bins)
-    row |= {f"{name}_mean{end}": ds[f"{name}_mean{end}"] for name in mechanism.observables for end in ("", "_mcse")}
-    row |= {f"{name}{end}": ds[f"{name}{end}"] for name in mechanism.events for end in INTERVAL}
-    if len(mechanism.counts):
-        row["top_stays_exact"] = exact.top_stays_probability(noise, mechanism.counts, bins).estimate
-        row["spurious_wins_exact"] = exact.spurious_wins_probability(noise, mechanism.counts, bins).estimate
-    return row
+    means = [columns.mean(name) for name in mechanism.observables]
+    row |= {f"{name}{end}": ds[f"{name}{end}"] for name in means for end in ("", columns.MCSE)}
+    endings = WITH_EXACT if len(mechanism.counts) else columns.INTERVAL
+    return row | {f"{name}{end}": ds.get(f"{name}{end}", np.nan) for name in mechanism.events for end in endings}
 
 
 def report(table: pd.DataFrame, console) -> None:
@@ -132,7 +176,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _label(row) -> str:
     """The name of a series: what tells its cells from others at the same k and rho."""
-    label, delta = groups.named("noise", row["noise"])["label"] + _omega(row), row.get("delta", np.nan)
+    label, delta = row["noise_label"] + _omega(row), row.get("delta", np.nan)
     return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 
 
@@ -183,7 +227,7 @@ def _error_against_k(part, styles):
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
     wrong = {"zCDP bound as printed: WRONG by √2 (E1)": PRINTED} if _has_printed(part) else {}
-    _legend(figure, part, styles, 2, keys=KINDS | {_bound_said(part): BOUND} | wrong | lines)
+    _legend(figure, part, styles, 2, keys=KINDS | {_bound_said(part): BOUND_LINE} | wrong | lines)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
 
@@ -233,8 +277,7 @@ def _say_who_is_one(axes, part):
 
     knee arsinh(z scale / knee) rises with z, so the largest of k exceeds the bound when the Gaussian's does its own.
     """
-    families = part["noise"].map(lambda noise: groups.named("noise", noise)["family"])
-    images = part[families.isin(IMAGES)].sort_values("k")
+    images = part[part["noise_family"].isin(IMAGES)].sort_values("k")
     curves = {tuple(cells["exceeds_bound_exact"].round(12)) for _, cells in images.groupby("series")}
     if len(curves) == 1 < images["series"].nunique():
         told = f"one line for {images['series'].nunique()} series, Gaussian and sinh-normal: sinh-normal noise\n"
@@ -259,7 +302,7 @@ def _stability(part, styles):
     for axes in (stays, spurious):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
-    _legend(figure, part, styles, 3, keys=KINDS | {_bound_said(part): BOUND})
+    _legend(figure, part, styles, 3, keys=KINDS | {_bound_said(part): BOUND_LINE})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
     figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)
@@ -269,7 +312,7 @@ def _stability(part, styles):
 def _error(axes, cells, x, style):
     _points(axes, cells, x, "linf_q95", style)
     axes.plot(cells[x], cells["linf_q95_exact"], color=style["color"], linestyle=style["linestyle"])
-    axes.plot(cells[x], cells["bound"], **BOUND | {"color": style["color"]})
+    axes.plot(cells[x], cells["bound"], **BOUND_LINE | {"color": style["color"]})
 
 
 def _probability(axes, cells, x, name, style):

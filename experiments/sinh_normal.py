@@ -10,15 +10,30 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, points, series_styles
 from tcdp_sim.results import by_chance, cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
-from tcdp_sim.summaries.summary import INTERVAL, proportion
+from tcdp_sim.store import columns
+from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
+from tcdp_sim.store.exact_values import at_each_level
+from tcdp_sim.summaries.estimates import NORMAL, proportion
 
-NORMAL = 1.959963984540054  # 97.5% point
 FINE = 400  # points of the exact curves
 MOST_BINS = 1000  # on each side: up to there multiples of the width are edges of the stored bins
 COLUMNS = 4  # noises in one figure
+
+
+def _noise_quantile(mechanism: NoiseDraw, level: float) -> float:
+    return float(mechanism.noise.ppf(level))
+
+
+def _variance_of(mechanism: NoiseDraw) -> float:
+    return float(mechanism.noise.var())
+
+
+NOISE, SQUARED = columns.quantile("noise"), columns.mean("squared_noise")
+EXACT = {NOISE: at_each_level(_noise_quantile), SQUARED: _variance_of}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -34,10 +49,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     for i, cell in enumerate(cells):
         noise = cell_mechanism(flat, i).noise
         labels = _labels(cell, noise)
-        quantiles = list(_quantiles(flat.isel(cell=i), noise))
+        quantiles = list(_quantiles(flat.isel(cell=i)))
         levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
         chances = chance_of_quantiles(flat, i, "noise", levels, values).tolist()
-        found = [_variance(cell, noise) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
+        found = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
         found += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
         if cell["trials"]:
             found += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
@@ -55,16 +70,17 @@ def _labels(cell, noise) -> dict:
     return told | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
 
 
-def _variance(cell, noise):
-    estimate, mcse = cell["squared_noise_mean"], cell["squared_noise_mean_mcse"]
+def _variance(cell):
+    estimate, mcse = cell[SQUARED], cell[SQUARED + columns.MCSE]
     ends = estimate - NORMAL * mcse, estimate + NORMAL * mcse
-    return _row("variance", np.nan, (estimate, mcse, *ends), float(noise.var()))
+    return _row("variance", np.nan, (estimate, mcse, *ends), cell.get(SQUARED + columns.EXACT, np.nan))
 
 
-def _quantiles(ds, noise):
-    found = [ds[f"noise_quantile{end}"].values for end in INTERVAL]
-    for level, *simulated in zip(ds["quantile"].values, *found):
-        yield _row("quantile", level, simulated, float(noise.ppf(level)))
+def _quantiles(ds):
+    levels = ds["quantile"].values
+    known = [ds[NOISE + end].values if NOISE + end in ds else np.full(len(levels), np.nan) for end in WITH_EXACT]
+    for level, *simulated, truth in zip(levels, *known):
+        yield _row("quantile", level, simulated, float(truth))
 
 
 def _binned(histogram, trials, noise: Noise):

@@ -13,6 +13,7 @@ from tcdp_sim import log, registry, results
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
+from tcdp_sim.store.exact_values import ExactValues, of_experiment
 
 TITLE = "tcdp_sim experiment "
 Tell = Callable[[str], None]  # takes a line for people
@@ -26,6 +27,11 @@ class Published:
     experiment: ModuleType
     cells: xr.Dataset
     table: pd.DataFrame
+
+
+def known_exactly(experiment: str) -> ExactValues:
+    """What an experiment knows exactly beside what its study simulates, to be published with it."""
+    return of_experiment(registry.experiment(experiment))
 
 
 def read(folder: Path, title: str | None = None) -> Published:

@@ -8,26 +8,41 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.report import latex
 from tcdp_sim.statistics.one_sample import quantile_p_values
-from tcdp_sim.store import digests, sealed
-from tcdp_sim.summaries.summary import CONFIDENCE, bin_edges, in_order
+from tcdp_sim.store import columns, digests
+from tcdp_sim.store import tidy as store_tidy
+from tcdp_sim.summaries.bins import bin_edges, in_order
+from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL
+from tcdp_sim.texts import write_csv
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
-NORMAL = 1.959963984540054  # half the width of a 95% interval, in standard errors
 UNSEEN = 3.6888794541139363  # -log(0.025)
 RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
 
 
 def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
     """The mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
-    columns = flat.variables  # without their coordinates, which take a third of a cell's time in a large table
-    law = json.loads(columns["law"].values[i])
-    start, size = (int(columns[f"data_{name}"].values[i]) for name in ("start", "size"))
-    return mechanism_class(law["mechanism"]).build(law, columns["data_counts"].values[start : start + size])
+    variables = flat.variables  # without their coordinates, which take a third of a cell's time in a large table
+    law = json.loads(variables["law"].values[i])
+    start, size = (int(variables[f"data_{name}"].values[i]) for name in ("start", "size"))
+    return mechanism_class(law["mechanism"]).build(law, variables["data_counts"].values[start : start + size])
+
+
+def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
+    """Noise -> its `noise_label`, `noise_family` and `noise_calibration`, as the results say; "" is no noise.
+
+    flat: as `open_cells` gives it. Of results that do not say so (of old versions) the label is the noise's name.
+    """
+    stored = json.loads(flat.attrs.get("noises", "{}"))
+    names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
+    about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
+    return {name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()}
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -35,26 +50,26 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
 
     Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
     """
-    bins = flat[f"{observable}_histogram_bins"].values
-    mine = slice(bins[:i].sum(), bins[: i + 1].sum())
-    return _binned(*(flat[f"{observable}_histogram_{part}"].values[mine] for part in ("key", "count")))
+    keys, counts, bins = (flat[name] for name in columns.histogram(observable))
+    own = slice(int(bins.values[:i].sum()), int(bins.values[: i + 1].sum()))
+    return _binned(keys.values[own], counts.values[own])
 
 
 def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
     """p-values that the q-quantiles of row i of `open_cells` are `exact`, from its trials; NaN where it has none."""
-    infinite = (_infinite(flat, observable, sign)[i] for sign in ("minus", "plus"))
+    infinite = (_infinite(flat, observable, side)[i] for side in (0, 1))
     return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), q, exact)
 
 
 def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
     """The p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN where it has none."""
-    ends = np.cumsum(flat[f"{observable}_histogram_bins"].values)
-    keys, counts = (flat[f"{observable}_histogram_{part}"].values for part in ("key", "count"))
-    infinite = zip(*(_infinite(flat, observable, sign) for sign in ("minus", "plus")))
+    keys, counts, bins = (flat[name].values for name in columns.histogram(observable))
+    ends = np.cumsum(bins)
+    infinite = zip(*(_infinite(flat, observable, side) for side in (0, 1)))
     found = np.full(len(ends), np.nan)
     for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
-        mine = slice(ends[i - 1] if i else 0, end)
-        found[i] = quantile_p_values(_all_bins(_binned(keys[mine], counts[mine]), *sides), q, value)
+        own = slice(ends[i - 1] if i else 0, end)
+        found[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
     return found
 
 
@@ -63,9 +78,9 @@ def _binned(keys, counts):
     return *bin_edges(keys[order]), counts[order]
 
 
-def _infinite(flat, observable, sign) -> np.ndarray:
-    """How many trials of each row were infinite with that sign."""
-    name = f"{observable}_{sign}_infinity"
+def _infinite(flat, observable, side) -> np.ndarray:
+    """How many trials of each row were infinite on that side: 0 for below, 1 for above."""
+    name = observable + columns.INFINITE[side]
     return flat[name].values if name in flat else np.zeros(flat.sizes["cell"], dtype=np.int64)
 
 
@@ -96,7 +111,8 @@ def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
     spread = np.sqrt(np.average(off**2, weights=counts))
     if spread > RESOLVED * width:
         return float(np.average(off**3, weights=counts) / spread**3)
-    mean, sd, least, most = (float(flat[f"{observable}_{name}"].values[i]) for name in ("mean", "sd", "min", "max"))
+    endings = (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
+    mean, sd, least, most = (float(flat[observable + ending].values[i]) for ending in endings)
     return max(most - mean, mean - least) / sd if sd > 0 else 0.0
 
 
@@ -106,8 +122,9 @@ def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, floa
     cell: a row of `open_cells` as a mapping. The 95% interval is that of the normal law, and UNSEEN / trials of the
     largest value more on either side: low values that were not drawn once are rarer than that (97.5% each way).
     """
-    mean, mcse = cell[f"{observable}_mean"], cell[f"{observable}_mean_mcse"]
-    half = NORMAL * mcse + UNSEEN * cell[f"{observable}_max"] / max(cell["trials"], 1)
+    name = columns.mean(observable)
+    mean, mcse = cell[name], cell[name + columns.MCSE]
+    half = NORMAL * mcse + UNSEEN * cell[observable + columns.MOST] / max(cell["trials"], 1)
     return mean, mcse, mean - half, mean + half
 
 
@@ -152,9 +169,45 @@ def open_cells(path) -> xr.Dataset:
     if not about.is_file():
         return flat
     text = about.read_bytes()
-    if sealed.broken(text):  # which keeps nobody from the numbers
+    if digests.is_broken(text):  # which keeps nobody from the numbers
         warnings.warn(f"{about} is damaged; {MEND}", stacklevel=2)
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
+
+
+def tidy(source, histograms: bool = False) -> pd.DataFrame:
+    """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
+
+    source: a run's folder, the zarr tree in it, or a Dataset of `open_cells` (or of `open_results`: then a row for each
+    point of the grid, on which a law that does not depend on an axis is repeated along it). Columns: the axes,
+    `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error), `lower` and `upper` (95%
+    interval), `exact`, `bound` (proved or printed), `unit` (of all these), `trials`. What is not known is NaN; rows of
+    which nothing is known are left out. histograms: also a row a bin, `<observable>_histogram`, of `value` finite
+    trials between `bin_lower` and `bin_upper`. Raises UserError if there is nothing to open, ValueError for the
+    histograms of a grid.
+    """
+    if isinstance(source, xr.Dataset):
+        return store_tidy.tidy(source, histograms)
+    with readable(source):
+        return store_tidy.tidy(open_cells(source), histograms)
+
+
+def export(path, target) -> Path:
+    """Write `tidy` of a run to a file: .csv, or .tex (a table for booktabs). Returns its path.
+
+    path: as for `tidy`. Raises UserError for another ending, or if there is nothing to open or no way to write.
+    """
+    target = Path(target)
+    if target.suffix not in (".csv", ".tex"):
+        raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
+    frame = tidy(path)
+    try:
+        if target.suffix == ".csv":
+            write_csv(frame, target)
+        else:
+            target.write_text(latex.booktabs(frame), "utf-8")
+    except OSError as problem:
+        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
+    return target
 
 
 @contextmanager
@@ -172,8 +225,8 @@ def _families(flat):
     per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
     everywhere = tuple(range(flat.sizes["cell"]))
     cells = {}
-    for name in (name.removesuffix("_histogram_bins") for name in per_cell if name.endswith("_histogram_bins")):
-        has = (flat[f"{name}_histogram_bins"].values > 0) | (flat[f"{name}_nonfinite"].values > 0)
+    for name in columns.observables(per_cell):
+        has = (flat[columns.histogram(name)[2]].values > 0) | (flat[name + columns.NONFINITE].values > 0)
         cells[name] = tuple(np.flatnonzero(has)) or everywhere
     found: dict[tuple[int, ...], list[str]] = {}
     for name in per_cell:

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from rich import box
 from rich.markup import escape
 from rich.table import Table
-from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, required
+from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
 from tcdp_sim.experiments.gap_max.figures import (
     required_figure,
     rho_figure,
@@ -20,8 +21,11 @@ from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series
 
-from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.store import columns
+from tcdp_sim.store.columns import WITH_EXACT
+
+__all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "reference", "report"]
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -34,8 +38,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=1 - BETA).to_dataframe()
+    noises = noise_labels(flat)
     rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame([row | noises[row["noise"]] for row in rows])
     chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
     return with_series(with_problem(table.assign(required_gap_p_value=chances)))
 
@@ -60,17 +65,13 @@ def _row(mechanism, ds) -> dict:
     noise_name = ds.get("noise")
     row |= {"noise": noise_name if isinstance(noise_name, str) else ""}  # NaN where no cell has one
     row |= {"accounting": law.get("accounting", ""), "gap": mechanism.gap, "m": mechanism.m}
-    algorithm, noise, delta = exact_arguments(mechanism)
-    k, m = mechanism.k, mechanism.m
-    row |= {f"required_gap{end}": ds[f"needed_gap_quantile{end}"] for end in INTERVAL}
-    row["required_gap_exact"] = required(algorithm, noise, delta, k, BETA, m)
-    row |= {f"top_selected{end}": ds[f"top_selected{end}"] for end in INTERVAL}
-    row["top_selected_exact"] = 1 - failure(algorithm, noise, delta, k, mechanism.gap, m)
+    row |= {f"required_gap{end}": ds.get(NEEDED + end, np.nan) for end in WITH_EXACT}
+    row |= {f"top_selected{end}": ds.get(f"top_selected{end}", np.nan) for end in WITH_EXACT}
     for label, gap in mechanism.thresholds["needed_gap"].items():
-        row |= {label: gap, f"fails_at_{label}_exact": failure(algorithm, noise, delta, k, gap, m)}
-        row |= {f"fails_at_{label}{end}": ds[f"needed_gap_exceeds_{label}{end}"] for end in INTERVAL}
-        row["claimed_at_proved"] = 1 / k if mechanism.algorithm == "obvious_answer" else mechanism.beta
-    return row | {"gap_scale": gap_scale(mechanism.promise, k), "law": ds["law"]}
+        row[label] = gap
+        row |= {f"fails_at_{label}{end}": ds.get(EXCEEDS[label] + end, np.nan) for end in WITH_EXACT}
+        row["claimed_at_proved"] = ds.get(EXCEEDS["proved"] + columns.BOUND, np.nan)
+    return row | {"gap_scale": gap_scale(mechanism.promise, mechanism.k), "law": ds["law"]}
 
 
 def report(table: pd.DataFrame, console) -> None:

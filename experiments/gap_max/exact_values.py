@@ -9,8 +9,11 @@ from tcdp_sim import exact
 from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 from tcdp_sim.selection.baselines import SparseVector, Stability
+from tcdp_sim.store import columns
+from tcdp_sim.store.exact_values import at_each_level
 
 BETA = 0.05
+LEVELS = (0.5, 1 - BETA)  # of success, at which the exact gap is published: each takes a search for a root
 
 
 def rebuilt(row) -> GapMax:
@@ -40,6 +43,40 @@ def required(algorithm, noise, delta, k, beta, m) -> float:
 def failure(algorithm, noise, delta, k, gap, m) -> float:
     """The exact failure probability."""
     return exact.selection_failure(algorithm, noise, gap, k, m, delta=delta).estimate
+
+
+def _needed_gap(mechanism: GapMax, level: float) -> float:
+    if level not in LEVELS:
+        return np.nan
+    return required(*exact_arguments(mechanism), mechanism.k, round(1 - level, 12), mechanism.m)
+
+
+def _top_selected(mechanism: GapMax) -> float:
+    return 1 - failure(*exact_arguments(mechanism), mechanism.k, mechanism.gap, mechanism.m)
+
+
+def _failure_at(label: str):
+    def chance(mechanism: GapMax) -> float:
+        gap = mechanism.thresholds["needed_gap"].get(label)
+        return np.nan if gap is None else failure(*exact_arguments(mechanism), mechanism.k, gap, mechanism.m)
+
+    return chance
+
+
+def _claimed_at_proved(mechanism: GapMax) -> float:
+    if "proved" not in mechanism.thresholds["needed_gap"]:
+        return np.nan
+    return 1 / mechanism.k if mechanism.algorithm == "obvious_answer" else mechanism.beta
+
+
+NEEDED = columns.quantile("needed_gap")
+EXCEEDS = {label: columns.exceeds("needed_gap", label) for label in ("proved", "theorem_20")}
+EXACT = {
+    NEEDED: at_each_level(_needed_gap),
+    "top_selected": _top_selected,
+    **{name: _failure_at(label) for label, name in EXCEEDS.items()},
+}
+BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 
 def gap_scale(promise: Guarantee, k: float) -> float:

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.report.plots import COLOURS, MARKERS, line_key
-from tcdp_sim.study import groups
 
 ALGORITHMS = {
     "generalized_histogram": "Alg. 21",
@@ -69,7 +68,7 @@ def size(k: float) -> str:
 def _label(row) -> str:
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
-        label += f", {groups.named('noise', row['noise'])['label']}{_omega(row)}"
+        label += f", {row['noise_label']}{_omega(row)}"
         return label + (", counted as 2m queries" if accounting == "paper" else "")
     return label + (f" ({ACCOUNTED[accounting]})" if accounting else "")
 

@@ -15,8 +15,8 @@ from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_l
 from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import by_chance, cell_mechanism
-from tcdp_sim.summaries.summary import INTERVAL
+from tcdp_sim.results import by_chance, cell_mechanism, noise_labels
+from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
 
@@ -29,7 +29,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated)])
+    noises = noise_labels(flat)
+    rows = enumerate(simulated)
+    return pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row.get("noise") or ""] for i, row in rows])
 
 
 def _row(mechanism: InteriorPoint, ds: dict) -> dict:
@@ -39,9 +41,8 @@ def _row(mechanism: InteriorPoint, ds: dict) -> dict:
     row |= {"n": mechanism.n} | {name: told[name] for name in ("required_n", "accounting", "beta", "split")}
     if mechanism.method in methods.UNPROVED:
         row["required_n"] = np.nan
-    row |= {f"success{end}": ds[f"success{end}"] for end in INTERVAL}
-    row["success_exact"] = _exact(mechanism)
-    row |= {f"{name}_mean": ds[f"{name}_mean"] for name in ("depth", "rank_error")}
+    row |= {f"success{end}": ds.get(f"success{end}", np.nan) for end in columns.WITH_EXACT}
+    row |= {name: ds[name] for name in map(columns.mean, ("depth", "rank_error"))}
     row |= {name: ds[name] for name in mechanism.events if name != "success"}
     row["zcdp_least_n"] = records_needed.zcdp_least_n(row["rho"], mechanism.log2_k)
     row["tcdp_least_n"] = _tcdp_least(row, mechanism)
@@ -55,7 +56,7 @@ def _tcdp_least(row, mechanism):
     return records_needed.tcdp_least_n(row["rho"], row["omega"], mechanism.log2_k) if known else np.nan
 
 
-def _exact(mechanism: InteriorPoint) -> float:
+def _success(mechanism: InteriorPoint) -> float:
     if mechanism.method == "exponential":
         return exponential_success(mechanism.profile, mechanism.scale)
     if mechanism.method == "binary_search":
@@ -63,6 +64,9 @@ def _exact(mechanism: InteriorPoint) -> float:
     if len(mechanism.recipes) == 1 and mechanism.log2_k <= EXACT_UP_TO:
         return exact_law.success_probability(mechanism.profile, mechanism.recipes[0])
     return np.nan
+
+
+EXACT = {"success": _success}
 
 
 def report(table: pd.DataFrame, console) -> None:

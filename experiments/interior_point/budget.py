@@ -6,7 +6,6 @@ import pandas as pd
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
 from tcdp_sim.report.plots import COLOURS, MARKERS, new_figure, plain_log_axis
-from tcdp_sim.study import groups
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
 DEPTHS = (1, 2, 3)
@@ -17,12 +16,15 @@ def spent_table(table) -> pd.DataFrame:
     rows = []
     chosen = table[table["method"] == "one_level"]
     for (noise, rho, omega, log2_k), part in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
-        spec, (accounting, beta, split) = groups.named("noise", noise), part[["accounting", "beta", "split"]].iloc[0]
-        how = {"family": spec["family"], "calibration": spec["calibration"], "accounting": accounting, "split": split}
+        row = part.iloc[0]
+        how = {"family": row["noise_family"], "calibration": row["noise_calibration"]}
+        how |= {name: row[name] for name in ("accounting", "split")}
+        beta = row["beta"]
         asked, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
         needed = records_needed.needs(bought, log2_k, records_needed.required_n(bought, log2_k, beta), beta)
         for step, records in zip(methods.ledger("one_level", asked, log2_k), (needed.gap, needed.node, needed.ends)):
             told = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
+            told["noise_label"] = row["noise_label"]
             rows.append(told | {"rho_spent": step.guarantee.rho, "records": records, "source": step.source})
     return pd.DataFrame(rows)
 
@@ -39,7 +41,7 @@ def budget_figure(spent):
             for i, (step, part) in enumerate(here.groupby("step", sort=False)):
                 axes.bar(names, part[value], bottom=base, color=COLOURS[i + 1], label=step, hatch=("", "//", "..")[i])
                 base += part[value].to_numpy()
-        column[0].set_title(groups.named("noise", noise)["label"])
+        column[0].set_title(here["noise_label"].iloc[0])
         column[1].set_xlabel("domain size k")
         column[1].tick_params(axis="x", labelsize=8)
     grid[0, 0].set_ylabel("privacy budget ρ of each step")

@@ -6,7 +6,6 @@ from scipy.special import ndtri
 
 from tcdp_sim.interior.methods import WEAKER
 from tcdp_sim.report.plots import COLOURS, MARKERS
-from tcdp_sim.study.groups import named
 
 GOAL = 0.95
 LABELS = {
@@ -25,6 +24,7 @@ LABELS = {
 }
 WEAKER_LOOK = {"color": "#888888", "marker": "x", "linestyle": "-."}
 SERIES = ("method", "noise", "rho", "omega")
+KNOWN = ("noise_label", "required_n", "zcdp_least_n", "tcdp_least_n", "beta")  # of a series and k, at every n
 
 
 def worst(table: pd.DataFrame) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
     """
     rows = []
     for key, part in worst(table).groupby([*SERIES, "log2_k"], dropna=False, sort=False):
-        known = {name: part[name].iloc[0] for name in ("required_n", "zcdp_least_n", "tcdp_least_n", "beta")}
+        known = {name: part[name].iloc[0] for name in KNOWN if name in part}
         n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
         for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
             known[name] = crossing(n, np.minimum(part[curve], most).to_numpy(), goal)
@@ -75,13 +75,17 @@ def crossing(n, success, goal):
 
 def styles(table) -> dict:
     """(method, noise, omega) -> label, colour, marker and line of that series."""
-    told = table[["method", "noise", "omega"]].astype(object)
-    keys = sorted(dict.fromkeys(map(tuple, told.where(told.notna(), "").to_numpy())), key=lambda key: key[0] == WEAKER)
+    named = table[["method", "noise", "omega", "noise_label"]].astype(object)
+    labels = {tuple(row[:3]): row[3] for row in named.where(named.notna(), "").to_numpy()}
+    keys = sorted(labels, key=lambda key: key[0] == WEAKER)
     looks = [
         {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "linestyle": "-"}
         for i in range(len(keys))
     ]
-    return {key: {"label": label(*key)} | (WEAKER_LOOK if key[0] == WEAKER else look) for key, look in zip(keys, looks)}
+    return {
+        key: {"label": label(key[0], labels[key], key[2])} | (WEAKER_LOOK if key[0] == WEAKER else look)
+        for key, look in zip(keys, looks)
+    }
 
 
 def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
@@ -89,11 +93,9 @@ def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
     return found[found["n95"].notna() & (found["method"] != WEAKER)]
 
 
-def label(method, noise, omega):
-    """What a series is called; noise and omega may be ""."""
-    said = LABELS[method]
-    if noise:
-        said += ": " + named("noise", noise)["label"]
+def label(method, noise_label, omega):
+    """What a series is called; noise_label and omega may be ""."""
+    said = LABELS[method] + (f": {noise_label}" if noise_label else "")
     return said + (f", ω = {omega:.3g}" if omega != "" else "")
 
 

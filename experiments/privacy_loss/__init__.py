@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,16 +9,33 @@ import xarray as xr
 from rich import box
 from rich.markup import escape
 from rich.table import Table
+from tcdp_sim.experiments.privacy_loss.exact_values import (
+    BOUND,
+    EXACT,
+    LOSS,
+    PROFILE,
+    RENYI,
+    TAIL,
+    UNITS,
+    exact_value,
+    promised,
+)
 from tcdp_sim.experiments.privacy_loss.figures import figures, middle_rho
 
-from tcdp_sim import exact
 from tcdp_sim.mechanisms import PrivacyLoss
-from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
-from tcdp_sim.results import by_chance, cell_mechanism, chance_of_quantiles, mean_interval, sample_skewness
+from tcdp_sim.results import (
+    by_chance,
+    cell_mechanism,
+    chance_of_quantiles,
+    mean_interval,
+    noise_labels,
+    sample_skewness,
+)
+from tcdp_sim.store import columns
 
 FINE = 200  # points of the exact curves
 
-__all__ = ["figures", "reference", "report"]
+__all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
 
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
 QUANTITIES = {  # name -> (what it is a function of, title on the terminal)
@@ -37,22 +53,25 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     divergence of order `at` in nats. `simulated` with `mcse` and 95% interval `lower`, `upper`; `exact`; `promised`:
     the most that the noise's guarantee allows (NaN where it says nothing).
     """
-    rows, curves = [], {}
+    rows, curves, noises = [], {}, noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
         mechanism = cell_mechanism(flat, i)
-        labels = {name: cell[name] for name in LABELS if name in cell}
+        labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell["noise"]]
         labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
         for quantity, at, found in _simulated(mechanism, cell, flat.isel(cell=i)):
-            drawn = _rows(labels | {"trials": cell["trials"]}, mechanism, quantity, at, found)
+            known = _published(flat.isel(cell=i), quantity, at)
+            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, found, *known)
             rows += _judged(drawn, flat, i, quantity)
             curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
     for (_, quantity), (labels, mechanism, seen) in curves.items():
         at = (np.geomspace if quantity == "renyi" else np.linspace)(min(seen), max(seen), FINE)
-        rows += _rows(labels | {"trials": 0}, mechanism, quantity, at, np.full((4, FINE), np.nan))
+        known = exact_value(mechanism, quantity, at), promised(mechanism, quantity, at)
+        rows += _rows(labels | {"trials": 0}, quantity, at, np.full((4, FINE), np.nan), *known)
     return pd.DataFrame(rows)
 
 
+PUBLISHED = {"quantile": LOSS, "tail": TAIL, "profile": PROFILE, "renyi": RENYI}
 OBSERVABLES = {"tail": "loss_tail", "profile": "hockey_stick", "renyi": "renyi_excess"}
 
 
@@ -65,10 +84,17 @@ def _judged(rows, flat, i, quantity) -> list[dict]:
     return [row | {"p_value": chance} for row, chance in zip(rows, chances)]
 
 
-def _rows(labels, mechanism, quantity, at, found):
-    columns = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), found))
-    columns |= {"exact": _exact(mechanism, quantity, at), "promised": _promised(mechanism, quantity, at)}
-    numbers = (dict(zip(columns, map(float, row))) for row in zip(*columns.values()))
+def _published(ds, quantity, at) -> Iterator[np.ndarray]:
+    """The exact values and the most that is promised, as published; NaN where they are not."""
+    for ending in (columns.EXACT, columns.BOUND):
+        name = PUBLISHED[quantity] + ending
+        yield np.broadcast_to(ds[name].values if name in ds else np.nan, len(at))
+
+
+def _rows(labels, quantity, at, found, truth, allowed):
+    parts = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), found))
+    parts |= {"exact": truth, "promised": allowed}
+    numbers = (dict(zip(parts, map(float, row))) for row in zip(*parts.values()))
     return [labels | {"quantity": quantity} | row for row in numbers]
 
 
@@ -82,48 +108,18 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
     if mechanism.order is not None:
         yield "renyi", np.array([mechanism.order]), _divergence(mechanism.order, cell)
     if mechanism.epsilon is None and mechanism.order is None:
-        found = [ds[f"privacy_loss_quantile{end}"].values for end in ("", "_mcse", "_lower", "_upper")]
+        found = [ds[LOSS + end].values for end in columns.INTERVAL]
         yield "quantile", ds["quantile"].values, np.array(found)
 
 
 def _divergence(order, cell):
     """The divergence of an order from the mean of e^((order - 1) L) - 1, which is inf if infinite or above 1e150."""
-    if cell["renyi_excess_nonfinite"] == cell["trials"] > 0:
+    if cell["renyi_excess" + columns.NONFINITE] == cell["trials"] > 0:
         return np.array([[np.inf], [0.0], [np.log(PrivacyLoss.largest) / (order - 1)], [np.inf]])
     mean, mcse, low, high = mean_interval(cell, "renyi_excess")
     ends = np.maximum([low, mean, high], 0)
     low, middle, high = np.log1p(ends) / (order - 1)
     return np.array([[middle], [mcse / (1 + mean) / (order - 1)], [low], [high]])
-
-
-def _exact(mechanism: PrivacyLoss, quantity, at):
-    noise, shift = mechanism.noise, mechanism.shift
-    if quantity == "profile":
-        return exact.hockey_stick(noise, shift, at).estimate
-    if quantity == "renyi":
-        return exact.renyi_divergence(noise, shift, at).estimate
-    losses = exact.PrivacyLossDistribution(noise, shift)
-    return losses.sf(at) if quantity == "tail" else losses.ppf(at)
-
-
-def _promised(mechanism: PrivacyLoss, quantity, at):
-    promise = _promise(mechanism)
-    if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
-        return np.full(len(at), np.nan)
-    if quantity == "profile":
-        return [delta_at(promise, x) if x >= 0 else np.nan for x in at]
-    bound = partial(loss_tail_bound, promise) if quantity == "tail" else renyi_bound(promise)
-    return [bound(x) for x in at]
-
-
-def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
-    """The promise at the mechanism's shift: its own up to 1, that for groups beyond; None where nothing is promised."""
-    if mechanism.promise is None:
-        return None
-    try:
-        return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
-    except ValueError:
-        return None
 
 
 def report(table: pd.DataFrame, console) -> None:
@@ -147,8 +143,8 @@ def _terminal_table(quantity, rows):
     for row in rows.sort_values("at", kind="stable").to_dict("records"):
         omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
         numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
-        promised = "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"
-        out.add_row(escape(row["noise"] + omega), *numbers, promised)
+        allowed = "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"
+        out.add_row(escape(row["noise"] + omega), *numbers, allowed)
     return out
 
 

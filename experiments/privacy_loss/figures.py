@@ -8,7 +8,6 @@ import pandas as pd
 
 from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
 from tcdp_sim.report.plots import GREY, line_key, new_figure, points, series_styles
-from tcdp_sim.study import groups
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
 ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
@@ -38,7 +37,7 @@ def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
 
 def _named(table):
     """What each row's line is called: its noise and, where they differ, omega, delta and shift."""
-    names = table["noise"].map(lambda noise: groups.named("noise", noise)["label"])
+    names = table["noise_label"].copy()
     for name, sign in SIGNS.items():
         if name != "rho" and name in table and table[name].nunique() > 1:
             names += table[name].map(lambda value, sign=sign: "" if value != value else f", {sign} {value:.4g}")

@@ -14,14 +14,34 @@ from tcdp_sim.experiments.subsampling.task_figures import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
-from tcdp_sim.results import by_chance, cell_mechanism, sample_skewness
-from tcdp_sim.study import groups
+from tcdp_sim.results import by_chance, cell_mechanism, noise_labels, sample_skewness
+from tcdp_sim.store import columns
+from tcdp_sim.summaries.estimates import NORMAL
 
-NORMAL = 1.959963984540054  # 97.5% point
 LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
 TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
 FINE = 120
+
+
+def _square_error(part: int):
+    """The expected square error, all of it (0) or what sampling makes of it (1); NaN for what has none."""
+
+    def value(mechanism: Subsampled) -> float:
+        plain = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is None
+        return known.square_error(mechanism)[part] if plain else np.nan
+
+    return value
+
+
+def _loss_tail(mechanism: Subsampled) -> float:
+    tail = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is not None
+    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)) if tail else np.nan
+
+
+ERRORS = ("square_error", "square_sampling_error")
+EXACT = {columns.mean(name): _square_error(part) for part, name in enumerate(ERRORS)}
+EXACT |= {columns.mean("loss_tail"): _loss_tail}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -35,24 +55,23 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     (`epsilon`), else of the base; only rows with the same one compare like with like.
     """
     rows, lines = [], {}
+    noises = noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
         mechanism = cell_mechanism(flat, i)
-        labels = {name: cell[name] for name in LABELS if name in cell}
+        labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
         labels |= {"fraction": mechanism.sampling.fraction, "trials": cell["trials"], "relation": _relation(cell)}
         if not isinstance(mechanism, SubsampledHistogram):
-            given = [name for name in TASKS if cell.get(f"{name}_mean") == cell.get(f"{name}_mean") is not None]
-            rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan, np.nan) for name in given]
+            given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
+            rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given]
         elif mechanism.threshold is not None:
-            truth = known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)
             skewness = sample_skewness(flat, i, "loss_tail")
-            rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, truth, skewness))
+            rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, skewness))
             lines[labels["noise_law"], mechanism.fraction] = mechanism, labels
         else:
-            total, sampling = known.square_error(mechanism)
-            for series, truth in (("square_error", total), ("square_sampling_error", sampling)):
+            for series in ERRORS:
                 skewness = sample_skewness(flat, i, series)
-                rows.append(labels | _measured("error", cell, series, mechanism.fraction, truth, skewness))
+                rows.append(labels | _measured("error", cell, series, mechanism.fraction, skewness))
     for mechanism, labels in lines.values():
         rows += _tail_line(mechanism, labels, rows)
     for rho in sorted({labels["rho"] for _, labels in lines.values()}):
@@ -67,8 +86,9 @@ def _relation(cell) -> str:
     return scheme.outer if target is not None and target == target else scheme.base
 
 
-def _measured(figure, cell, observable, at, truth, skewness):
-    mean, mcse = cell[f"{observable}_mean"], cell[f"{observable}_mean_mcse"]
+def _measured(figure, cell, observable, at, skewness):
+    name = columns.mean(observable)
+    mean, mcse, truth = cell[name], cell[name + columns.MCSE], cell.get(name + columns.EXACT, np.nan)
     ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
     ends["unit"] = Subsampled.observables[observable].unit
     found = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
@@ -165,5 +185,5 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 def _named(part):
     """With a column `label`: the noise and its omega, if it has one."""
-    label = part["noise"].map(lambda noise: groups.named("noise", noise)["label"])
-    return part.assign(label=label + part["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}"))
+    omegas = part["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}")
+    return part.assign(label=part["noise_label"] + omegas)

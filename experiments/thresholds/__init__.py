@@ -8,11 +8,14 @@ import pandas as pd
 import xarray as xr
 from rich import box
 from rich.table import Table
-from tcdp_sim.experiments.thresholds.compared import MIDDLE, exact_values, interval, kept, left_out, lines
+from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.report.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.results import cell_mechanism
+from tcdp_sim.store import columns
+
+__all__ = ["BOUND", "EXACT", "figures", "reference", "report"]
 
 BAND = (0.05, 0.5, 0.95)
 SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
@@ -29,7 +32,7 @@ LABELS = {
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
 
-    `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where there are any (`compared.exact_values`).
+    `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where there are any (`compared.EXACT`).
     `sup_error`: over all j, in records (trees: over the data and their predecessors alone, a lower bound);
     `value_at_q..`, `true_at_q..`: the true quantiles and the true CDF there; `cdf_at_q.._q05` to `_q95`: quantiles of
     the private CDF there, as shares of n.
@@ -45,23 +48,26 @@ def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
     row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
-        row |= {f"{name}{end}": ds[f"{name}_mean{end}"].item() for end in ("", "_mcse")}
-        row[f"{name}_q95"] = ds[f"{name}_quantile"].sel(quantile=0.95).item()
+        row |= {f"{name}{end}": ds[columns.mean(name) + end].item() for end in ("", columns.MCSE)}
+        row[f"{name}_q95"] = ds[columns.quantile(name)].sel(quantile=0.95).item()
     finder = getattr(mechanism.plan, "finder", None)
     row |= {"window": finder.m, "proved_window": finder.needed} if finder else {}
     row["sup_error_bound"] = mechanism.thresholds.get("sup_error", {}).get("bound", np.nan)
-    row |= {f"{MIDDLE}{end}": ds[f"{MIDDLE}_mean{end}"].item() for end in ("", "_mcse")}
-    if "sup_error_exceeds_bound" in ds:
-        row |= {f"exceeds_bound{end}": ds[f"sup_error_exceeds_bound{end}"].item() for end in ("", "_lower", "_upper")}
+    row |= {f"{MIDDLE}{end}": ds[columns.mean(MIDDLE) + end].item() for end in ("", columns.MCSE)}
+    if EXCEEDS in ds:
+        row |= {f"exceeds_bound{end}": ds[EXCEEDS + end].item() for end in ("", columns.LOWER, columns.UPPER)}
     ends = interval(row["median_rank_error"], row["median_rank_error_mcse"], row["n"], row["trials"])
-    row |= {f"median_rank_error{end}": value for end, value in ends.items()} | exact_values(mechanism)
+    row |= {f"median_rank_error{end}": value for end, value in ends.items()}
+    for name in ("median_rank_error", MIDDLE):
+        published = columns.mean(name) + columns.EXACT
+        row[name + columns.EXACT] = ds[published].item() if published in ds else np.nan
     for p in LEVELS:
         name = f"cdf_at_q{round(100 * p):02d}"
         value = mechanism.records.quantile(p)
         row[f"value_at_q{round(100 * p):02d}"] = value
         row[f"true_at_q{round(100 * p):02d}"] = mechanism.records.ranks([value])[0] / mechanism.records.n
         for level in BAND:
-            row[f"{name}_q{round(100 * level):02d}"] = ds[f"{name}_quantile"].sel(quantile=level).item()
+            row[f"{name}_q{round(100 * level):02d}"] = ds[columns.quantile(name)].sel(quantile=level).item()
     return row
 
 
@@ -155,8 +161,8 @@ def _looks(table):
 
 def _cdf(part, looks):
     count = len(part)
-    columns = min(count, 2)
-    figure, grid = new_figure(-(-count // columns), columns, 5.2 * columns, 3.3 * -(-count // columns) + 0.9)
+    across = min(count, 2)
+    figure, grid = new_figure(-(-count // across), across, 5.2 * across, 3.3 * -(-count // across) + 0.9)
     grid = grid.ravel()
     for axes in grid[count:]:
         axes.set_axis_off()
@@ -174,7 +180,7 @@ def _cdf(part, looks):
         off = f"largest error {row['sup_error_share']:.2%} of n"
         ends = min(0, *low) - 0.03, max(1, *high) + 0.03
         axes.set(title=f"{_label(row['method'])}\n{off}", ylim=ends, xlabel="domain element j")
-    for axes in grid[::columns]:
+    for axes in grid[::across]:
         axes.set_ylabel("share of records up to j")
     keys = {
         "true CDF, at its quantiles": line_key("#000000"),

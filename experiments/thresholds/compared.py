@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.interior.records_needed import BETA
+from tcdp_sim.mechanisms import Thresholds
+from tcdp_sim.store import columns
 from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
 
 MIDDLE = "cdf_at_q50"
@@ -15,14 +17,29 @@ LEFT_OUT = {
 NOT_YET = -np.log(0.025)  # hits that may be expected where there is none, with probability 2.5%
 
 
-def exact_values(mechanism) -> dict[str, float]:
-    """Exact means, NaN where none is known: the rank error of the binary search; a noisy tree's CDF, which is right
-    on average, at the true median."""
-    records, method = mechanism.records, mechanism.method
-    search = method == "binary_search"
-    missed = mean_rank_error(records, (records.n + 1) // 2, mechanism.promise.rho) if search else np.nan
-    middle = records.ranks([records.quantile(0.5)])[0] / records.n if method.startswith("tree_") else np.nan
-    return {"median_rank_error_exact": missed, f"{MIDDLE}_exact": middle}
+def _rank_error(mechanism: Thresholds) -> float:
+    """The mean rank error of the binary search; of no other method it is known."""
+    if mechanism.method != "binary_search":
+        return np.nan
+    return mean_rank_error(mechanism.records, (mechanism.records.n + 1) // 2, mechanism.promise.rho)
+
+
+def _cdf_at_the_median(mechanism: Thresholds) -> float:
+    """The true CDF at the true median, which is the mean of a noisy tree's; of no other method it is known."""
+    records = mechanism.records
+    trees = mechanism.method.startswith("tree_")
+    return records.ranks([records.quantile(0.5)])[0] / records.n if trees else np.nan
+
+
+def _exceeds_claim(mechanism: Thresholds) -> float:
+    """The probability with which an error may be above its proved bound."""
+    proved = "bound" in mechanism.thresholds.get("sup_error", {})
+    return 1 - kept(mechanism.method, mechanism.beta) if proved else np.nan
+
+
+EXCEEDS = columns.exceeds("sup_error", "bound")
+EXACT = {columns.mean("median_rank_error"): _rank_error, columns.mean(MIDDLE): _cdf_at_the_median}
+BOUND = {EXCEEDS: _exceeds_claim}
 
 
 def left_out(done) -> str:

@@ -27,10 +27,28 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.results import by_chance, cell_mechanism, mean_interval, sample_skewness
+from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves
 
-__all__ = ["figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+
+
+EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter is read off the mean of the former
+
+
+def _divergence(mechanism: PrivacyLoss) -> float:
+    """Renyi divergence of the cell's order."""
+    return float(exact.renyi_divergence(mechanism.noise, 1.0, mechanism.order).estimate)
+
+
+def _excess(mechanism: PrivacyLoss) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.expm1((mechanism.order - 1) * _divergence(mechanism)))
+
+
+EXACT = {EXCESS: _excess, RENYI: _divergence}
+UNITS = {RENYI: "nats"}
 
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
@@ -94,9 +112,8 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
     order, trials = mechanism.order, cell["trials"]
     per_nat = told["coordinates"] / (told["rho"] * order)
-    divergence = exact.renyi_divergence(mechanism.noise, 1.0, order).estimate
-    row = {"order": order, "ratio_exact": per_nat * divergence}
-    if cell["renyi_excess_nonfinite"] == trials > 0:
+    row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}
+    if cell["renyi_excess" + columns.NONFINITE] == trials > 0:
         least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
         return row | {"ratio": np.inf, "ratio_mcse": 0.0, "ratio_lower": least, "ratio_upper": np.inf}
     mean, mcse, lower, upper = mean_interval(cell, "renyi_excess")

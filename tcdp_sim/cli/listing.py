@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from tcdp_sim.errors import UserError, reason
-from tcdp_sim.store import certificate, journal, locks, provenance, sealed
+from tcdp_sim.store import certificate, journal, locks, provenance
+from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import CHUNK
 
 
@@ -91,7 +92,7 @@ def _json(path: Path):
     """What a JSON file says; nothing if it cannot be read."""
     try:
         text = path.read_bytes()
-        found = {} if path.name == provenance.NAME and sealed.broken(text) else json.loads(text)
+        found = {} if path.name == provenance.NAME and is_broken(text) else json.loads(text)
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,7 +9,7 @@ from tcdp_sim.engine import stopping
 from tcdp_sim.engine.simulate import Batch, Task, run
 from tcdp_sim.study.cells import Cell
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.summaries.summary import from_bytes
+from tcdp_sim.summaries.encoding import from_bytes
 
 SECONDS = 1.0
 TRIALS = 10_000

@@ -1,6 +1,8 @@
 """A study is run: what is missing is simulated and kept, and the snapshot published. No terminal in here."""
 
 import errno
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tcdp_sim import log
@@ -10,8 +12,10 @@ from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.errors import Failure, UserError, reason
 from tcdp_sim.log import Tell
 from tcdp_sim.store import certificate, provenance, table
+from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, RunWriter, open_run
 from tcdp_sim.streams import fingerprint
+from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.cells import Cell
 from tcdp_sim.study.settings import Settings
@@ -29,9 +33,10 @@ def prepare(settings: Settings) -> Study:
     return studies.prepare(settings)
 
 
-def execute(study: Study, tell: Tell) -> int:
+def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES) -> int:
     """Simulate what is missing, publish the snapshot; how many cells have no numbers because of errors.
 
+    exact_values: what the experiment knows beside what is simulated, to be published with it.
     Raises KeyboardInterrupt that says what is kept, Failure at the first error unless on_error=continue.
     """
     run = open_run(study)
@@ -39,12 +44,12 @@ def execute(study: Study, tell: Tell) -> int:
         with run.lock(), log.kept(study.folder):
             for line in study.notes:
                 tell(line)
-            return _execute(study, run, tell)
+            return _execute(study, run, tell, exact_values)
     except OSError as problem:
         raise cannot_write(study, problem) from problem
 
 
-def _execute(study: Study, run: Run, tell: Tell) -> int:
+def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> int:
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
         tell(f"journal/{name}: {count} damaged stretches; what they held counts as missing")
@@ -63,7 +68,7 @@ def _execute(study: Study, run: Run, tell: Tell) -> int:
         _report(study, run, wanted, tell)
     if len(failed) == len(cells):
         raise Failure("every cell ended with an error (see problems.csv)")
-    run.publish(_dataset(study, run, wanted))
+    run.publish(_dataset(study, run, wanted, exact_values))
     certificate.write(study, run, wanted)
     return len(failed)
 
@@ -152,14 +157,22 @@ def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:
     problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
 
 
-def _dataset(study: Study, run: Run, wanted: dict[str, int]) -> "xr.Dataset":
+def _dataset(study: Study, run: Run, wanted: Mapping[str, int], exact_values: ExactValues) -> "xr.Dataset":
     def summary(cell: Cell) -> Summary | None:
         chunks = range(wanted[cell.id])
         return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
 
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
-    cells, attributes = study.plan.cells, study.attributes()
-    return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted)
+    cells = study.plan.cells
+    attributes = study.attributes() | {"noises": json.dumps(_noises(cells))}
+    return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values)
+
+
+def _noises(cells) -> dict[str, dict[str, str]]:
+    """Name -> label, family and calibration of the noises of the cells, so that a reader needs no config."""
+    names = dict.fromkeys(cell.coords["noise"] for cell in cells if cell.coords.get("noise"))
+    specs = {name: groups.named("noise", name) for name in names}
+    return {name: {key: spec[key] for key in ("label", "family", "calibration")} for name, spec in specs.items()}
 
 
 def cannot_write(study: Study, problem: OSError) -> Exception:

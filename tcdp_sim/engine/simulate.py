@@ -19,8 +19,10 @@ from tcdp_sim import registry
 from tcdp_sim.arrays import Ints
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.streams import fingerprint, generator
+from tcdp_sim.summaries.encoding import to_bytes
+from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import Summary, relative_mcse, summarise, to_bytes
+from tcdp_sim.summaries.summary import Summary, summarise
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from math import ceil, inf, isnan
 
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.summaries.summary import Distribution, Summary, mean, proportion
+from tcdp_sim.summaries.estimates import mean, proportion
+from tcdp_sim.summaries.summary import Distribution, Summary
 
 GROWTH = 4
 MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.store import columns
 from tcdp_sim.summaries.summary import batch_sizes
 from tcdp_sim.texts import write_csv
-
-ENDING = "_batch_mean"
 
 
 def differences(flat) -> pd.DataFrame:
@@ -24,14 +23,14 @@ def differences(flat) -> pd.DataFrame:
     cell's), quantity, difference, its mcse and degrees_of_freedom, and times_fewer_trials: how many times as many
     trials independent cells would need for the same standard error. No rows where nothing is shared.
     """
-    names = [name.removesuffix(ENDING) for name in flat if name.endswith(ENDING)]
+    names = columns.batched(flat)
     share, axes = json.loads(flat.attrs.get("share", "[]")), json.loads(flat.attrs["axes"])
-    columns = {axis: flat[axis].values for axis in axes}
+    values = {axis: flat[axis].values for axis in axes}
     shared = [axis for axis in axes if axis in share]
     rows = []
     for first, other in _pairs(flat) if names else ():
-        about = {axis: column[other] for axis, column in columns.items()}
-        about |= {f"{axis}_less": columns[axis][first] for axis in shared}
+        about = {axis: column[other] for axis, column in values.items()}
+        about |= {f"{axis}_less": values[axis][first] for axis in shared}
         for name in names:
             found = _compared(flat, name, first, other)
             if found:
@@ -62,7 +61,7 @@ def _pairs(flat):
 
 
 def _compared(flat, name, first, other) -> dict[str, float] | None:
-    a, b = (flat[f"{name}{ENDING}"].values[i] for i in (other, first))
+    a, b = (flat[columns.batch_mean(name)].values[i] for i in (other, first))
     sizes = batch_sizes(int(flat.attrs["trials_per_chunk"]))
     chunks = min(int(flat["trials"].values[i]) for i in (first, other)) // sizes.sum()
     n = chunks * len(sizes)

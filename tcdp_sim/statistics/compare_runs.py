@@ -13,9 +13,9 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
-from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES, beyond_chance
-from tcdp_sim.statistics.two_samples import ROUNDING, same_mean, same_share
-from tcdp_sim.summaries.summary import in_order
+from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, ROUNDING, beyond_chance, same_mean, same_share
+from tcdp_sim.store import columns
+from tcdp_sim.summaries.bins import in_order
 
 NO_LAW = ("version", "stream")  # of a stored law: how it is drawn, not what is drawn
 COLUMNS = ["row", "row_there", "quantity", "here", "there", "distance", "p_value"]
@@ -71,7 +71,7 @@ def _identical(here, there, rows) -> np.ndarray:
     same = np.ones(len(rows), dtype=bool)
     for name in _both(here, there):
         per_cell = here[name].dims == there[name].dims == ("cell",)
-        if per_cell and (name == "trials" or name.endswith(("_count", "_mean", "_min", "_max", "_nonfinite"))):
+        if per_cell and (name == "trials" or name.endswith(columns.COUNTED)):
             a, b = _pair(here, there, name, rows)
             same &= (a == b) | (np.isnan(a) & np.isnan(b))
     for name in _observables(here, there):
@@ -84,19 +84,19 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
     """For each quantity the comparisons that might be alarms, and how many were made."""
     trials = _pair(here, there, "trials", rows)
     for name in _observables(here, there):
-        lost = _pair(here, there, f"{name}_nonfinite", rows)
+        lost = _pair(here, there, name + columns.NONFINITE, rows)
         finite = [n - k for n, k in zip(trials, lost)]
-        means = _pair(here, there, f"{name}_mean", rows)
-        deviations = _pair(here, there, f"{name}_sd", rows)
+        means = _pair(here, there, columns.mean(name), rows)
+        deviations = _pair(here, there, name + columns.DEVIATION, rows)
         use = np.isfinite(deviations).all(axis=0) & (np.min(finite, axis=0) > 1)
         tested = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
-        yield _kept(rows[use], f"{name}_mean", *(m[use] for m in means), *tested)
+        yield _kept(rows[use], columns.mean(name), *(m[use] for m in means), *tested)
         use = np.max(lost, axis=0) > 0
         shares = [k[use] / n[use] for k, n in zip(lost, trials)]
-        yield _kept(rows[use], f"{name}_nonfinite", *shares, *_shares(lost, trials, use))
+        yield _kept(rows[use], name + columns.NONFINITE, *shares, *_shares(lost, trials, use))
         yield from _quantiles(here, there, name, rows)
     for name in _proportions(here, there):
-        values, hits = _pair(here, there, name, rows), _pair(here, there, f"{name}_count", rows)
+        values, hits = _pair(here, there, name, rows), _pair(here, there, name + columns.COUNT, rows)
         use = np.isfinite(values).all(axis=0) & _same_threshold(here, there, name, rows)
         yield _kept(rows[use], name, *(v[use] for v in values), *_shares(hits, trials, use))
 
@@ -146,8 +146,8 @@ def _shares(hits, trials, use):
 
 def _same_threshold(here, there, name, rows):
     """Whether what is exceeded is the same; of what is no exceedance, yes."""
-    threshold = name.replace("_exceeds_", "_")
-    if threshold == name:
+    threshold = columns.threshold_of(name)
+    if threshold is None:
         return np.ones(len(rows), dtype=bool)
     a, b = _pair(here, there, threshold, rows)
     return np.abs(a - b) <= ROUNDING * np.abs(a)
@@ -156,9 +156,9 @@ def _same_threshold(here, there, name, rows):
 def _resolution(here, there, rows, made) -> float:
     parts = [np.zeros(0)]
     for name in _observables(here, there):
-        mcse = np.hypot(*_pair(here, there, f"{name}_mean_mcse", rows))
+        mcse = np.hypot(*_pair(here, there, columns.mean(name) + columns.MCSE, rows))
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts.append(mcse / np.abs(_pair(here, there, f"{name}_mean", rows)[0]))
+            parts.append(mcse / np.abs(_pair(here, there, columns.mean(name), rows)[0]))
     found = np.concatenate(parts)
     found = found[np.isfinite(found)]
     return float(-ndtri(FALSE_DISCOVERIES / made / 2) * np.median(found)) if len(found) else np.nan
@@ -169,13 +169,11 @@ def _both(here, there) -> list[str]:
 
 
 def _observables(here, there) -> list[str]:
-    ending = "_histogram_bins"
-    return [name.removesuffix(ending) for name in _both(here, there) if name.endswith(ending)]
+    return columns.observables(_both(here, there))
 
 
 def _proportions(here, there) -> list[str]:
-    found = [name.removesuffix("_count") for name in _both(here, there) if name.endswith("_count")]
-    return [name for name in found if name in here and name in there]
+    return columns.proportions(_both(here, there))
 
 
 def _pair(here, there, name, rows) -> tuple[np.ndarray, np.ndarray]:
@@ -188,8 +186,8 @@ def _histograms(here, there, name, rows):
 
 
 def _ragged(flat, name, rows):
-    ends = np.cumsum(flat[f"{name}_histogram_bins"].values)
-    keys, counts = (flat[f"{name}_histogram_{part}"].values for part in ("key", "count"))
+    keys, counts, bins = (flat[part].values for part in columns.histogram(name))
+    ends = np.cumsum(bins)
     for row in rows:
         mine = slice(ends[row - 1] if row else 0, ends[row])
         places = in_order(keys[mine])

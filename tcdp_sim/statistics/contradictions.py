@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.statistics.one_sample import skewed
+from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.texts import write_csv
 
 COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals

@@ -1,10 +1,15 @@
-"""Whether two independent samples can have one mean, or one probability of an event: many pairs at once."""
+"""Whether two independent samples can have one mean, or one probability of an event: many pairs at once.
+
+And which of many comparisons chance does not explain, with a promise about how many of those named are false alarms.
+"""
 
 import numpy as np
+import pandas as pd
 from scipy.special import gammaln, ndtr, stdtr
 from scipy.stats import hypergeom
 
 SCREEN = 0.1  # normal p-values above this are not worth an exact one
+FALSE_DISCOVERIES = 0.01  # at most this share of the alarms is expected to be false
 ROUNDING = 1e-12  # relative: no farther apart are the same numbers from two kinds of CPU
 
 
@@ -44,3 +49,19 @@ def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarr
     tails = hypergeom.cdf(hits_a[worth], *law), hypergeom.sf(hits_a[worth] - 1, *law)
     p_value[worth] = np.minimum(2 * np.minimum(*tails), 1.0)
     return distance, p_value
+
+
+def beyond_chance(compared: pd.DataFrame, made: int | None = None) -> pd.DataFrame:
+    """The rows that chance does not explain (Benjamini and Hochberg, JRSS B 57, 1995), worst first.
+
+    compared: one comparison a row, with its `p_value` and `distance`, by which equal p-values are ordered. made: how
+    many comparisons there were; those with a p-value above FALSE_DISCOVERIES are never alarms and may be left out.
+    `attrs["comparisons"]` of the answer repeats it.
+    """
+    made = len(compared) if made is None else made
+    worst = compared.sort_values(["p_value", "distance"], ascending=[True, False], kind="stable", ignore_index=True)
+    allowed = FALSE_DISCOVERIES * (np.arange(len(worst)) + 1) / max(made, 1)
+    passed = np.flatnonzero(worst["p_value"].to_numpy(dtype=float) <= allowed)
+    alarms = worst.iloc[: passed[-1] + 1 if len(passed) else 0].copy()
+    alarms.attrs["comparisons"] = made
+    return alarms

@@ -1,12 +1,17 @@
-"""Trees of files that never change, named by the digest of their bytes: so a reader sees what has happened to one."""
+"""Digests that tell whether what is stored has changed: they name trees, and sealed JSON files carry theirs."""
 
 import hashlib
+import json
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import Any
+
+from tcdp_sim.store import durable
 
 PACKAGES = ("tcdp_sim", "tcdp_sim.conf", "tcdp_sim.experiments")  # our own code: each a folder of its own in a checkout
 DIGITS = 32  # of the digest in a tree's name
+SEAL = "digest"  # the key of a sealed file that has the digest of the others
 SNAPSHOTS = "snapshots"  # where a run's trees lie, beside the link to the newest
 
 
@@ -40,3 +45,26 @@ def changed(tree: Path) -> bool:
     names = {path.name for path in (tree.parent / SNAPSHOTS).glob("*")} | {tree.name}
     names = {name for name in names if is_name(name)}
     return bool(names) and not intact(tree, names)
+
+
+def write_sealed(path: Path, about: Mapping[str, Any]) -> None:
+    """Write plain data as JSON that carries the digest of what it says, at once or not at all. Raises OSError."""
+    durable.write(path, _sealed_text({**about, SEAL: _content_digest(about)}))
+
+
+def is_broken(text: bytes) -> bool:
+    """Whether that is not, byte for byte, what `write_sealed` has written."""
+    try:
+        found = json.loads(text)
+        seal = found.pop(SEAL)
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        return True
+    return seal != _content_digest(found) or text != _sealed_text({**found, SEAL: seal}).encode()
+
+
+def _sealed_text(about) -> str:
+    return json.dumps(about, indent=1, sort_keys=True) + "\n"
+
+
+def _content_digest(about) -> str:
+    return hashlib.blake2b(_sealed_text(about).encode(), digest_size=16).hexdigest()

@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_info
 
 import tcdp_sim
 from tcdp_sim import registry
-from tcdp_sim.store import sealed
-from tcdp_sim.store.digests import PACKAGES
+from tcdp_sim.store import digests
 from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
@@ -50,14 +49,14 @@ def record(
         **({"planned": dict(planned)} if planned else {}),
         **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used here or not
     }
-    sealed.write(folder / NAME, about)
+    digests.write_sealed(folder / NAME, about)
     return about
 
 
 def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     """What `record` has told, and when it ended; also written to provenance.json. Raises OSError."""
     ended = {**about, "ended": _now()}
-    sealed.write(folder / NAME, ended)
+    digests.write_sealed(folder / NAME, ended)
     return ended
 
 
@@ -67,10 +66,10 @@ def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, 
     heads: those of the journal, which say the same: the newest of them is taken. A new run has none, and no file.
     """
     path = folder / NAME
-    if path.is_file() and not sealed.broken(path.read_bytes()):
+    if path.is_file() and not digests.is_broken(path.read_bytes()):
         return False
     if heads:
-        sealed.write(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
+        digests.write_sealed(path, max(heads, key=lambda head: (str(head.get("time")), str(head.get("ended", "")))))
     elif path.exists():
         record(folder, config)
     return bool(heads) or path.exists()
@@ -96,7 +95,7 @@ def _processor() -> str:
 
 def _git() -> dict[str, Any]:
     """Commit and dirty flag of the source tree, if the package runs from one."""
-    folders = [str(resources.files(package)) for package in PACKAGES]
+    folders = [str(resources.files(package)) for package in digests.PACKAGES]
 
     def ask(*words):
         command = ["git", "-C", folders[0], *words]

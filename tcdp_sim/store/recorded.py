@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tcdp_sim.errors import UserError, reason
-from tcdp_sim.store import journal, provenance, sealed
+from tcdp_sim.store import journal, provenance
+from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD
 from tcdp_sim.study.settings import Settings, settings
 
@@ -50,7 +51,7 @@ def _config(folder: Path) -> Mapping[str, Any]:
 def _provenance(folder: Path) -> list[Mapping[str, Any]]:
     try:
         text = (folder / provenance.NAME).read_bytes()
-        return [] if sealed.broken(text) else [json.loads(text)]
+        return [] if is_broken(text) else [json.loads(text)]
     except (OSError, ValueError):
         return []
 

@@ -16,9 +16,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 """
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -26,15 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import xarray as xr
-from zarr.codecs import ZstdCodec
 
 from tcdp_sim.errors import UserError, reason
-from tcdp_sim.store import durable, journal, locks
-from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
+from tcdp_sim.store import durable, journal, locks, snapshot
+from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import decoding
+from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import Summary, from_bytes, merged
+from tcdp_sim.summaries.summary import Summary, merged
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 IDENTITY = "identity"  # a key of a head: what run.json holds
@@ -107,7 +105,7 @@ class Run:
         snapshots = self.folder / SNAPSHOTS
         for half in [*self.folder.iterdir(), *(snapshots.iterdir() if snapshots.is_dir() else ())]:
             if HALF.fullmatch(half.name):
-                _remove(half)
+                snapshot.remove(half)
 
     def record(self, cell: str, chunk: int) -> bytes:
         """The encoded summary of one chunk that is done, as it was written."""
@@ -123,18 +121,9 @@ class Run:
         return merged(from_bytes(self._payload(cell, chunk)) for chunk in chunks)
 
     def publish(self, dataset: xr.Dataset) -> Path:
-        """Write a snapshot and make `results.zarr` point to it, at once or not at all, also when the power fails."""
-        snapshots, link = self.folder / SNAPSHOTS, self.folder / "results.zarr"
-        snapshots.mkdir(exist_ok=True)
+        """Write a snapshot of what the journal holds and make `results.zarr` point to it."""
         journal.sync(self.folder / "journal")
-        final = _written(dataset, snapshots)
-        before = _target(link)
-        if not link.is_symlink() and link.is_dir():
-            _remove(link)  # a copy that followed the link: what it holds is in the journal
-        durable.link(link, final)
-        if before not in (None, final.name):
-            _prune(snapshots, {before, final.name})
-        return link
+        return snapshot.publish(self.folder, dataset)
 
     def _claim(self, path) -> None:
         """UserError unless the folder is ours. An identity that the journal's heads do not know is a damaged one."""
@@ -293,45 +282,6 @@ def _identity(path: Path) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise UserError(f"{path} holds no keys and values; restore it, or choose another name or results_dir")
     return found
-
-
-def _written(dataset: xr.Dataset, snapshots: Path) -> Path:
-    """A tree with the digest of its bytes as name, all of it on the disk."""
-    fresh = durable.unfinished(snapshots / "writing")
-    try:
-        codec = (ZstdCodec(level=3, checksum=True),)
-        encoding = {name: {"compressors": codec} for name in dataset.variables}
-        dataset.to_zarr(fresh, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
-        final = snapshots / tree_digest(fresh)[:DIGITS]
-        if not intact(final, {final.name}):
-            durable.sync_tree(fresh)
-            _remove(final)
-            fresh.rename(final)
-        else:
-            durable.sync_tree(final)  # who wrote it may have been killed before
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-    durable.sync_folder(snapshots)
-    return final
-
-
-def _target(link: Path) -> str | None:
-    """The name of the tree that a link leads to, whether or not it is there."""
-    return Path(os.readlink(link)).name if link.is_symlink() else None
-
-
-def _prune(snapshots: Path, kept: set[str]) -> None:
-    """Remove all but these: what is published now, and what was before, which a reader may still have open."""
-    for path in snapshots.iterdir():
-        if path.name not in kept:
-            _remove(path)
-
-
-def _remove(path: Path) -> None:
-    if path.is_symlink() or not path.is_dir():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def open_run(study: Study) -> Run:

@@ -10,21 +10,23 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.store import columns
+from tcdp_sim.store import exact_values as exact
+from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
+from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.cells import Cell
-from tcdp_sim.summaries.summary import (
-    CONFIDENCE,
-    INTERVAL,
-    RESOLUTION,
-    Distribution,
-    Summary,
-    mean,
-    proportion,
-    quantiles,
-)
+from tcdp_sim.summaries.bins import RESOLUTION
+from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantiles
+from tcdp_sim.summaries.summary import Distribution, Summary
 
 BLOCK = 4096  # cells whose summaries are in memory at a time
-QUANTILES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 _NAN4 = (np.nan,) * 4
+_ENDS = ("lower", "upper")
+_MOMENTS = (
+    *("mean", "Monte Carlo standard error of the mean"),
+    *(f"{end} end of the mean's normal {CONFIDENCE:.0%} interval (NaN if all trials are equal)" for end in _ENDS),
+    *("standard deviation", "smallest", "largest"),
+)
 
 
 def tabulate(
@@ -33,23 +35,27 @@ def tabulate(
     counts: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
     problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
+    exact_values: ExactValues = NO_EXACT_VALUES,
 ) -> xr.Dataset:
     """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None).
 
     counts: digest -> counts of the occupied bins, for every digest that a cell names; problems: (cell id, kind) -> how
-    many of its chunks had an error or a warning. Cells are taken a block at a time, so that memory holds few summaries.
+    many of its chunks had an error or a warning; exact_values: what is known beside what was simulated, published with
+    it. Cells are taken a block at a time, so that memory holds few summaries.
     """
     coming = iter(summaries)
     blocks = [cells[start : start + BLOCK] for start in range(0, len(cells), BLOCK)]
-    parts = [_block(block, list(islice(coming, len(block))), counts, problems) for block in blocks]
+    parts = [_block(block, list(islice(coming, len(block))), counts, problems, exact_values) for block in blocks]
     data = _joined(parts, list(map(len, blocks))) | _data_counts(cells, counts)
-    return xr.Dataset(data, _coordinates(cells), dict(attributes))
+    about = {**attributes, "exact_code": exact_values.code}
+    return xr.Dataset(data, _coordinates(cells), about)
 
 
-def _block(cells, summaries, counts, problems):
+def _block(cells, summaries, counts, problems, exact_values):
     """Variables of some cells: name -> (dimensions, values, attributes)."""
     mechanism = mechanism_class(cells[0].law["mechanism"])
-    thresholds = [mechanism.build(cell.law, counts[cell.counts]).thresholds for cell in cells]
+    built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
+    thresholds = [one.thresholds for one in built]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
@@ -62,6 +68,7 @@ def _block(cells, summaries, counts, problems):
     for name, meaning in mechanism.events.items():
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
+    data |= exact.tabulate(exact_values, built, [cell.id for cell in cells], data)
     return data | _batches(summaries)
 
 
@@ -94,7 +101,7 @@ def _batches(summaries):
         table = np.full((len(found), max(map(len, found))), np.nan)
         for row, means in zip(table, found):
             row[: len(means)] = means
-        out[f"{name}_batch_mean"] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
+        out[columns.batch_mean(name)] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
     return out
 
 
@@ -136,22 +143,26 @@ def _row(values, unit, meaning, dims="cell"):
 
 def _moments(name, about, found):
     rows = np.array([_moment_row(d) for d in found], dtype=float).T
-    names = ("mean", "mean_mcse", "sd", "min", "max")
-    said = ("mean", "Monte Carlo standard error of the mean", "standard deviation", "smallest", "largest")
-    out = {f"{name}_{n}": _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, said)}
+    names = [columns.mean(name) + end for end in INTERVAL]
+    names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
+    out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
     lost = [d.nonfinite if d else 0 for d in found]
-    out |= {f"{name}_nonfinite": _row(lost, "1", f"{about.meaning}: trials that are not finite")}
+    out |= {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
     if any(d and any(d.infinite) for d in found):  # the others of those that are not finite are NaN
         for side, sign in enumerate(("minus", "plus")):
             infinite = [d.infinite[side] if d else 0 for d in found]
-            out[f"{name}_{sign}_infinity"] = _row(infinite, "1", f"{about.meaning}: trials that are {sign} infinity")
+            meaning = f"{about.meaning}: trials that are {sign} infinity"
+            out[name + columns.INFINITE[side]] = _row(infinite, "1", meaning)
     return out
 
 
 def _moment_row(d: Distribution | None):
     if d is None:
-        return (np.nan,) * 5
-    return (*mean(d), d.moments[:, 3].min(), d.moments[:, 4].max())
+        return (np.nan,) * 7
+    centre, mcse, deviation = mean(d)
+    half = NORMAL * mcse if mcse else np.nan  # trials that are all the same tell nothing of their spread
+    ends = centre - half, centre + half
+    return (centre, mcse, *ends, deviation, d.moments[:, 3].min(), d.moments[:, 4].max())
 
 
 def _quantiles(name, about, found):
@@ -164,7 +175,7 @@ def _quantiles(name, about, found):
         f"upper end of an exact {CONFIDENCE:.0%} interval of the quantile",
     )
     return {
-        f"{name}_quantile{end}": _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
+        columns.quantile(name) + end: _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
         for end, part, text in zip(INTERVAL, table, said)
     }
 
@@ -172,11 +183,11 @@ def _quantiles(name, about, found):
 def _histogram(name, about, found):
     keys = [d.keys if d else np.zeros(0, np.int32) for d in found]
     counts = [d.counts if d else np.zeros(0, np.int64) for d in found]
-    entry = f"{name}_entry"
+    entry, (key, count, bins) = columns.entry(name), columns.histogram(name)
     return {
-        f"{name}_histogram_key": _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summary.bin_edges", entry),
-        f"{name}_histogram_count": _row(np.concatenate(counts), "1", f"{about.meaning}: trials in the bin", entry),
-        f"{name}_histogram_bins": _row([len(k) for k in keys], "1", f"bins of the cell along {entry}"),
+        key: _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
+        count: _row(np.concatenate(counts), "1", f"{about.meaning}: trials in the bin", entry),
+        bins: _row([len(k) for k in keys], "1", f"bins of the cell along {entry}"),
     }
 
 
@@ -185,13 +196,14 @@ def _exceedances(name, about, found, thresholds):
     for label in dict.fromkeys(label for row in thresholds for label in row):
         values = [row.get(label, np.nan) for row in thresholds]
         hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in found]
-        out[f"{name}_{label}"] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
-        out |= _proportions(f"{name}_exceeds_{label}", "cell", f"P[{about.meaning} > its {label} threshold]", hits)
+        out[columns.threshold(name, label)] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
+        meaning = f"P[{about.meaning} > its {label} threshold]"
+        out |= _proportions(columns.exceeds(name, label), "cell", meaning, hits)
     return out
 
 
 def _proportions(name, dims, meaning, hits):
     table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
     said = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
-    out = {f"{name}{end}": _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, said)}
-    return out | {f"{name}_count": _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}
+    out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, said)}
+    return out | {name + COUNT: _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}

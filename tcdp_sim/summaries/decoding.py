@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.summaries.summary import LARGEST_KEY, Distribution, Summary, from_bytes
+from tcdp_sim.summaries.bins import LARGEST_KEY
+from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.summary import Distribution, Summary
 
 CELL = re.compile("[0-9a-f]{64}")
 _FAULTS = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error)

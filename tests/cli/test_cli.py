@@ -20,7 +20,7 @@ import pytest
 from tcdp_sim import __version__
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import journal
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.groups import options
 from tcdp_sim.study.settings import KEYS
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tcdp_sim.engine import schedule
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 
 WORDS = ("trials=1500", "chunk=500", "sweep.k=[10,1e9]", "sweep.rho=[0.1,0.2]", "also=null", "data=zipf", "data.n=100")
 WORDS += ("sweep.noise=[gaussian,laplace,sinh_normal]", "sweep.omega_sqrt_rho=1")

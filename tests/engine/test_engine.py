@@ -11,7 +11,7 @@ import pytest
 
 from tcdp_sim.engine import clusters, run, schedule, simulate
 from tcdp_sim.errors import UserError
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.groups import named
 from tcdp_sim.study.settings import settings
 

@@ -10,7 +10,7 @@ from tcdp_sim.data import load_counts
 from tcdp_sim.engine import simulate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.study.cells import cell_id
-from tcdp_sim.summaries.summary import from_bytes
+from tcdp_sim.summaries.encoding import from_bytes
 
 COUNTS = load_counts({"kind": "shape", "name": "one_bin", "shape": "one_bin", "n": 100}, 1e6)
 POINT = {"noise": {"family": "gaussian", "calibration": "paper"}, "rho": 0.1, "k": 1e6}

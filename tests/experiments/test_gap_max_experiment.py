@@ -1,5 +1,7 @@
 """The study of private selection: its table and its figures, from small runs."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,10 +19,11 @@ from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.report import plots
+from tcdp_sim.store import exact_values
 from tcdp_sim.store import table as tabulation
 from tcdp_sim.study import cells, groups
 from tcdp_sim.study.points import points
-from tcdp_sim.summaries.summary import from_bytes
+from tcdp_sim.summaries.encoding import from_bytes
 
 SMALL = ("experiment=gap_max", "cluster=serial", "trials=2000", "chunk=1000")
 
@@ -45,7 +48,9 @@ def table():
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     plan = cells.plan({"sweep": points(axes, GapMax.axes)}, GapMax, {"beta": 0.05}, None, noises)
     summaries = [from_bytes(record.summary) for cell in plan.cells for record in run(_task(cell)).records]
-    return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, {}))
+    labels = {"noises": json.dumps({name: {"label": spec["label"]} for name, spec in noises.items()})}
+    known = exact_values.of_experiment(gap_max)
+    return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, labels, exact_values=known))
 
 
 def _task(cell):

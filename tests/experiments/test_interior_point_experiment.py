@@ -15,7 +15,8 @@ from tcdp_sim import results
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.report import plots
 
-figures = import_module("tcdp_sim.experiments.interior_point.figures")
+figures = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
+
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
 

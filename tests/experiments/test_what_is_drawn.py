@@ -15,7 +15,7 @@ from tcdp_sim.experiments.interior_point import budget, series
 
 from tcdp_sim.report import plots
 
-interior = import_module("tcdp_sim.experiments.interior_point.figures")
+interior = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,8 @@ def ratios(ks=(3, 1e6, 1e12, 1e50, 1e300)):
                 ("sinh_normal", "paper", exact),
                 ("sinh_normal_tuned", "tight", 0.3 * exact),
             ):
-                told |= {"noise": noise, "accounting": accounting, "ratio_exact": ratio, "ratio": 1.01 * ratio}
+                told |= {"noise": noise, "noise_label": noise, "accounting": accounting}
+                told |= {"ratio_exact": ratio, "ratio": 1.01 * ratio}
                 told |= {"ratio_lower": 0.98 * ratio, "ratio_upper": 1.03 * ratio}
                 found = {"paper": {"crossover_0": 1e75 if scaled < 1 else np.inf}}
                 found["tight"] = {"crossover_0.01": 4.0 * scaled, "crossover_0.1": 1e5 if scaled < 1 else 1e20}
@@ -108,14 +109,15 @@ def test_crossovers_are_the_rows_and_none_is_left_out():
 
 def interior_cells():
     rows = []
-    for method, noise, share in (
-        ("one_level", "gaussian", 1.0),
-        ("binary_search", np.nan, 0.9),
-        ("exponential", np.nan, 0.8),
+    for method, noise, noise_label, share in (
+        ("one_level", "gaussian", "Gaussian (zCDP)", 1.0),
+        ("binary_search", np.nan, "", 0.9),
+        ("exponential", np.nan, "", 0.8),
     ):
         for log2_k in (16, 1024):
             for n, success in ((20, 0.5), (40, 0.9), (80, 0.97), (160, 0.99)):
                 told = {"method": method, "noise": noise, "rho": 0.5, "omega": 3.0 if share == 1 else np.nan, "n": n}
+                told |= {"noise_label": noise_label}
                 told |= {"log2_k": log2_k, "shape": "solo", "draw": 0, "trials": 4000, "beta": 0.05}
                 told |= {"success": share * success, "success_lower": share * success - 0.01}
                 told |= {"success_upper": share * success + 0.004, "required_n": 300.0 + log2_k}
@@ -147,6 +149,7 @@ def needed():
         for log2_k in (16, 64, 1024):
             value = n95 + log2_k / 100
             told = {"method": method, "noise": noise, "rho": 0.5, "omega": omega, "log2_k": log2_k, "n95": value}
+            told |= {"noise_label": {"sinh_normal": "sinh-normal", "gaussian": "Gaussian"}.get(noise, "")}
             told |= {"n95_lower": value - 1, "n95_upper": value + 2, "required_n": 3 * value, "beta": 0.05}
             rows.append(told | {"zcdp_least_n": 1.0, "tcdp_least_n": 2.0})
     return pd.DataFrame(rows)
@@ -209,7 +212,8 @@ def test_baselines_and_lower_bounds_are_drawn_by_their_formulas():
 def test_the_budget_is_stacked_step_on_step():
     table = pd.DataFrame(
         [
-            {"noise": "sinh_normal", "log2_k": v, "step": step, "rho_spent": rho, "records": 100 * rho + v}
+            {"noise": "sinh_normal", "noise_label": "sinh-normal", "log2_k": v, "step": step}
+            | {"rho_spent": rho, "records": 100 * rho + v}
             for v in (16, 64)
             for step, rho in (("level", 0.1), ("node", 0.15), ("end", 0.25))
         ]

@@ -15,7 +15,8 @@ from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import Gaussian, TruncatedLaplace
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP, renyi_bound
 from tcdp_sim.study import groups
-from tcdp_sim.summaries.summary import from_bytes, mean
+from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.estimates import mean
 
 TRIALS = 20_000
 POINT = {"rho": 0.1, "omega": 6.0, "delta": 1e-3, "shift": 1.0}

@@ -8,7 +8,8 @@ import xarray as xr
 from scipy import stats
 
 from tcdp_sim.statistics import compare_runs
-from tcdp_sim.summaries.summary import mean, proportion, quantiles, summarise
+from tcdp_sim.summaries.estimates import mean, proportion, quantiles
+from tcdp_sim.summaries.summary import summarise
 
 LEVELS = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
 LIMIT = 2.5

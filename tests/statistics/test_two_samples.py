@@ -3,10 +3,18 @@
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from tcdp_sim.statistics.two_samples import ROUNDING, SCREEN, same_mean, same_share
+from tcdp_sim.statistics.two_samples import (
+    FALSE_DISCOVERIES,
+    ROUNDING,
+    SCREEN,
+    beyond_chance,
+    same_mean,
+    same_share,
+)
 
 
 def fisher(hits_a, n, hits_b, m):
@@ -119,3 +127,38 @@ def test_constants():
     distance, p_value = same_mean((a, 0 * a, n), (b, 0 * b, n))
     np.testing.assert_array_equal(distance, [np.inf, np.inf, 0])
     np.testing.assert_allclose(p_value, [2 / comb(6, 3), 0, 1])
+
+
+# Which of many (Benjamini and Hochberg), against scipy
+
+
+def compared(p_values):
+    return pd.DataFrame({"p_value": p_values, "distance": stats.norm.isf(np.asarray(p_values) / 2)})
+
+
+def test_false_discoveries_against_scipy():
+    rng = np.random.default_rng(3)
+    for wrong in (0, 1, 30):
+        p_values = np.concatenate([rng.random(200), rng.random(wrong) * 1e-4])
+        found = beyond_chance(compared(p_values))
+        expected = np.sort(p_values[stats.false_discovery_control(p_values) <= FALSE_DISCOVERIES])
+        np.testing.assert_array_equal(found["p_value"], expected)
+        assert found.attrs["comparisons"] == len(p_values)
+
+
+def test_large_p_values_may_be_left_out():
+    rng = np.random.default_rng(4)
+    p_values = np.concatenate([rng.random(500), rng.random(20) * 1e-4])
+    found = beyond_chance(compared(p_values[p_values <= FALSE_DISCOVERIES]), len(p_values))
+    pd.testing.assert_frame_equal(found, beyond_chance(compared(p_values)))
+
+
+def test_equal_p_values_are_ordered_by_distance():
+    found = beyond_chance(pd.DataFrame({"p_value": [0.0, 1e-9, 0.0], "distance": [50.0, 6.0, 90.0]}))
+    assert list(found["distance"]) == [90, 50, 6]
+
+
+def test_nothing_compared():
+    found = beyond_chance(pd.DataFrame({"p_value": [], "distance": []}))
+    assert found.empty
+    assert found.attrs["comparisons"] == 0

@@ -15,7 +15,7 @@ import pytest
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
 from tcdp_sim.results import open_cells
-from tcdp_sim.store import sealed
+from tcdp_sim.store import digests
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
@@ -165,15 +165,15 @@ def test_the_same_command_puts_it_right_and_computes_only_what_was_damaged(origi
 
 @pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"5", b"\xff", b'{"digest": ""}', b"[" * 100_000])
 def test_what_carries_no_digest_of_its_own_is_broken(text):
-    assert sealed.broken(text)
+    assert digests.is_broken(text)
 
 
 def test_what_was_sealed_is_whole_until_it_changes(tmp_path):
     path = tmp_path / "about.json"
-    sealed.write(path, {"b": 1, "a": "ä", "c": None})
+    digests.write_sealed(path, {"b": 1, "a": "ä", "c": None})
     text = path.read_bytes()
-    assert not sealed.broken(text)
+    assert not digests.is_broken(text)
     flips = ((i, 1 << bit) for i in range(len(text)) for bit in range(8))
-    assert all(sealed.broken(text[:i] + bytes([text[i] ^ bit]) + text[i + 1 :]) for i, bit in flips)
-    assert all(sealed.broken(text[:i]) for i in range(len(text)))
+    assert all(digests.is_broken(text[:i] + bytes([text[i] ^ bit]) + text[i + 1 :]) for i, bit in flips)
+    assert all(digests.is_broken(text[:i]) for i in range(len(text)))
     assert [p.name for p in tmp_path.iterdir()] == ["about.json"]

@@ -12,7 +12,8 @@ import pytest
 
 from tcdp_sim.results import open_cells
 from tcdp_sim.store import journal
-from tcdp_sim.store.run_folder import CHUNK, tree_digest
+from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.store.run_folder import CHUNK
 
 WORDS = ("cluster=serial", "trials=2000", "chunk=100", "sweep.k=10", "sweep.rho=0.1", "also=null")
 WORDS += ("sweep.noise=[gaussian,sinh_normal]", "sweep.omega_sqrt_rho=1")

@@ -13,8 +13,10 @@ import xarray as xr
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import durable, journal
-from tcdp_sim.store.run_folder import HALF, Run, intact, tree_digest
-from tcdp_sim.summaries.summary import from_bytes, summarise, to_bytes
+from tcdp_sim.store.digests import intact, tree_digest
+from tcdp_sim.store.run_folder import HALF, Run
+from tcdp_sim.summaries.encoding import from_bytes, to_bytes
+from tcdp_sim.summaries.summary import summarise
 
 IDENTITY = {"experiment": "histogram", "seed": "1", "chunk": 100}
 CELLS = ("a" * 64, "b" * 64)

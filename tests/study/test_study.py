@@ -11,7 +11,7 @@ import pytest
 from tcdp_sim.engine import simulate
 from tcdp_sim.results import open_results
 from tcdp_sim.store import provenance
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 
 
 def snapshot(folder):

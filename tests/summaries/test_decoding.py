@@ -10,8 +10,10 @@ import pytest
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import journal
 from tcdp_sim.store.run_folder import Run
+from tcdp_sim.summaries.bins import LARGEST_KEY
 from tcdp_sim.summaries.decoding import decoded, shape
-from tcdp_sim.summaries.summary import LARGEST_KEY, summarise, to_bytes
+from tcdp_sim.summaries.encoding import to_bytes
+from tcdp_sim.summaries.summary import summarise
 
 CELL = "a" * 64
 TRIALS = 100

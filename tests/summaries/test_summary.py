@@ -17,25 +17,10 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.summaries.summary import (
-    CONFIDENCE,
-    LARGEST_KEY,
-    RESOLUTION,
-    Distribution,
-    Summary,
-    bin_edges,
-    empty,
-    from_bytes,
-    in_order,
-    mean,
-    merge,
-    merged,
-    peek,
-    proportion,
-    quantiles,
-    summarise,
-    to_bytes,
-)
+from tcdp_sim.summaries.bins import LARGEST_KEY, RESOLUTION, bin_edges, in_order
+from tcdp_sim.summaries.encoding import from_bytes, peek, to_bytes
+from tcdp_sim.summaries.estimates import CONFIDENCE, mean, proportion, quantiles
+from tcdp_sim.summaries.summary import Distribution, Summary, empty, merge, merged, summarise
 
 CELL = "c" * 64
 PINNED = "3d1260809795e7f3f15641ee5547c9113a25eea2d1c2546e669ecb9a6185dfb8"  # as the version before wrote them

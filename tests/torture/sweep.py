@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tcdp_sim.store import journal
 from tcdp_sim.store.run_folder import CHUNK
-from tcdp_sim.summaries.summary import peek
+from tcdp_sim.summaries.encoding import peek
 
 NAME = "tortured"
 CHUNK_TRIALS = 10_000  # some 20 ms

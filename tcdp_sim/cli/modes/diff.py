@@ -13,7 +13,7 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.published import loaded
 from tcdp_sim.statistics import compare_runs
-from tcdp_sim.statistics.discoveries import FALSE_DISCOVERIES
+from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import title
 from tcdp_sim.texts import write_csv

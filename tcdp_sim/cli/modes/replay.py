@@ -8,7 +8,8 @@ from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study.settings import Settings
-from tcdp_sim.summaries.summary import from_bytes, mean
+from tcdp_sim.summaries.encoding import from_bytes
+from tcdp_sim.summaries.estimates import mean
 
 
 def main(settings: Settings, console: Console) -> None:

@@ -8,6 +8,7 @@ from tcdp_sim.cli.modes import draw
 from tcdp_sim.cli.say import say
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure
+from tcdp_sim.published import known_exactly
 from tcdp_sim.study.settings import Settings
 
 
@@ -17,7 +18,7 @@ def main(settings: Settings, console: Console) -> int:
     Raises Failure at the end if errors left cells without numbers.
     """
     study = prepare(settings)
-    failed = execute(study, partial(say, console))
+    failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
     code = draw.main(settings, console)
     if failed:
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")

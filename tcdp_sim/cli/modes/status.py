@@ -10,7 +10,7 @@ from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
-from tcdp_sim.summaries.summary import relative_mcse
+from tcdp_sim.summaries.estimates import relative_mcse
 
 
 def main(settings: Settings, console: Console) -> None:

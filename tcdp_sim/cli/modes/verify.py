@@ -12,6 +12,7 @@ from tcdp_sim.cli.modes.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
+from tcdp_sim.published import known_exactly
 from tcdp_sim.store import certificate, table
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
@@ -109,7 +110,8 @@ def _altered(study, run, cells, row) -> str:
     cell, chunks = cells[str(row["id"].values)], range(int(row["trials"]) // study.settings.chunk)
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
-    again = table.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, study.attributes(), {})
+    known = known_exactly(study.settings.experiment.name)
+    again = table.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known)
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]

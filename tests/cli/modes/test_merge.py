@@ -12,8 +12,8 @@ from rich.console import Console
 
 from tcdp_sim.store import certificate, run_folder
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.summaries.encoding import from_bytes, to_bytes
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
-from tcdp_sim.summaries.summary import from_bytes, to_bytes
 
 CELLS = ("sweep.k=10", "sweep.omega_sqrt_rho=1")
 PARTS = {  # each two share some chunks, and none has all of the others'

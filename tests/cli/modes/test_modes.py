@@ -10,7 +10,7 @@ import pytest
 
 from tcdp_sim import results, streams
 from tcdp_sim.engine import stopping
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries.summary import summarise
 
 SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")

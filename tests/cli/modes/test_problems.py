@@ -7,7 +7,7 @@ import pytest
 
 from tcdp_sim import results
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 

@@ -12,7 +12,7 @@ from tcdp_sim import log as runlog
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import agreement
 from tcdp_sim.errors import UserError
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.groups import named
 
 START = 120  # seconds, generous: others may use the machine

@@ -16,7 +16,7 @@ import pytest
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import batch, jobs, queues, tuning
 from tcdp_sim.errors import UserError
-from tcdp_sim.store.run_folder import tree_digest
+from tcdp_sim.store.digests import tree_digest
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
 START, RUN = 60, 400  # seconds, generous: others may use the machine

@@ -1,0 +1,77 @@
+"""What is known exactly of a privacy loss, and the most that the noise's guarantee allows."""
+
+from functools import partial
+
+import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.privacy import ApproxDP, Guarantee, delta_at, group, loss_tail_bound, renyi_bound
+from tcdp_sim.store import columns
+
+LOSS = columns.quantile("privacy_loss")
+TAIL, PROFILE, EXCESS = map(columns.mean, ("loss_tail", "hockey_stick", "renyi_excess"))
+RENYI = "renyi_divergence"  # which no trial yields: it is read off the mean of renyi_excess
+
+
+def exact_value(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
+    """The exact values of a quantity at each of `at`: quantile (levels), tail, profile (epsilons), renyi (orders)."""
+    noise, shift = mechanism.noise, mechanism.shift
+    if quantity == "profile":
+        return exact.hockey_stick(noise, shift, at).estimate
+    if quantity == "renyi":
+        return exact.renyi_divergence(noise, shift, at).estimate
+    losses = exact.PrivacyLossDistribution(noise, shift)
+    return losses.sf(at) if quantity == "tail" else losses.ppf(at)
+
+
+def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
+    """The most that the guarantee allows at each of `at`; NaN where it says nothing."""
+    promise = _promise(mechanism)
+    if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
+        return np.full(len(at), np.nan)
+    if quantity == "profile":
+        return np.array([delta_at(promise, x) if x >= 0 else np.nan for x in at], dtype=float)
+    bound = partial(loss_tail_bound, promise) if quantity == "tail" else renyi_bound(promise)
+    return np.array([bound(x) for x in at], dtype=float)
+
+
+def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
+    """The promise at the mechanism's shift: its own up to 1, that for groups beyond; None where nothing is promised."""
+    if mechanism.promise is None:
+        return None
+    try:
+        return mechanism.promise if mechanism.shift <= 1 else group(mechanism.promise, int(np.ceil(mechanism.shift)))
+    except ValueError:
+        return None
+
+
+def _at_the_cells(function, quantity: str):
+    """The function of a mechanism that has the value at its own epsilon or order; NaN where it has none."""
+
+    def value(mechanism: PrivacyLoss) -> float:
+        at = mechanism.order if quantity == "renyi" else mechanism.epsilon
+        return np.nan if at is None else float(function(mechanism, quantity, np.array([at]))[0])
+
+    value.__doc__ = "Renyi divergence of the cell's order" if quantity == "renyi" else None
+    return value
+
+
+def _quantiles(mechanism: PrivacyLoss):
+    plain = mechanism.epsilon is None and mechanism.order is None
+    return exact_value(mechanism, "quantile", columns.QUANTILES) if plain else np.nan
+
+
+def _excess(mechanism: PrivacyLoss) -> float:
+    if mechanism.order is None:
+        return np.nan
+    with np.errstate(over="ignore"):
+        divergence = exact_value(mechanism, "renyi", np.array([mechanism.order]))[0]
+        return float(np.expm1((mechanism.order - 1) * divergence))
+
+
+_ARGUMENTS = {TAIL: "tail", PROFILE: "profile", RENYI: "renyi"}
+EXACT = {name: _at_the_cells(exact_value, quantity) for name, quantity in _ARGUMENTS.items()}
+EXACT |= {LOSS: _quantiles, EXCESS: _excess}
+BOUND = {name: _at_the_cells(promised, quantity) for name, quantity in _ARGUMENTS.items()}
+UNITS = {RENYI: "nats"}

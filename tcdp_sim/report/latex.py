@@ -1,0 +1,79 @@
+"""Tables for papers: numbers with their standard errors in parentheses, as LaTeX (booktabs)."""
+
+from math import floor, isfinite, log10
+
+import pandas as pd
+
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{"ρ": r"$\rho$", "ω": r"$\omega$", "ε": r"$\varepsilon$", "δ": r"$\delta$", "√": r"$\surd$"},
+}
+PLAIN = (1e-3, 1e5)  # numbers of that size are written without a power of ten
+
+
+def escaped(text: str) -> str:
+    """Text as LaTeX prints it."""
+    return "".join(ESCAPES.get(letter, letter) for letter in text)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number of so many significant digits, in LaTeX; nothing for NaN."""
+    if value != value:
+        return ""
+    if not isfinite(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
+    if value == 0 or PLAIN[0] <= abs(value) < PLAIN[1]:
+        return _signed(f"{value:.{digits}g}")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
+
+
+def with_error(value: float, mcse: float) -> str:
+    """A number with its standard error in units of its last digits, as 12.95(2), or 12.950(14)."""
+    if not (isfinite(value) and isfinite(mcse) and mcse > 0):
+        return number(value)
+    size = max(abs(value), mcse)
+    exponent = 0 if PLAIN[0] <= size < PLAIN[1] else floor(log10(size))
+    value, mcse = value / 10.0**exponent, mcse / 10.0**exponent
+    error = f"{mcse:.1e}" if f"{mcse:.1e}".startswith("1") else f"{mcse:.0e}"
+    digits, power = error.split("e")
+    decimals = len(digits.replace(".", "")) - 1 - int(power)
+    last = int(digits.replace(".", "")) * 10 ** max(-decimals, 0)
+    text = f"{round(value, decimals):.{max(decimals, 0)}f}({last})"
+    return rf"${text} \times 10^{{{exponent}}}$" if exponent else _signed(text)
+
+
+def _signed(text: str) -> str:
+    return f"${text}$" if text.startswith("-") or "e" in text else text
+
+
+def booktabs(frame: pd.DataFrame) -> str:
+    """A tidy frame (see `results.tidy`) as a table that needs \\usepackage{booktabs}; what all rows share stands above.
+
+    Estimates bear their standard errors; columns that are empty in every row are left out.
+    """
+    frame = frame.dropna(axis="columns", how="all")
+    labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound")]
+    shared = [name for name in labels if len(frame) > 1 and frame[name].nunique(dropna=False) == 1]
+    body = {name: frame[name].map(_label) for name in labels if name not in shared}
+    body |= {"simulated": [with_error(*row) for row in zip(frame["value"], frame.get("mcse", frame["value"] * 0))]}
+    body |= {name: frame[name].map(number) for name in ("exact", "bound") if name in frame}
+    numeric = [name in ("simulated", "exact", "bound") for name in body]
+    lines = [f"% {name}: {_label(frame[name].iloc[0])}" for name in shared]
+    lines += [rf"\begin{{tabular}}{{{''.join('lr'[right] for right in numeric)}}}", r"\toprule"]
+    lines += [_line(escaped(str(name)) for name in body), r"\midrule"]
+    lines += [_line(row) for row in zip(*body.values())]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _label(value) -> str:
+    if isinstance(value, str):
+        return escaped(value)
+    return number(float(value), 6)
+
+
+def _line(words) -> str:
+    return " & ".join(words) + r" \\"

@@ -1,0 +1,111 @@
+"""Statistics of summaries: means, proportions and quantiles, each with its Monte Carlo standard error and interval.
+
+Floating-point sums over chunks are taken exactly (math.fsum), so that no statistic depends on how chunks were merged.
+"""
+
+from functools import lru_cache
+from math import fsum, nan, sqrt
+
+import numpy as np
+from scipy.special import bdtrik, betaincinv, ndtri
+
+from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, in_order
+from tcdp_sim.summaries.summary import Distribution, Summary
+
+CONFIDENCE = 0.95
+NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of such an interval of a normal law, in standard errors
+_UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
+
+
+def mean(d: Distribution) -> tuple[float, float, float]:
+    """(mean, its MCSE, standard deviation) over the finite trials; NaN where there are too few."""
+    sizes, sums, squares = d.moments[:, :3].T.tolist()
+    n = fsum(sizes)
+    if n < 2:
+        return (fsum(sums) if n else nan), nan, nan
+    centre = fsum(sums) / n
+    off = [(size, part / size - centre) for size, part in zip(sizes, sums) if size]
+    between = fsum(size * gap * gap for size, gap in off)  # a power would raise where a product is infinite
+    deviation = sqrt((fsum(squares) + between) / (n - 1))
+    return centre, deviation / sqrt(n), deviation
+
+
+def relative_mcse(summary: Summary) -> tuple[float, str]:
+    """(MCSE over the mean's size, observable) of the mean that is known least well; (NaN, "") without one.
+
+    Means that are zero, and those of one trial, do not count.
+    """
+    found = []
+    for name, distribution in summary.observables.items():
+        value, mcse, _ = mean(distribution)
+        if value and mcse == mcse:
+            found.append((float(mcse / abs(value)), name))
+    return max(found, default=(nan, ""))
+
+
+def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:
+    """(estimate, MCSE, lower, upper): the exact (Clopper-Pearson) 95% interval of a binomial proportion."""
+    estimate = successes / trials
+    half = 0.5 * (1 - CONFIDENCE)
+    lower = 0.0 if successes == 0 else betaincinv(successes, trials - successes + 1, half)
+    upper = 1.0 if successes == trials else betaincinv(successes + 1, trials - successes, 1 - half)
+    return estimate, np.sqrt(estimate * (1 - estimate) / trials), float(lower), float(upper)
+
+
+def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
+    """Rows (estimate, MCSE, lower, upper) for each q in (0, 1), of all trials but NaN: infinite ones are values.
+
+    The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. The
+    interval is that of the exact binomial law of the ranks, widened to the edges of the bins they fall in, so it
+    covers the true quantile with probability at least 95%. The MCSE is half the width of the same interval
+    without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)): inf
+    where one end of it is infinite, 0 where all of it is.
+    """
+    n = d.values
+    if n == 0:
+        return np.full((4, len(q)), np.nan)
+    ranks, within = _ranks(n, tuple(q))
+    keys, counts, infinite = _by_value(d)
+    cumulative = np.cumsum(counts)
+    bins = np.minimum(np.searchsorted(cumulative, ranks), len(cumulative) - 1)  # rows as those of ranks
+    (lower_edge, upper_edge), count = bin_edges(keys[bins]), counts[bins]
+    if infinite is not None:
+        lower_edge, upper_edge = lower_edge + infinite[bins], upper_edge + infinite[bins]
+    width = np.subtract(upper_edge, lower_edge, out=np.zeros(bins.shape), where=np.isfinite(lower_edge))
+    share = (ranks - (cumulative[bins] - count)) / count
+    estimate, left, right = lower_edge + np.minimum(np.maximum(share, 0), 1) * width
+    lower = np.where(within[0], lower_edge[1], -np.inf)
+    upper = np.where(within[1], upper_edge[2], np.inf)
+    spread = np.subtract(right, left, out=np.zeros(len(q)), where=left != right)  # both may be infinite
+    mcse = np.hypot(0.5 * spread / NORMAL, width[0] / _UNIFORM)
+    return np.stack([estimate, mcse, lower, upper])
+
+
+def _by_value(d):
+    """Keys and counts of the occupied bins in the order of their values; what is to be added to their edges, or None.
+
+    Infinite trials have bins of their own, with the key of zero and an infinite number to be added.
+    """
+    keys, counts = d.keys, d.counts
+    if len(keys) and max(-keys[0], keys[-1]) >= SMALL_KEY:
+        order = np.argsort(in_order(keys))
+        keys, counts = keys[order], counts[order]
+    if not any(d.infinite):
+        return keys, counts, None
+    ends = np.zeros(len(keys) + 2)
+    ends[0], ends[-1] = -np.inf, np.inf
+    counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])
+    used = counts > 0
+    return np.concatenate([[0], keys, [0]])[used], counts[used], ends[used]
+
+
+@lru_cache(maxsize=64)
+def _ranks(n: int, q: tuple[float, ...]):
+    """Ranks of the q-quantiles and of the order statistics that bracket them, and where there are such statistics.
+
+    The latter are rows (below, above): outside of 1..n no order statistic brackets the quantile, and the rank is cut.
+    """
+    half = 0.5 * (1 - CONFIDENCE)
+    low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half
+    high = np.floor(bdtrik(1 - half, n, q)) + 2
+    return np.array([np.multiply(q, n), np.clip(low, 0, n), np.clip(high, 0, n)]), (low >= 1, high <= n)

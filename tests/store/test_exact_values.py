@@ -1,0 +1,161 @@
+"""Exact values in the published table: each beside its estimate, refused ones as NaN, and the code that made them."""
+
+import importlib.util
+import json
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tcdp_sim import results
+from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.store import columns, exact_values
+from tcdp_sim.store.exact_values import ExactValues, at_each_level
+
+
+class Fair:
+    """A mechanism that is a number."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def half(mechanism):
+    """Half of it."""
+    if mechanism.value < 0:
+        raise ValueError("no half of that")
+    return mechanism.value / 2
+
+
+@at_each_level
+def power(mechanism, level):
+    """A power of it."""
+    if level > 0.99:
+        raise ValueError("not so far out")
+    return abs(mechanism.value) ** level
+
+
+BESIDE = {"half": ("cell", np.zeros(3), {"units": "counts", "long_name": "a half"})}
+CELLS = [Fair(4.0), Fair(-1.0), Fair(4.0)]
+
+
+def test_a_column_for_each_function_and_nan_where_it_refuses():
+    values = ExactValues(
+        {"half": half, "x_quantile": power}, {"half": lambda one: one.value + 1}, {"x_quantile": "nats"}
+    )
+    found = exact_values.tabulate(values, CELLS, ["a", "b", "c"], BESIDE)
+    assert set(found) == {"half_exact", "x_quantile_exact", "half_bound"}
+    np.testing.assert_array_equal(found["half_exact"][1], [2, np.nan, 2])
+    np.testing.assert_array_equal(found["half_bound"][1], [5, 0, 5])
+    dims, table, about = found["x_quantile_exact"]
+    assert (dims, table.shape) == (("cell", "quantile"), (3, len(columns.QUANTILES)))
+    np.testing.assert_allclose(table[0], [*4.0 ** columns.QUANTILES[:-1], np.nan])
+    assert about == {"units": "nats", "long_name": "A power of it: exact value"}
+    assert found["half_exact"][2] == {"units": "counts", "long_name": "a half: exact value"}
+
+
+def test_what_is_nowhere_known_has_no_column():
+    assert not exact_values.tabulate(ExactValues({"half": half}), CELLS[1:2], ["b"], BESIDE)
+
+
+def test_cells_of_one_law_are_evaluated_once():
+    asked = []
+    values = ExactValues({"half": lambda one: asked.append(one) or 1.0})
+    found = exact_values.tabulate(values, CELLS, ["a", "b", "a"], BESIDE)
+    assert len(asked) == 2
+    assert found["half_exact"][1].tolist() == [1, 1, 1]
+
+
+def test_other_errors_than_refusals_are_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        exact_values.tabulate(ExactValues({"half": lambda one: 1 / 0}), CELLS, "abc", BESIDE)
+
+
+def module(path, source):
+    """A module read from a file, as an experiment is."""
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    sys.modules[path.stem] = found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_digest_is_of_the_source_that_defines_the_functions(tmp_path):
+    source = "def f(m):\n    return {}\nEXACT = {{'x': f}}\n"
+    first = exact_values.of_experiment(module(tmp_path / "one_experiment.py", source.format(1)))
+    same = exact_values.of_experiment(module(tmp_path / "one_experiment.py", source.format(1))).code
+    digest = first.code
+    assert digest == same
+    importlib.invalidate_caches()
+    other = tmp_path / "other"
+    other.mkdir()
+    assert exact_values.of_experiment(module(other / "one_experiment.py", source.format(2))).code != digest
+    assert ExactValues().code == ""
+
+
+SMALL = ("experiment=histogram", "trials=1000", "chunk=1000", "sweep.k=[10,100]", "sweep.rho=0.1", "also=null")
+SMALL += ("sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=null", "cluster=serial")
+
+
+def test_what_is_published_is_what_closed_forms_say(command, tmp_path):
+    """The largest of k Gaussian or Laplace errors, by scipy: quantiles, and how often they are above the bounds."""
+    assert command(*SMALL)[0] == 0
+    flat = results.open_cells(tmp_path / "results" / "histogram").load()
+    laws = {"gaussian": stats.norm(scale=np.sqrt(10)), "laplace": stats.laplace(scale=2 / np.sqrt(0.2))}
+    for i in range(flat.sizes["cell"]):
+        cell = flat.isel(cell=i)
+        law, k = laws[str(cell["noise"].values)], float(cell["k"])
+        below = -np.expm1(np.log(columns.QUANTILES) / k)
+        np.testing.assert_allclose(cell["linf_error_quantile_exact"], law.isf(below / 2), rtol=1e-9)
+        assert (cell["linf_error_quantile_exact"] <= cell["linf_error_quantile_bound"]).all()
+        missed = -np.expm1(k * np.log1p(-2 * law.sf(float(cell["linf_error_bound"]))))
+        assert float(cell["linf_error_exceeds_bound_exact"]) == pytest.approx(missed, rel=1e-9)
+        assert float(cell["linf_error_exceeds_bound_bound"]) == 0.05
+    printed = flat["linf_error_exceeds_printed_exact"].values
+    np.testing.assert_array_equal(np.isnan(printed), flat["noise"].values == "laplace")
+    assert flat["linf_error_quantile_exact"].attrs["units"] == "counts"
+
+
+def test_the_snapshot_says_which_code_made_its_exact_values_and_what_noises_are_called(command, tmp_path):
+    from tcdp_sim.experiments import histogram
+
+    assert command(*SMALL)[0] == 0
+    attributes = results.open_cells(tmp_path / "results" / "histogram").attrs
+    assert attributes["exact_code"] == exact_values.of_experiment(histogram).code != ""
+    assert json.loads(attributes["noises"])["laplace"]["label"] == "Laplace (pure DP)"
+
+
+def test_a_changed_exact_function_publishes_anew(command, tmp_path, monkeypatch):
+    """The journal stays as it is; the snapshot is another, with the new value."""
+    from tcdp_sim.experiments import histogram
+
+    assert command(*SMALL)[0] == 0
+    folder = tmp_path / "results" / "histogram"
+    before, records = (folder / "results.zarr").resolve(), sorted((folder / "journal").iterdir())
+    monkeypatch.setitem(histogram.EXACT, "top_stays", half_of_top)
+    code, out, _ = command(*SMALL)
+    assert (folder / "results.zarr").resolve() != before
+    assert sorted((folder / "journal").iterdir()) == records
+    assert (results.open_cells(folder)["top_stays_exact"] == 0.125).all()
+    assert code == 3  # which is a contradiction, and is said
+    assert "CONTRADICTION" in out
+
+
+def half_of_top(mechanism):
+    """A value that is wrong."""
+    return 0.125
+
+
+def test_the_engine_publishes_without_any(tmp_path, monkeypatch):
+    from tcdp_sim.cli import overrides
+    from tcdp_sim.study.settings import settings
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["tcdp-sim", *SMALL])
+    (raw,) = overrides.configs()
+    study = prepare(settings(overrides.with_trials(raw)))
+    assert execute(study, lambda line: None) == 0
+    flat = results.open_cells(study.folder)
+    assert flat.attrs["exact_code"] == ""
+    assert not [name for name in flat if name.endswith(columns.EXACT)]
