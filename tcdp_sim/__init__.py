@@ -1,15 +1,26 @@
 """Distributed Monte Carlo experiments for differential privacy under truncated concentrated DP.
 
-For notebooks and scripts: run, plan, draw, open_results, simulate (see `tcdp_sim.api`), imported when they are used.
+For notebooks and scripts: run, plan, draw, table, open_results, simulate (see `tcdp_sim.api`), imported when used.
 """
 
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # not from typing: importing this package imports nothing else
 if TYPE_CHECKING:
-    from tcdp_sim.api import Failure, Plan, UserError, draw, open_results, plan, run, simulate
+    from tcdp_sim.api import Contradiction, Failure, Plan, UserError, draw, open_results, plan, run, simulate, table
 
-__all__ = ["Failure", "Plan", "UserError", "draw", "open_results", "plan", "run", "simulate"]
+__all__ = [
+    "Contradiction",
+    "Failure",
+    "Plan",
+    "UserError",
+    "draw",
+    "open_results",
+    "plan",
+    "run",
+    "simulate",
+    "table",
+]
 
 
 def __getattr__(name: str):

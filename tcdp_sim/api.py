@@ -14,11 +14,13 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import published, results
-from tcdp_sim.engine import forecast
+from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure, UserError
+from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.store.recorded import folder_of
+from tcdp_sim.store.table import statistics
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import Settings, settings
@@ -26,7 +28,18 @@ from tcdp_sim.study.settings import Settings, settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Contradiction", "Failure", "Plan", "UserError", "draw", "open_results", "plan", "run"]
+__all__ = [
+    "Contradiction",
+    "Failure",
+    "Plan",
+    "UserError",
+    "draw",
+    "open_results",
+    "plan",
+    "run",
+    "simulate",
+    "table",
+]
 
 
 class Contradiction(UserWarning):
@@ -114,6 +127,24 @@ def draw(path: str | Path) -> "dict[str, Figure]":
     published.differences(run, _tell)
     _warn(published.contradicted(run, _tell), run.folder)
     return figures
+
+
+def table(path: str | Path, *, histograms: bool = False) -> pd.DataFrame:
+    """A run's published numbers as a tidy frame: one row a cell and quantity; of quantiles one a level.
+
+    Columns: the axes, `quantity`, `level`, `value`, `mcse`, `lower`, `upper`, `exact`, `bound`, `unit`, `trials`: see
+    `tcdp_sim.results.tidy`. path: a run's folder; histograms: their bins as well. Raises UserError.
+    """
+    return results.tidy(folder_of(path), histograms)
+
+
+def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
+    """Simulate a mechanism object, here and now: its statistics, under the names that `open_results` has for them.
+
+    mechanism: an object of a class that derives from `tcdp_sim.mechanisms.Mechanism`, the package's or your own;
+    trials: a whole number; 0 <= seed < 2^128. The same arguments give the same bits; nothing is stored. Raises UserError.
+    """
+    return statistics(mechanism, in_process.simulate(mechanism, trials, seed))
 
 
 def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:

@@ -69,6 +69,19 @@ def scalar(
     return number
 
 
+def whole(name: str, value: object, low: int, high: float) -> int:
+    """`value` as an int, once it is known to be one whole number, low <= value <= high < inf; 1e6 counts as whole.
+
+    Raises ValueError naming the parameter, the offending value and the range; true and false are no numbers.
+    """
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else None
+    if number is None or not low <= number <= high or number != int(number):
+        written = f"{value:g}" if isinstance(value, float) else repr(value)
+        written = written if len(written) <= 60 else f"{written[:40]}..."
+        raise ValueError(f"{name} = {written} is not valid; valid: a whole number from {low:g} to {high:g}")
+    return int(number)
+
+
 def _numbers(value: object) -> "NDArray[Any]":
     """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
     import numpy as np

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,10 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.api import Contradiction
+from tcdp_sim.exact import max_abs_quantile
+from tcdp_sim.mechanisms import Histogram, Mechanism, Observable
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.privacy import ZCDP
 from tcdp_sim.store.digests import tree_digest
 
 SWEEP = {"k": [1e3, 1e6], "noise": ["gaussian", "laplace"], "rho": 0.1}
@@ -175,3 +180,83 @@ def test_the_notebook_runs(here):
     kinds = {kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())}
     assert "image/png" in kinds
     assert json.loads((here / "results/first_steps/certificate.json").read_text())["experiment"] == "histogram"
+
+
+def test_a_tidy_table_has_the_exact_beside_the_simulated(here, command):
+    tcdp_sim.run(**SMALL)
+    frame = tcdp_sim.table("results/histogram")
+    assert {"value", "mcse", "lower", "upper", "exact", "bound", "quantity", "unit", "k", "noise"} <= set(frame.columns)
+    cell = (frame["noise"] == "laplace") & (frame["k"] == 1e3) & (frame["level"] == 0.95)
+    (row,) = frame[cell & (frame["quantity"] == "linf_error_quantile")].to_dict("records")
+    scale = 2 / np.sqrt(0.2)  # epsilon = sqrt(2 rho), two bins change by one
+    assert row["exact"] == pytest.approx(-scale * np.log(-np.expm1(np.log(0.95) / 1e3)), rel=1e-9)
+    assert abs(row["value"] - row["exact"]) < 5 * row["mcse"]
+    assert not frame["quantity"].str.endswith("_histogram").any()
+    assert tcdp_sim.table("results/histogram", histograms=True)["quantity"].str.endswith("_histogram").any()
+    code, out, _ = command("table", "results/histogram")
+    assert code == 0
+    assert len(out.splitlines()) == len(frame) + 1
+    for name in ("t.csv", "t.tex"):
+        assert command("table", "results/histogram", name)[0] == 0
+    assert len(pd.read_csv(here / "t.csv")) == len(frame)
+    assert r"\toprule" in (here / "t.tex").read_text()
+    code, _, err = command("table", "results/histogram", "t.pdf")
+    assert code == 2
+    assert "neither a .csv nor a .tex" in err
+
+
+class Coin(Mechanism):
+    """Heads with probability p, and how many of ten: somebody's own, without a config."""
+
+    name, version = "coin", 1
+    axes = required = options = ()
+    observables = MappingProxyType({"heads": Observable("1", "heads of ten")})
+    events = MappingProxyType({"head": "the first is a head"})
+    guarantee = None
+    work = 1.0
+
+    def __init__(self, p):
+        self.p = p
+
+    uses = law = build = classmethod(lambda cls, *_: None)
+
+    def simulate(self, rng, trials):
+        tosses = rng.random((trials, 10)) < self.p
+        return {"heads": tosses.sum(axis=1).astype(float), "head": tosses[:, 0]}
+
+
+def test_a_mechanism_object_of_ones_own_needs_no_config(here):
+    """False alarms of 5 standard errors: 6e-7 each."""
+    found = tcdp_sim.simulate(Coin(0.3), 120_000, seed=7)
+    assert int(found["trials"]) == 120_000
+    assert abs(found["heads_mean"] - 3.0) < 5 * found["heads_mean_mcse"]
+    assert float(found["heads_mean_mcse"]) == pytest.approx(np.sqrt(10 * 0.3 * 0.7 / 120_000), rel=0.02)
+    assert abs(found["head"] - 0.3) < 5 * found["head_mcse"]
+    assert found["heads_quantile"].sel(quantile=0.5) == 3
+    assert found.equals(tcdp_sim.simulate(Coin(0.3), 1.2e5, seed=7))
+    assert not found.equals(tcdp_sim.simulate(Coin(0.3), 120_000, seed=8))
+    assert list(here.iterdir()) == []
+
+
+def test_objects_of_the_package_are_simulated_as_in_a_study(here):
+    noise = Gaussian(3.0)
+    found = tcdp_sim.simulate(Histogram(noise, ZCDP(1 / 9), np.array([5, 2]), 1e6), 50_000, seed=1)
+    exact = float(max_abs_quantile(noise, 1e6, 0.95).estimate)
+    row = found.sel(quantile=0.95)
+    assert abs(row["linf_error_quantile"] - exact) < 5 * row["linf_error_quantile_mcse"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("histogram", 10, 1), "is no mechanism"),
+        ((Coin(0.5), 0, 1), "trials = 0 is not valid; valid: a whole number from 1"),
+        ((Coin(0.5), 1.5, 1), "trials = 1.5 is not valid"),
+        ((Coin(0.5), 10, -1), "seed = -1 is not valid"),
+        ((Coin(0.5), 10, True), "seed = True is not valid"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_line(arguments, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        tcdp_sim.simulate(*arguments)
+    assert "\n" not in str(caught.value)

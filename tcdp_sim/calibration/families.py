@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import registry
-from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.errors import choice, real, scalar, whole
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 
@@ -81,9 +81,7 @@ def calibrate(
     noise_class: type[Noise] = registry.noise(family, "family")
     choice("method", method, METHODS)
     sensitivity = scalar("sensitivity", sensitivity, 0)
-    whole = isinstance(coordinates, int) and not isinstance(coordinates, bool)
-    if not (whole and 1 <= coordinates <= MOST_COORDINATES):
-        raise ValueError(f"coordinates = {coordinates!r} is not valid; valid: a whole number from 1 to 10^15")
+    coordinates = whole("coordinates", coordinates, 1, MOST_COORDINATES)
     if not callable(objective):
         raise ValueError(f"objective = {objective!r} is not valid; valid: variance, LargestError(count), or a function")
     if not noise_class.can_meet(guarantee):

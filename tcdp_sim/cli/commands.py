@@ -24,6 +24,7 @@ COMMANDS = {
     "replay": Command("run one chunk again, here, with its traceback", ("FOLDER",), {"cell": str, "index": int}),
     "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
     "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
+    "table": Command("all published numbers, tidy: printed, or in FILE.csv or FILE.tex", ("FOLDER", "[FILE]")),
     "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
     "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
 }
@@ -114,6 +115,16 @@ def _merge(console, ours, theirs):
     return merge.main(_settings(ours, other=theirs), console)
 
 
+def _table(console, folder, file=None):
+    from tcdp_sim import results
+    from tcdp_sim.store.recorded import folder_of
+
+    if file is None:
+        console.print(results.tidy(folder_of(folder)).to_csv(index=False).rstrip(), markup=False)
+    else:
+        console.print(f"table: {results.export(folder_of(folder), file)}", markup=False)
+
+
 def _list(console, folder="results"):
     from tcdp_sim.cli import listing
 
@@ -128,5 +139,5 @@ def _describe(console, experiment):
 
 _RUN = {
     **{name: _mode(name) for name in ("status", "verify", "replay")},
-    **{"draw": _draw, "diff": _diff, "merge": _merge, "list": _list, "describe": _describe},
+    **{"draw": _draw, "diff": _diff, "merge": _merge, "table": _table, "list": _list, "describe": _describe},
 }

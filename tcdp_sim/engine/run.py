@@ -2,7 +2,7 @@
 
 import errno
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tcdp_sim import log
@@ -168,7 +168,7 @@ def _dataset(study: Study, run: Run, wanted: Mapping[str, int], exact_values: Ex
     return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values)
 
 
-def _noises(cells) -> dict[str, dict[str, str]]:
+def _noises(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
     """Name -> label, family and calibration of the noises of the cells, so that a reader needs no config."""
     names = dict.fromkeys(cell.coords["noise"] for cell in cells if cell.coords.get("noise"))
     specs = {name: groups.named("noise", name) for name in names}

@@ -25,7 +25,12 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
     log_below = _log_below(count, q)
     low = np.greater(log_below, 0.5)  # then the lower tail: 1 minus it has no digits of it left
     tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
-    return _quantile(lambda p: np.where(low, noise.ppf(p), noise.isf(p))[()], tail)
+
+    def at_tail(p: Real) -> AsGiven:
+        below: Floats = noise.ppf(p)
+        return np.where(low, below, noise.isf(p))[()]
+
+    return _quantile(at_tail, tail)
 
 
 def max_abs_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:

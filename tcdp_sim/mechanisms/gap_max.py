@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tcdp_sim.errors import UserError, real, scalar
+from tcdp_sim.errors import UserError, real, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee
@@ -73,17 +73,18 @@ class GapMax(Mechanism):
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         algorithm, noise, accounting = point["algorithm"], point.get("noise"), point.get("accounting") or "tight"
         target = noise_axes.target(algorithm, depends_on(algorithm, _family(point)), point)
-        k, m = _whole("k", point["k"], 2, MOST), _whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
+        k = float(whole("k", point["k"], 2, MOST))
+        m = whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
         if m >= k:
             raise ValueError(f"m = {m:g} is not valid; valid: 1 <= m < k = {k:g}")
         law = {
             "mechanism": cls.name,
             "version": cls.version,
             "algorithm": algorithm,
-            "parameters": selection_parameters(algorithm, noise, accounting, target, k, int(m)),
+            "parameters": selection_parameters(algorithm, noise, accounting, target, k, m),
             "target": target,
             "k": k,
-            "m": int(m),
+            "m": m,
             "gap": scalar("gap", point["gap"], 0, closed=True),
             "beta": scalar("beta", options["beta"], 0, 1),
         }
@@ -153,10 +154,3 @@ def _family(point: Point) -> str | None:
     if algorithm in WITH_NOISE and point.get("noise") is None:
         raise UserError(f"sweep.noise is missing; {algorithm} needs one, such as gaussian")
     return point["noise"]["family"] if point.get("noise") else None
-
-
-def _whole(name: str, value: Any, low: float, high: float) -> float:
-    number: float = scalar(name, value, low, high, closed=True, finite=False)
-    if number != np.floor(number):
-        raise ValueError(f"{name} = {number:g} is not valid; valid: a whole number")
-    return number

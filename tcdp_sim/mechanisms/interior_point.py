@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.data.hard_records import SHAPES, hard_data
-from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.errors import choice, real, scalar, whole
 from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
@@ -86,7 +86,7 @@ class InteriorPoint(Mechanism):
         noise = point.get("noise")
         if methods.is_tree(method) and noise is None:
             raise ValueError(f"method {method} needs noise, which the sweep does not give")
-        log2_k = _whole("log2_k", point["log2_k"], 1, MOST_LOG2_K)
+        log2_k = whole("log2_k", point["log2_k"], 1, MOST_LOG2_K)
         beta = real("beta", options["beta"], 0, 1)
         asked = methods.Budget(
             real("rho", point["rho"], 0),
@@ -106,7 +106,7 @@ class InteriorPoint(Mechanism):
             "method": method,
             "target": asked.target,
             "shape": choice("shape", point["shape"], SHAPES),
-            "draw": _whole("draw", point.get("draw") or 0, 0, 10**9) if point["shape"] != "pair" else 0,
+            "draw": whole("draw", point.get("draw") or 0, 0, 10**9) if point["shape"] != "pair" else 0,
             "log2_k": log2_k,
             "n": n,
             "required_n": least,
@@ -182,20 +182,13 @@ def _omega(point: Point, noise: Any, method: str) -> float | None:
 def _records(point: Point, least: int) -> int:
     """The number of records; n goes before n_share, which an experiment may suggest."""
     if point.get("n") is not None:
-        return _whole("n", point["n"], 1, MOST_N)
+        return whole("n", point["n"], 1, MOST_N)
     if point.get("n_share") is None:
         raise ValueError("n or n_share has to be given (n_share: of the n that is proved to suffice)")
     n = max(round(scalar("n_share", point["n_share"], 0) * least), 1)
     if n > MOST_N:
         raise ValueError(f"n_share = {point['n_share']:g} of {least} records is not valid; valid: n <= {MOST_N}")
     return n
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    number = real(name, value, low, high, closed=True, finite=False)
-    if number != int(number):
-        raise ValueError(f"{name} = {value:g} is not valid; valid: a whole number from {low} to {high}")
-    return int(number)
 
 
 def _recipe(told: Mapping[str, Any]) -> Recipe:

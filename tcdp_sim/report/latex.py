@@ -1,6 +1,7 @@
 """Tables for papers: numbers with their standard errors in parentheses, as LaTeX (booktabs)."""
 
 from math import floor, isfinite, log10
+from typing import Any
 
 import pandas as pd
 
@@ -58,7 +59,7 @@ def booktabs(frame: pd.DataFrame) -> str:
     frame = frame.dropna(axis="columns", how="all")
     labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound")]
     shared = [name for name in labels if len(frame) > 1 and frame[name].nunique(dropna=False) == 1]
-    body = {name: frame[name].map(_label) for name in labels if name not in shared}
+    body: dict[Any, Any] = {name: frame[name].map(_label) for name in labels if name not in shared}
     body |= {"simulated": [with_error(*row) for row in zip(frame["value"], frame.get("mcse", frame["value"] * 0))]}
     body |= {name: frame[name].map(number) for name in ("exact", "bound") if name in frame}
     numeric = [name in ("simulated", "exact", "bound") for name in body]

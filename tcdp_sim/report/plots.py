@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -68,7 +69,8 @@ def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, dict]:
 
     Colours and markers repeat after eight series, but up to 64 no pair of them does.
     """
-    found, kinds = {}, {}
+    found: dict[str, dict] = {}
+    kinds: dict[str, int] = {}
     for label, kind in dict.fromkeys(series):
         i, n = len(found), len(COLOURS)
         dash = DASHES[kinds.setdefault(kind, len(kinds)) % len(DASHES)]
@@ -153,7 +155,7 @@ def plain_log_axis(axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
-def save_all(figures: Iterable[tuple[str, Figure, "object"]], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
+def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
     """Save each (name, figure, table): name.png, name.pdf and the numbers it shows as name.csv. Returns the PNGs.
 
     chosen: names that the user chose, which are drawn as they are wherever they stand in a figure, `$` and all.

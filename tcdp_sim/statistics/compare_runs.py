@@ -7,6 +7,7 @@ quantiles) by the exact test of Fisher, and what is called a difference keeps th
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,8 +90,8 @@ def _numbers(here, there, rows) -> Iterator[tuple[pd.DataFrame, int]]:
         means = _pair(here, there, columns.mean(name), rows)
         deviations = _pair(here, there, name + columns.DEVIATION, rows)
         use = np.isfinite(deviations).all(axis=0) & (np.min(finite, axis=0) > 1)
-        tested = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
-        yield _kept(rows[use], columns.mean(name), *(m[use] for m in means), *tested)
+        tested: tuple[Any, Any] = same_mean(*((m[use], s[use], n[use]) for m, s, n in zip(means, deviations, finite)))
+        yield _kept(rows[use], columns.mean(name), means[0][use], means[1][use], *tested)
         use = np.max(lost, axis=0) > 0
         shares = [k[use] / n[use] for k, n in zip(lost, trials)]
         yield _kept(rows[use], name + columns.NONFINITE, *shares, *_shares(lost, trials, use))

@@ -4,6 +4,8 @@ If a mechanism is (epsilon, delta)-DP then both functions stay at or below epsil
 above a claimed epsilon is evidence against the claim. Bounds hold for every sample size, not only in the limit.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.special import betaincinv
 
@@ -65,13 +67,13 @@ def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) 
         ordered = [np.sort(sign * x) for x in chosen]
         ends = np.unique(np.concatenate([_ranks(x) for x in ordered]))
         for one, other in ((0, 1), (1, 0)):
-            hits = [len(ordered[i]) - np.searchsorted(ordered[i], ends) for i in (one, other)]
-            found = _epsilon(*hits, len(ordered[one]), len(ordered[other]), delta, doubt)
+            hits: list[Any] = [len(ordered[i]) - np.searchsorted(ordered[i], ends) for i in (one, other)]
+            found = _epsilon(hits[0], hits[1], len(ordered[one]), len(ordered[other]), delta, doubt)
             if found.max() > best:
                 best, event = found.max(), (sign, ends[found.argmax()], one, other)
     sign, threshold, one, other = event
     hits = [np.count_nonzero(sign * tested[i] >= threshold) for i in (one, other)]
-    return max(0.0, float(_epsilon(*hits, len(tested[one]), len(tested[other]), delta, doubt)))
+    return max(0.0, float(_epsilon(hits[0], hits[1], len(tested[one]), len(tested[other]), delta, doubt)))
 
 
 def _epsilon(likely, rare, n, m, delta, doubt):

@@ -75,7 +75,8 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
     claimed = certificate["cells"]
     full = {cell[:DIGITS]: cell for cell, _ in run.done}
     now = of(study, run, {full[short]: chunks(line) for short, line in claimed.items() if short in full})
-    wrong, notes = [], []
+    wrong: list[str] = []
+    notes: list[str] = []
     if certificate.get("records") != _root(claimed):
         wrong.append("its digest of all records is not that of its list of cells")
     different = [short for short, line in claimed.items() if now["cells"].get(short) != line]
@@ -100,7 +101,7 @@ def code() -> str:
 
 def _own_files() -> dict[str, Path]:
     """Name when installed -> path: conf and experiments lie in the package or beside it."""
-    found = {}
+    found: dict[str, Path] = {}
     for package in PACKAGES:
         root = Path(str(resources.files(package)))
         files = (path for path in root.rglob("*") if path.suffix in (".py", ".yaml"))

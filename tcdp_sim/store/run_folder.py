@@ -156,7 +156,7 @@ class Run:
         try:
             found = decoding.decoded(summary, self.identity.get("chunk"))
             self._fit(found)
-            self._where.setdefault((found.cell, *found.chunks), (path, offset, len(summary)))
+            self._where.setdefault((found.cell, found.chunks[0]), (path, offset, len(summary)))
         except ValueError:  # whole, but no chunk of this run
             self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.store import columns
 from tcdp_sim.store import exact_values as exact
 from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
@@ -51,16 +51,30 @@ def tabulate(
     return xr.Dataset(data, _coordinates(cells), about)
 
 
+def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
+    """Every statistic of the trials of one mechanism, under the names of the table, without cells."""
+    data = {"trials": _row([summary.trials], "1", "trials simulated")} | _estimates([mechanism], [summary])
+    return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
+
+
 def _block(cells, summaries, counts, problems, exact_values):
     """Variables of some cells: name -> (dimensions, values, attributes)."""
     mechanism = mechanism_class(cells[0].law["mechanism"])
     built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
-    thresholds = [one.thresholds for one in built]
     data = {"trials": _row([s.trials if s else 0 for s in summaries], "1", "trials simulated")}
     warned = [problems.get((cell.id, "warning"), 0) for cell in cells]
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
+    data |= _estimates(built, summaries)
+    data |= exact.tabulate(exact_values, built, [cell.id for cell in cells], data)
+    return data | _batches(summaries)
+
+
+def _estimates(mechanisms, summaries):
+    """Variables of every observable and event of mechanisms of one class: name -> (dimensions, values, attributes)."""
+    mechanism, data = type(mechanisms[0]), {}
+    thresholds = [one.thresholds for one in mechanisms]
     for name, about in mechanism.observables.items():
         found = [s.observables.get(name) if s else None for s in summaries]
         data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
@@ -68,8 +82,7 @@ def _block(cells, summaries, counts, problems, exact_values):
     for name, meaning in mechanism.events.items():
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
-    data |= exact.tabulate(exact_values, built, [cell.id for cell in cells], data)
-    return data | _batches(summaries)
+    return data
 
 
 def _joined(parts, sizes):

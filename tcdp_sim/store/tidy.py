@@ -22,10 +22,10 @@ ENDINGS = {
 def tidy(table: xr.Dataset, histograms: bool = False) -> pd.DataFrame:
     """A published table, flat or on the grid of its axes, as `results.tidy` says."""
     axes = json.loads(table.attrs["axes"])
-    names = columns.quantities(table.data_vars)
+    names = columns.quantities([str(name) for name in table.data_vars])
     parts = [_rows(table, name, axes) for name in names]
     if histograms:
-        parts += [_bins(table, name, axes) for name in columns.observables(table.data_vars)]
+        parts += [_bins(table, name, axes) for name in columns.observables(map(str, table.data_vars))]
     places = {name: place for place, name in enumerate(names)}
     frame = pd.concat(parts, ignore_index=True)
     order = np.lexsort((frame["quantity"].map(places).fillna(len(places)), frame.pop("place")))

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,8 @@ MOST_BYTES = 1 << 26  # of an encoded summary's arrays: 40 observables with ever
 
 def to_bytes(summary: Summary) -> bytes:
     """A self-contained, machine-independent encoding: JSON header and compressed arrays; no pickle."""
-    arrays, header = [], {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
+    arrays: list[np.ndarray] = []
+    header: dict[str, Any] = {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
     header["events"] = dict(summary.events)
     header["observables"] = {}
     if summary.batches:

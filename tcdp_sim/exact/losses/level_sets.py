@@ -145,7 +145,7 @@ def _log_mass_of_each(noise: Noise, left: Floats, right: Floats) -> Floats:
     left, right = np.where(turn, -right, left), np.where(turn, -left, right)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         outer = np.where(left < right, noise.logsf(right), 0.0)
-        start = noise.logsf(left)
+        start: Floats = noise.logsf(left)
         upper = start + np.log(-np.expm1(np.minimum(outer - start, 0.0)))
         centre = np.log1p(-np.minimum(noise.cdf(left) + noise.sf(right), 1.0))
         log_mass_between = np.where(left >= 0, upper, centre)

@@ -1,0 +1,36 @@
+"""A mechanism object of one's own, simulated here and now: no config, no folder, no workers."""
+
+import hashlib
+from collections.abc import Iterator
+
+from tcdp_sim.errors import UserError, whole
+from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.streams import generator
+from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS
+from tcdp_sim.summaries.summary import Summary, merged, summarise
+
+CHUNK = 50_000  # trials at a time: memory holds no more
+
+
+def simulate(mechanism: Mechanism, trials: float, seed: int) -> Summary:
+    """The summary of independent trials: a function of the object, their number and the seed alone.
+
+    trials: a whole number >= 1; 0 <= seed < 2^128. Raises UserError for anything else; errors of the mechanism as they
+    are.
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise UserError(f"{mechanism!r} is no mechanism; valid: an object of a class that derives from Mechanism")
+    try:
+        trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None
+    kind = type(mechanism)
+    stream = hashlib.sha256(f"{kind.__module__}.{kind.__qualname__}".encode()).hexdigest()
+    return merged(_chunks(mechanism, trials, seed, stream))
+
+
+def _chunks(mechanism: Mechanism, trials: int, seed: int, stream: str) -> Iterator[Summary]:
+    for chunk, start in enumerate(range(0, trials, CHUNK)):
+        size = min(CHUNK, trials - start)
+        values = mechanism.simulate(generator(seed, stream, chunk), size)
+        yield summarise(stream, chunk, size, values, mechanism.thresholds)
