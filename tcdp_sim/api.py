@@ -142,7 +142,8 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
     """Simulate a mechanism object, here and now: its statistics, under the names that `open_results` has for them.
 
     mechanism: an object of a class that derives from `tcdp_sim.mechanisms.Mechanism`, the package's or your own;
-    trials: a whole number; 0 <= seed < 2^128. The same arguments give the same bits; nothing is stored. Raises UserError.
+    trials: a whole number; 0 <= seed < 2^128. The same arguments give the same bits; nothing is stored.
+    Raises UserError.
     """
     return statistics(mechanism, in_process.simulate(mechanism, trials, seed))
 
