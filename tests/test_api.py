@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 from types import MappingProxyType
 
+import nbclient
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,7 +173,6 @@ def test_the_package_says_what_it_has():
 
 
 def test_the_notebook_runs(here):
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     source = Path(__file__).parent.parent / "examples" / "first_steps.ipynb"
     notebook = nbformat.read(source, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "committed without its outputs"
