@@ -77,8 +77,9 @@ def whole(name: str, value: object, low: int, high: float) -> int:
     number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else None
     if number is None or not low <= number <= high or number != int(number):
         written = f"{value:g}" if isinstance(value, float) else repr(value)
-        written = written if len(written) <= 60 else f"{written[:40]}..."
-        raise ValueError(f"{name} = {written} is not valid; valid: a whole number from {low:g} to {high:g}")
+        written = written if len(written) <= 60 else f"{written[:9]}..."
+        most = f"{high:g}".replace("e+", "e")
+        raise ValueError(f"{name} = {written} is not valid; valid: a whole number from {low} to {most}")
     return int(number)
 
 

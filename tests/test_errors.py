@@ -1,10 +1,12 @@
 """How wrong inputs are told."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tcdp_sim import errors
 from tcdp_sim.errors import UserError, choice, real
 
 
@@ -96,3 +98,19 @@ def test_choice_returns_what_is_known_and_lists_what_would_be():
 def test_a_users_mistake_is_a_value_error():
     with pytest.raises(ValueError, match="told in one line"):
         raise UserError("told in one line")
+
+
+@pytest.mark.parametrize("value", [1, 7, 1e6, np.int64(3), np.float64(4.0), Fraction(6, 2), 10**300])
+def test_whole_numbers_come_back_as_ints(value):
+    found = errors.whole("n", value, 1, 10**300)
+    assert type(found) is int
+    assert found == value
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1, 1.5, Fraction(7, 2), math.nan, math.inf, -math.inf, "3", None, True, [1], np.array(2), 10**301, 2j]
+)
+def test_what_is_no_whole_number_in_range_is_one_line(value):
+    with pytest.raises(ValueError, match=r"^n = .* is not valid; valid: a whole number from 1 to 1e300$") as caught:
+        errors.whole("n", value, 1, 10**300)
+    assert len(str(caught.value)) < 130

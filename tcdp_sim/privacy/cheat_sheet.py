@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
 
+from tcdp_sim.errors import scalar
 from tcdp_sim.privacy.composition import compose_advanced
 from tcdp_sim.privacy.conversions import to_approx_dp
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, number, whole
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, whole
 
 MOST_TERMS = 100_000  # of the RDP subsampling sum
 
@@ -47,16 +48,16 @@ def cheat_sheet(
     Raises ValueError for values out of these ranges; failed preconditions of a theorem make a row invalid instead.
     """
     zcdp, tcdp = ZCDP(rho), TCDP(rho, omega)
-    epsilon, delta = number("epsilon", epsilon, 0), number("delta", delta, 0, 1)
-    rdp, sensitivity = RDP(number("order", order, 1), epsilon), number("sensitivity", sensitivity, 0)
-    k, slack = whole("k", k), delta if slack is None else number("slack", slack, 0, 1)
+    epsilon, delta = scalar("epsilon", epsilon, 0), scalar("delta", delta, 0, 1)
+    rdp, sensitivity = RDP(scalar("order", order, 1), epsilon), scalar("sensitivity", sensitivity, 0)
+    k, slack = whole("k", k), delta if slack is None else scalar("slack", slack, 0, 1)
     rows = [
         *_dp_rows(epsilon, delta, sensitivity, k, slack),
         *_renyi_rows(rdp, zcdp, tcdp, delta, sensitivity, k),
         *_sinh_normal_rows(tcdp, sensitivity),
     ]
     if sampling_fraction is not None:
-        s = number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+        s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
         rows += _subsampling_rows(ApproxDP(epsilon, delta), rdp, tcdp, s)
     return rows
 

@@ -6,7 +6,7 @@ Nats throughout, plain floats. All guarantees must be about the same neighbourin
 from collections.abc import Callable, Iterable
 from math import expm1, fsum, hypot, inf, log, log1p, pi, sqrt
 
-from tcdp_sim.errors import choice
+from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.concentrated import METHODS, to_approx_zcdp, to_tcdp, to_zcdp
 from tcdp_sim.privacy.definitions import (
     RDP,
@@ -18,7 +18,6 @@ from tcdp_sim.privacy.definitions import (
     MeanConcentratedDP,
     PureDP,
     known,
-    number,
     require,
     simplest,
     whole,
@@ -135,9 +134,9 @@ def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> Appr
     not offered; basic composition (`compose`) is better for few releases, `compose_approx` nearly always.
     Source: Dwork-Rothblum-Vadhan 2010; Dwork-Roth 2014, Theorem 3.20. Raises ValueError for values out of range.
     """
-    epsilon = number("epsilon", epsilon, 0, closed=True)
-    delta = number("delta", delta, 0, 1, closed=True, finite=False)
-    k, slack = whole("k", k), number("slack", slack, 0, 1, finite=False)
+    epsilon = scalar("epsilon", epsilon, 0, closed=True)
+    delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
+    k, slack = whole("k", k), scalar("slack", slack, 0, 1, finite=False)
     growth = expm1(epsilon) if epsilon < 700 else inf
     require(growth < inf, "epsilon", epsilon, "advanced composition overflows; valid: epsilon < 700")
     total = epsilon * sqrt(2 * k * -log(slack)) + k * epsilon * growth
@@ -154,7 +153,7 @@ def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
     if not parts or len(parts) < len(guarantees):
         names = ", ".join(map(str, guarantees)) or "nothing"
         raise ValueError(f"Corollary 39 composes PureDP and ApproxDP, at least one of them; got {names}")
-    slack = number("slack", slack, 0, 1, finite=False)
+    slack = scalar("slack", slack, 0, 1, finite=False)
     norm = hypot(*(part.epsilon for part in parts))
     most = sqrt(pi / 2) * norm
     require(slack <= most, "slack", slack, f"Corollary 39 needs 0 < slack <= sqrt(pi/2) ||epsilon||_2 = {most:g}")

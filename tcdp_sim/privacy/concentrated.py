@@ -2,7 +2,7 @@
 
 from math import inf, tanh
 
-from tcdp_sim.errors import choice
+from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,
@@ -13,7 +13,6 @@ from tcdp_sim.privacy.definitions import (
     MeanConcentratedDP,
     Notion,
     PureDP,
-    number,
     simplest,
 )
 from tcdp_sim.privacy.renyi import TINY
@@ -103,6 +102,6 @@ def zcdp_from_family(xi: float, rho: float) -> ZCDP:
     It is (xi - rho/4 + 5 rho^(1/4), rho/4)-zCDP. One pair (epsilon, delta) is not enough: that is (epsilon, delta)-DP.
     Source: Bun-Steinke 2016, Lemma 22. Raises ValueError for xi or rho outside [0, 1].
     """
-    xi = number("xi", xi, 0, 1, closed=True, finite=False)
-    rho = number("rho", rho, 0, 1, closed=True, finite=False)
+    xi = scalar("xi", xi, 0, 1, closed=True, finite=False)
+    rho = scalar("rho", rho, 0, 1, closed=True, finite=False)
     return ZCDP(max(0.25 * rho, TINY), xi - 0.25 * rho + 5 * rho**0.25)

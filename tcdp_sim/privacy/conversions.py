@@ -5,7 +5,7 @@ Nats throughout; every function takes and returns plain floats.
 
 from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
 
-from tcdp_sim.errors import choice
+from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,
@@ -15,7 +15,6 @@ from tcdp_sim.privacy.definitions import (
     Guarantee,
     MeanConcentratedDP,
     PureDP,
-    number,
     require,
     simplest,
 )
@@ -38,7 +37,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     Raises ValueError for delta outside (0, 1], and for delta below the guarantee's own (ApproxZCDP: not above it).
     """
     choice("method", method, METHODS)
-    delta = number("delta", delta, 0, 1, finite=False)
+    delta = scalar("delta", delta, 0, 1, finite=False)
     match guarantee if isinstance(guarantee, TCDP) else simplest(guarantee):  # the paper has a lemma for TCDP
         case PureDP(epsilon=epsilon):
             answer = _from_response(epsilon, delta, method)
@@ -135,7 +134,7 @@ def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "er
     if not isinstance(guarantee, ZCDP | ApproxZCDP):
         raise ValueError(f"Lemma 38 is not about guarantee = {guarantee!r}; valid: ApproxZCDP, ZCDP")
     own = guarantee.delta if isinstance(guarantee, ApproxZCDP) else 0.0
-    epsilon, rho = number("epsilon", epsilon, 0, closed=True), guarantee.rho
+    epsilon, rho = scalar("epsilon", epsilon, 0, closed=True), guarantee.rho
     mean = guarantee.xi + rho
     require(epsilon >= mean, "epsilon", epsilon, f"Lemma 38 needs epsilon >= xi + rho = {mean:g}")
     if rho == 0:
@@ -152,7 +151,7 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
     Computed in logarithms; a positive value below 5e-324 is rounded up to that. 0 means pure DP.
     """
     choice("method", method, METHODS)
-    epsilon = number("epsilon", epsilon, 0, closed=True)
+    epsilon = scalar("epsilon", epsilon, 0, closed=True)
     match guarantee if isinstance(guarantee, TCDP) else simplest(guarantee):
         case PureDP(epsilon=own):
             return _response_delta(own, 0.0, epsilon, method)
@@ -209,8 +208,8 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
 
     rho = (sqrt(epsilon - xi + L) - sqrt(L))^2 with L = log(1 / delta); needs epsilon > xi and 0 < delta <= 1.
     """
-    xi, delta = number("xi", xi, 0, closed=True), number("delta", delta, 0, 1, finite=False)
-    epsilon, cost = number("epsilon", epsilon, 0, closed=True), -log(delta)
+    xi, delta = scalar("xi", xi, 0, closed=True), scalar("delta", delta, 0, 1, finite=False)
+    epsilon, cost = scalar("epsilon", epsilon, 0, closed=True), -log(delta)
     require(epsilon > xi, "epsilon", epsilon, f"Lemma 21 needs epsilon > xi = {xi:g}")
     room = epsilon - xi
     # One division instead of the difference of roots, which cancels.
@@ -222,5 +221,5 @@ def lemma_8(rho: float, order: float, delta: float) -> ApproxDP:
 
     Source: Bun-Dwork-Rothblum-Steinke 2018, Lemma 8.
     """
-    rho, order = number("rho", rho, 0), number("order", order, 1)
+    rho, order = scalar("rho", rho, 0), scalar("order", order, 1)
     return to_approx_dp(RDP(order, rho * order), delta, "paper")

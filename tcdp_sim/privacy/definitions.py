@@ -2,32 +2,15 @@
 
 from dataclasses import dataclass, field
 from math import inf
-from operator import index
 from typing import Any, cast
 
-from tcdp_sim.errors import real
-
-
-def number(
-    name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
-) -> float:
-    """`value` as one float in the range of `tcdp_sim.errors.real`; ValueError for anything else, arrays included."""
-    checked = real(name, value, low, high, closed=closed, finite=finite)
-    if not isinstance(checked, float):
-        raise ValueError(f"{name} = {checked!r} is not valid; valid: one number, not an array")
-    return checked
+from tcdp_sim import errors
+from tcdp_sim.errors import scalar
 
 
 def whole(name: str, value: Any) -> int:
-    """`value` as a whole number from 1 to 1e300; ValueError naming the parameter and the value for anything else."""
-    try:
-        checked = 0 if isinstance(value, bool) else index(value)
-    except TypeError:
-        checked = 0
-    if not 1 <= checked <= 10**300:  # beyond, products with floats overflow
-        text = f"{str(value)[:9]}..." if checked > 1 else repr(value)
-        raise ValueError(f"{name} = {text} is not valid; valid: a whole number from 1 to 1e300")
-    return checked
+    """`value` as a whole number from 1 to 1e300, beyond which products with floats overflow; ValueError for others."""
+    return errors.whole(name, value, 1, 10**300)
 
 
 def require(met: bool, name: str, value: float, condition: str) -> None:
@@ -54,7 +37,7 @@ class PureDP(Guarantee):
     epsilon: float
 
     def __post_init__(self) -> None:
-        self._freeze(epsilon=number("epsilon", self.epsilon, 0, closed=True))
+        self._freeze(epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
 
     def __str__(self) -> str:
         return f"{self.epsilon:.6g}-DP"
@@ -73,8 +56,8 @@ class ApproxDP(Guarantee):
     source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        epsilon = number("epsilon", self.epsilon, 0, closed=True)
-        self._freeze(epsilon=epsilon, delta=number("delta", self.delta, 0, 1, finite=False))
+        epsilon = scalar("epsilon", self.epsilon, 0, closed=True)
+        self._freeze(epsilon=epsilon, delta=scalar("delta", self.delta, 0, 1, finite=False))
         if not isinstance(self.source, str):
             raise ValueError(f"source = {self.source!r} is not valid; valid: a text")
 
@@ -93,7 +76,7 @@ class ZCDP(Guarantee):
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        self._freeze(rho=number("rho", self.rho, 0), xi=number("xi", self.xi, 0, closed=True))
+        self._freeze(rho=scalar("rho", self.rho, 0), xi=scalar("xi", self.xi, 0, closed=True))
 
     def __str__(self) -> str:
         return f"{self.rho:.6g}-zCDP" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})-zCDP"
@@ -112,9 +95,9 @@ class ApproxZCDP(Guarantee):
     xi: float = 0.0
 
     def __post_init__(self) -> None:
-        delta = number("delta", self.delta, 0, 1, closed=True, finite=False)
-        rho = number("rho", self.rho, 0, closed=True)
-        self._freeze(delta=delta, rho=rho, xi=number("xi", self.xi, 0, closed=True))
+        delta = scalar("delta", self.delta, 0, 1, closed=True, finite=False)
+        rho = scalar("rho", self.rho, 0, closed=True)
+        self._freeze(delta=delta, rho=rho, xi=scalar("xi", self.xi, 0, closed=True))
 
     def __str__(self) -> str:
         inner = f"{self.rho:.6g}" if self.xi == 0 else f"({self.xi:.6g}, {self.rho:.6g})"
@@ -133,7 +116,7 @@ class MeanConcentratedDP(Guarantee):
     tau: float
 
     def __post_init__(self) -> None:
-        self._freeze(mu=number("mu", self.mu, 0, closed=True), tau=number("tau", self.tau, 0))
+        self._freeze(mu=scalar("mu", self.mu, 0, closed=True), tau=scalar("tau", self.tau, 0))
 
     def __str__(self) -> str:
         return f"({self.mu:.6g}, {self.tau:.6g})-mCDP"
@@ -150,8 +133,8 @@ class RDP(Guarantee):
     epsilon: float
 
     def __post_init__(self) -> None:
-        order = number("order", self.order, 1, finite=False)
-        self._freeze(order=order, epsilon=number("epsilon", self.epsilon, 0, closed=True))
+        order = scalar("order", self.order, 1, finite=False)
+        self._freeze(order=order, epsilon=scalar("epsilon", self.epsilon, 0, closed=True))
 
     def __str__(self) -> str:
         return f"({self.order:.6g}, {self.epsilon:.6g})-RDP"
@@ -168,7 +151,7 @@ class TCDP(Guarantee):
     omega: float
 
     def __post_init__(self) -> None:
-        self._freeze(rho=number("rho", self.rho, 0), omega=number("omega", self.omega, 1, finite=False))
+        self._freeze(rho=scalar("rho", self.rho, 0), omega=scalar("omega", self.omega, 1, finite=False))
 
     def __str__(self) -> str:
         return f"({self.rho:.6g}, {self.omega:.6g})-tCDP"

@@ -2,7 +2,7 @@
 
 from math import exp, expm1, inf, log, log1p, nextafter
 
-from tcdp_sim.errors import choice
+from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.concentrated import to_zcdp
 from tcdp_sim.privacy.definitions import (
     RDP,
@@ -14,7 +14,6 @@ from tcdp_sim.privacy.definitions import (
     MeanConcentratedDP,
     PureDP,
     known,
-    number,
     simplest,
     whole,
 )
@@ -70,7 +69,7 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
     choice("method", method, METHODS)
     if not isinstance(guarantee, TCDP) or guarantee.omega == inf:
         raise ValueError(f"Proposition 10 is not about guarantee = {guarantee!r}; valid: TCDP with omega < inf")
-    rho, omega, cost = guarantee.rho, guarantee.omega, -log(number("delta", delta, 0, 1, finite=False))
+    rho, omega, cost = guarantee.rho, guarantee.omega, -log(scalar("delta", delta, 0, 1, finite=False))
     k = whole("size", size)
     if method == "paper":
         epsilon = _exp(k / (omega - 1)) * (omega * omega * rho + cost)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from math import exp, expm1, inf, log, log1p, sinh, sqrt, tanh, ulp
 
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, number, simplest
+from tcdp_sim.errors import scalar
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, simplest
 
 TINY = ulp(0.0)  # the smallest positive float: what a positive number is rounded up to when it underflows
 _LOG_RANGE = (-40.0, 709.0)  # of order - 1; below, an order is 1 in double precision
@@ -27,11 +28,11 @@ class RenyiBound:
     highest: float = inf
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "highest", number("highest", self.highest, 1, finite=False))
+        object.__setattr__(self, "highest", scalar("highest", self.highest, 1, finite=False))
 
     def __call__(self, order: float) -> float:
         """The bound at one order > 1; ValueError for others."""
-        order = number("order", order, 1, finite=False)
+        order = scalar("order", order, 1, finite=False)
         return self.curve(order) if order <= self.highest else inf
 
 
@@ -52,7 +53,7 @@ def renyi_bound(guarantee: Guarantee) -> RenyiBound:
         case RDP(order=order, epsilon=epsilon):
             return RenyiBound(partial(_affine, epsilon, 0.0), order)
         case MeanConcentratedDP(mu=mu, tau=tau):
-            slope = number("tau^2 / 2", max(0.5 * tau * tau, TINY), 0)
+            slope = scalar("tau^2 / 2", max(0.5 * tau * tau, TINY), 0)
             return RenyiBound(partial(_affine, min(mu - slope, 0.0), slope))
     raise ValueError(f"{guarantee} bounds no Renyi divergence: with probability delta anything may happen")
 
@@ -86,7 +87,7 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
     Every order gives a valid epsilon and the answer is the formula's value at the order returned, so a search that
     stopped early could only cost sharpness. The order is 1 where epsilon = 0 follows from the KL divergence.
     """
-    delta = number("delta", delta, 0, 1, finite=False)
+    delta = scalar("delta", delta, 0, 1, finite=False)
     if delta >= total_variation(bound):
         return 0.0, 1.0
     log_one_over_delta = -log(delta)
@@ -105,7 +106,7 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
     epsilon >= 0; ValueError outside. The inverse of `tightest_epsilon`:
     log delta = (a-1)(D_a - epsilon) + (a-1) log(1 - 1/a) - log a.
     """
-    epsilon = number("epsilon", epsilon, 0, closed=True)
+    epsilon = scalar("epsilon", epsilon, 0, closed=True)
 
     def log_delta(excess: float) -> float:
         return excess * (bound.curve(1 + excess) - epsilon - log1p(1 / excess)) - log1p(excess)

@@ -2,6 +2,7 @@
 
 from math import exp, expm1, inf
 
+from tcdp_sim.errors import scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,
@@ -10,7 +11,6 @@ from tcdp_sim.privacy.definitions import (
     Guarantee,
     MeanConcentratedDP,
     PureDP,
-    number,
     simplest,
 )
 
@@ -25,7 +25,7 @@ def loss_tail_bound(guarantee: Guarantee, threshold: float) -> float:
     from where on it falls exponentially (the paper's Section 1.3).
     Raises ValueError for NaN and for approximate zCDP with delta > 0 and rho > 0.
     """
-    threshold = number("threshold", threshold, -inf)
+    threshold = scalar("threshold", threshold, -inf)
     match simplest(guarantee):
         case PureDP(epsilon=epsilon):
             return _indistinguishable(epsilon, 0.0, threshold)

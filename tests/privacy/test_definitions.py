@@ -153,7 +153,7 @@ def test_what_is_no_number_is_refused(kind, name, value):
 
 @pytest.mark.parametrize("make", [PureDP, lambda rho: ZCDP(rho), lambda rho: TCDP(rho, 2.0)])
 def test_a_guarantee_is_one_number_not_an_array(make):
-    with pytest.raises(ValueError, match="not an array"):
+    with pytest.raises(ValueError, match="is not one number"):
         make([0.1, 0.2])
 
 

@@ -205,12 +205,12 @@ def test_a_group_of_groups(guarantee, one, other):
 # Bad input
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, 2.0, math.nan, "2", None, True, 10**301])
+@pytest.mark.parametrize("size", [0, -1, 1.5, math.nan, "2", None, True, 10**301])
 def test_sizes_out_of_range_are_refused(size):
     for what in (lambda: group(PureDP(1), size), lambda: group_to_approx_dp(TCDP(0.1, 3), size, 0.1)):
         with pytest.raises(ValueError, match=r"size = .* is not valid; valid: a whole number from 1 to 1e300"):
             what()
-    assert group(PureDP(1), np.int64(2)) == PureDP(2)
+    assert group(PureDP(1), np.int64(2)) == group(PureDP(1), 2.0) == PureDP(2)
 
 
 def test_what_has_no_group_privacy_is_refused_with_the_reason():

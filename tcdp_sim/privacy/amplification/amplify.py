@@ -3,13 +3,13 @@
 from math import floor, inf
 from typing import TypeGuard
 
-from tcdp_sim.errors import choice
+from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.amplification.approximate import amplified_dp
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
 from tcdp_sim.privacy.amplification.profiles import GroupProfile, Profile, amplified_profile
 from tcdp_sim.privacy.amplification.renyi import certified, cheat_sheet, lemma_15, wang_2019
 from tcdp_sim.privacy.amplification.schemes import chance_drawn, known_scheme
-from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, number, require, whole
+from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, known, require, whole
 from tcdp_sim.privacy.renyi import RenyiBound, renyi_bound
 
 _RENYI = {"certified": certified, "wang2019": wang_2019, "cheat_sheet_rdp": cheat_sheet, "lemma15": lemma_15}
@@ -67,7 +67,7 @@ def amplify(
     Raises ValueError where nothing is proved, naming the precondition, and for what does not go with the guarantee.
     """
     how = known_scheme(scheme, relation)
-    s = number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     method = _default(guarantee, scheme) if method is None else method
     if scheme not in _FOR[choice("method", method, METHODS)]:
         raise ValueError(_refusal(method, scheme))
@@ -141,7 +141,7 @@ def _by_renyi(
         order = guarantee.order
     if order is None:
         return curve
-    order = number("order", order, 1)
+    order = scalar("order", order, 1)
     if method != "certified":
         require(order >= 2 and order == floor(order), "order", order, f"{method} needs a whole order >= 2")
     epsilon = curve(int(order) if order == floor(order) else order)
@@ -156,6 +156,6 @@ def _checked(bound: RenyiBound) -> RenyiBound:
         value = bound.curve(order)
         if isinstance(value, float) and value >= 0:
             return value
-        return number(f"the Renyi bound at order {order:g}", value, 0, closed=True, finite=False)
+        return scalar(f"the Renyi bound at order {order:g}", value, 0, closed=True, finite=False)
 
     return RenyiBound(curve, bound.highest)

@@ -6,8 +6,9 @@ only; but its statement is true, as the certificate shows, with at most 2.78 in 
 
 from math import ceil, exp, log, log2
 
+from tcdp_sim.errors import scalar
 from tcdp_sim.privacy.amplification.renyi import certified_excess
-from tcdp_sim.privacy.definitions import TCDP, number, require
+from tcdp_sim.privacy.definitions import TCDP, require
 from tcdp_sim.privacy.renyi import renyi_bound
 
 _FIRST, _RATIO = 1e-3, 0.06  # order - 1 of the first order looked at, and the log of the ratio of the next ones to it
@@ -60,7 +61,7 @@ def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
         omega = max(-log(s) / (4 * base.rho), 1 + -log(s) / (8 * base.rho))
         omega = min(omega, 0.5 * (1 + base.omega))
         omega = max(omega, min(1.5, 0.5 * (1 + base.omega)))
-    omega = number("omega", omega, 1)
+    omega = scalar("omega", omega, 1)
     require(omega < base.omega, "omega", omega, f"valid: below the base's, {base.omega:g}")
     bound = renyi_bound(base)
     first = min(_FIRST, 0.1 * (omega - 1))

@@ -8,8 +8,9 @@ from functools import partial
 from math import exp, expm1
 from typing import TypeVar, cast
 
+from tcdp_sim.errors import scalar
 from tcdp_sim.privacy.amplification.schemes import chance_drawn, drawn_again, known_scheme, log_unmixed
-from tcdp_sim.privacy.definitions import number, whole
+from tcdp_sim.privacy.definitions import whole
 
 Profile = Callable[[float], float]
 GroupProfile = Callable[[int, float], float]  # how many records change, epsilon -> delta
@@ -86,7 +87,7 @@ def _poisson_substitution(profile: Profile, substitution: Profile, eta: float, e
 
 
 def _valid(epsilon: float) -> float:
-    return number("epsilon", epsilon, 0, closed=True, finite=False)
+    return scalar("epsilon", epsilon, 0, closed=True, finite=False)
 
 
 def _checked(name: str, function: F) -> F:
@@ -102,4 +103,4 @@ def _delta(name: str, function: Callable[..., float], *arguments: float) -> floa
     value = function(*arguments)
     if isinstance(value, float) and 0 <= value <= 1:
         return value
-    return number(f"{name}{arguments!r}".replace(",)", ")"), value, 0, 1, closed=True, finite=False)
+    return scalar(f"{name}{arguments!r}".replace(",)", ")"), value, 0, 1, closed=True, finite=False)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
 
-from tcdp_sim.errors import choice
-from tcdp_sim.privacy.definitions import number, whole
+from tcdp_sim.errors import choice, scalar
+from tcdp_sim.privacy.definitions import whole
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
 
     Raises ValueError unless records is a whole number >= 1 and m is whole (to 1e-9) and at least 1.
     """
-    s = number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+    s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     if records is None:
         raise ValueError("records = None is not valid; valid: the size n of the data set, a whole number")
     n = whole("records", records)
@@ -95,7 +95,7 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
     It is the total variation distance between the subsamples of neighbours. Raises ValueError as `draws`.
     """
     if not known_scheme(scheme).replaces:
-        return number("sampling_fraction", sampling_fraction, 0, 1, finite=False)
+        return scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     n, m = draws(sampling_fraction, records)
     return -expm1(m * log1p(-1 / n)) if n > 1 else 1.0
 
