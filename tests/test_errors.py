@@ -92,7 +92,7 @@ def test_choice_returns_what_is_known_and_lists_what_would_be():
     assert choice("method", "paper", {"tight": 1, "paper": 2}) == "paper"
     with pytest.raises(ValueError, match="method") as failure:
         choice("method", "Tight", ("tight", "paper"))
-    assert str(failure.value) == "method = 'Tight' is not known; valid: tight, paper"
+    assert str(failure.value) == "method = 'Tight' is not known; valid: tight, paper; did you mean tight?"
 
 
 def test_a_users_mistake_is_a_value_error():
