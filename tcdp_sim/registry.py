@@ -8,6 +8,7 @@ path: a config file cannot bring code in, an installed package can.
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -175,7 +176,8 @@ def _built_in(kind: str) -> Mapping[str, Any]:
     if kind == "experiment":
         return _experiments()
     room, mapping = _HOMES[kind]
-    classes: Mapping[str, Any] = getattr(importlib.import_module(f"tcdp_sim.{room}"), mapping)
+    home = sys.modules.get(f"tcdp_sim.{room}") or importlib.import_module(f"tcdp_sim.{room}")  # asked for every cell
+    classes: Mapping[str, Any] = getattr(home, mapping)
     return classes
 
 
