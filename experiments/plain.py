@@ -12,7 +12,8 @@ from rich.table import Table
 
 from tcdp_sim.report.plots import new_figure, points, series_styles
 from tcdp_sim.results import mean_interval
-from tcdp_sim.summaries.summary import proportion
+from tcdp_sim.store import columns
+from tcdp_sim.summaries.estimates import proportion
 
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
@@ -26,27 +27,18 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     left out, as are observables that a cell does not yield.
     """
     axes = json.loads(flat.attrs["axes"])
-    described = {**{name: flat[f"{name}_mean"].attrs for name in _observables(flat)}}
+    names = [str(name) for name in flat.data_vars]
+    described = {name: flat[columns.mean(name)].attrs for name in columns.observables(names)}
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     rows = []
     for cell in cells:
         labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]}
         for name, about in described.items():
             rows.append(labels | {"quantity": name, "unit": about["units"]} | _mean(cell, name))
-        for name in _events(flat):
+        for name in columns.proportions(names):
             rows.append(labels | {"quantity": name, "unit": "1"} | _chance(cell, name))
     table = pd.DataFrame(rows)
     return table[np.isfinite(table["simulated"])].reset_index(drop=True) if len(table) else table
-
-
-def _observables(flat: xr.Dataset) -> list[str]:
-    return [name.removesuffix("_mean") for name in flat.data_vars if f"{name}_mcse" in flat and name.endswith("_mean")]
-
-
-def _events(flat: xr.Dataset) -> list[str]:
-    """Names of proportions: an estimate with both ends of its interval, of every cell."""
-    ends = ("_mcse", "_lower", "_upper")
-    return [name for name in flat.data_vars if flat[name].dims == ("cell",) and all(f"{name}{e}" in flat for e in ends)]
 
 
 def _mean(cell, name) -> dict[str, float]:
