@@ -19,10 +19,12 @@ def cells(k=(10.0, 1000.0, 1e6, 10.0), noise=("a", "a", "a", "b")):
         "error_mean": np.arange(1.0, n + 1),
         "error_mean_mcse": np.full(n, 0.1),
         "error_max": np.zeros(n),
+        "error_histogram_bins": np.ones(n, int),
         "wins": np.linspace(0, 0.75, n),
         "wins_mcse": np.full(n, 0.01),
         "wins_lower": np.zeros(n),
         "wins_upper": np.ones(n),
+        "wins_count": np.zeros(n, int),
         "trials": np.full(n, 100),
     }
     flat = xr.Dataset({name: ("cell", values) for name, values in per_cell.items()})
