@@ -34,6 +34,13 @@ def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
     return mechanism_class(law["mechanism"]).build(law, variables["data_counts"].values[start : start + size])
 
 
+class _ByNoise(dict):
+    """What is said of each noise; of NaN, which stands where no cell has one, what is said of no noise."""
+
+    def __missing__(self, name):
+        return self[""]
+
+
 def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
     """Noise -> its `noise_label`, `noise_family` and `noise_calibration`, as the results say; "" is no noise.
 
@@ -42,7 +49,7 @@ def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
     stored = json.loads(flat.attrs.get("noises", "{}"))
     names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
     about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
-    return {name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()}
+    return _ByNoise({name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()})
 
 
 def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

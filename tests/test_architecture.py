@@ -69,7 +69,7 @@ MAY_IMPORT = {
         *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),
         *("selection", "interior", "thresholds", "mechanisms", "store", "results"),
     ),
-    "published": ("errors", "log", "registry", "report", "statistics", "results"),
+    "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
     "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),
     "cli": (
         *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),

@@ -53,7 +53,8 @@ def tabulate(
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
     """Every statistic of the trials of one mechanism, under the names of the table, without cells."""
-    data = {"trials": _row([summary.trials], "1", "trials simulated")} | _estimates([mechanism], [summary])
+    data = {"trials": _row([summary.trials], "1", "trials simulated")}
+    data |= _estimates(type(mechanism), [mechanism], [summary])
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
 
 
@@ -66,15 +67,14 @@ def _block(cells, summaries, counts, problems, exact_values):
     data["warned"] = _row(warned, "1", "chunks in which something warned (problems.csv says what)")
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
-    data |= _estimates(built, summaries)
+    data |= _estimates(mechanism, built, summaries)
     data |= exact.tabulate(exact_values, built, [cell.id for cell in cells], data)
     return data | _batches(summaries)
 
 
-def _estimates(mechanisms, summaries):
-    """Variables of every observable and event of mechanisms of one class: name -> (dimensions, values, attributes)."""
-    mechanism, data = type(mechanisms[0]), {}
-    thresholds = [one.thresholds for one in mechanisms]
+def _estimates(mechanism, built, summaries):
+    """Variables of every observable and event of a class of mechanisms: name -> (dimensions, values, attributes)."""
+    data, thresholds = {}, [one.thresholds for one in built]
     for name, about in mechanism.observables.items():
         found = [s.observables.get(name) if s else None for s in summaries]
         data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)

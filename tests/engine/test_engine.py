@@ -123,8 +123,8 @@ def test_an_error_on_a_worker_reaches_the_driver_as_data():
         (done,) = executor.results(iter([simulate.Task(1, 10, (broken,))]))
     (problem,) = done.records[0].problems
     assert done.records[0].summary is None
-    assert problem.message.startswith("ValueError: mechanism.name = 'none'")
-    assert "in mechanism_class" in problem.where
+    assert problem.message.startswith("UserError: mechanism.name = 'none'")
+    assert "mechanism_class" in problem.where
 
 
 def test_the_first_tasks_tell_the_speed_and_the_last_are_small():

@@ -3,12 +3,13 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from open_forms import of_any_noise
 from scipy import integrate, stats
 
 from tcdp_sim.exact import Bounds, Mixture, divergence, max_order, renyi_divergence, renyi_divergence_between
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 
-GENERIC = divergence._finite_renyi.dispatch(Noise)
+GENERIC = of_any_noise(divergence._finite_renyi)
 ORDERS = np.array([1, 1 + 1e-9, 1.001, 1.5, 2, 5, 30.0])
 
 

@@ -3,12 +3,13 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from open_forms import of_any_noise
 from scipy import integrate
 
 from tcdp_sim.exact import hockey_stick, profile, renyi_divergence
-from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 
-GENERIC = profile._profile.dispatch(Noise)
+GENERIC = of_any_noise(profile._profile)
 
 
 @mp.workdps(60)

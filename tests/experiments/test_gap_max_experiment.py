@@ -299,3 +299,11 @@ def test_against_rho_and_m_the_rows_are_drawn_by_name(table):
     shows(figure.axes[0], key(figure, label), several[several["algorithm"] == "stability"], "m", "required_gap")
     traces(figure.axes[0], key(figure, label), several[several["algorithm"] == "stability"], "m", "required_gap_exact")
     assert len(keys(figure)) > 2
+
+
+def test_algorithms_that_take_no_noise_alone(command, tmp_path):
+    words = ("experiment=gap_max", "cluster=serial", "trials=500", "chunk=500", "also=null", "sweep.k=10")
+    code, _, err = command(*words, "sweep.algorithm=[exponential_mechanism,permute_and_flip]", "sweep.accounting=tight")
+    assert (code, err) == (0, "")
+    flat = results.open_cells(tmp_path / "results" / "gap_max").load()
+    assert set(gap_max.reference(flat)["noise_label"]) == {""}

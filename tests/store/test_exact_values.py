@@ -149,12 +149,13 @@ def half_of_top(mechanism):
 
 def test_the_engine_publishes_without_any(tmp_path, monkeypatch):
     from tcdp_sim.cli import overrides
+    from tcdp_sim.study.more_trials import with_trials
     from tcdp_sim.study.settings import settings
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["tcdp-sim", *SMALL])
     (raw,) = overrides.configs()
-    study = prepare(settings(overrides.with_trials(raw)))
+    study = prepare(settings(with_trials(raw)))
     assert execute(study, lambda line: None) == 0
     flat = results.open_cells(study.folder)
     assert flat.attrs["exact_code"] == ""

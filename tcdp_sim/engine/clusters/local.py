@@ -71,5 +71,5 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 
 
 def _close(one: "Client | LocalCluster") -> None:
-    with suppress(TimeoutError):  # a worker in the middle of its restart; it ends with this process
+    with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart; it ends with this process
         one.close(timeout=5)
