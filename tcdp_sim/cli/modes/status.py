@@ -45,9 +45,9 @@ def main(settings: Settings, console: Console) -> None:
 
 
 def _problems(run, cells, wanted, console):
-    unresolved = problems.of_chunks(run.problems, wanted, run.has)
+    relevant = problems.of_chunks(run.problems, wanted, run.has)
     for kind in (problems.ERROR, problems.WARNING):
-        if of_kind := [one for one in unresolved if one.kind == kind]:
+        if of_kind := [one for one in relevant if one.kind == kind]:
             first, cells_hit = of_kind[0], len({one.cell for one in of_kind})
             where = f"cell={first.cell[:16]} index={first.chunk}"
             say(console, f"{len(of_kind)} {kind}s in {cells_hit} cells, such as in {where}: {first.message}")
