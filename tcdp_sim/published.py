@@ -69,9 +69,9 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
     figures = {}
 
     def kept():
-        for name, figure, shown in published.experiment.figures(published.table):
+        for name, figure, table in published.experiment.figures(published.table):
             figures[name] = figure
-            yield name, figure, shown
+            yield name, figure, table
 
     try:
         with plots.style():

@@ -46,8 +46,8 @@ class PlugIn:
         try:
             return self.entry.load()
         except (Exception, SystemExit) as problem:  # whatever somebody else's module may raise
-            told = " ".join(f"{type(problem).__name__}: {problem}".split())
-            raise UserError(f"{self.kind} {self.name} of distribution {self.label} cannot be loaded ({told})") from None
+            reason = " ".join(f"{type(problem).__name__}: {problem}".split())
+            raise self.refused(f"cannot be loaded ({reason})") from None
 
     def refused(self, reason: str) -> UserError:
         """The one line for what is not what its group says."""
@@ -125,8 +125,8 @@ def config_folders() -> Mapping[Path, str]:
 @cache
 def _entries(kind: str) -> tuple[PlugIn, ...]:
     """Every entry point of a kind, by name, whatever it is worth."""
-    found = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
-    return tuple(PlugIn(kind, entry.name, entry) for entry in found)
+    entries = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
+    return tuple(PlugIn(kind, entry.name, entry) for entry in entries)
 
 
 def _config_folders(module: str) -> Iterator[Path]:

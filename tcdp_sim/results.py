@@ -73,11 +73,11 @@ def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> n
     keys, counts, bins = (flat[name].values for name in columns.histogram(observable))
     ends = np.cumsum(bins)
     infinite = zip(*(_infinite(flat, observable, side) for side in (0, 1)))
-    found = np.full(len(ends), np.nan)
+    chances = np.full(len(ends), np.nan)
     for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
         own = slice(ends[i - 1] if i else 0, end)
-        found[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
-    return found
+        chances[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
+    return chances
 
 
 def _binned(keys, counts):
@@ -235,11 +235,11 @@ def _families(flat):
     for name in columns.observables(per_cell):
         has = (flat[columns.histogram(name)[2]].values > 0) | (flat[name + columns.NONFINITE].values > 0)
         cells[name] = tuple(np.flatnonzero(has)) or everywhere
-    found: dict[tuple[int, ...], list[str]] = {}
+    variables: dict[tuple[int, ...], list[str]] = {}
     for name in per_cell:
         owner = max((observable for observable in cells if name.startswith(f"{observable}_")), key=len, default=None)
-        found.setdefault(cells.get(owner, everywhere), []).append(name)
-    return found.items()
+        variables.setdefault(cells.get(owner, everywhere), []).append(name)
+    return variables.items()
 
 
 def _unstacked(part, rows, labels):

@@ -43,8 +43,8 @@ def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
 def need_monotone_loss(noise: Noise) -> None:
     """Raise ValueError unless the noise is log-concave: else a smaller change may cost more than the largest."""
     if not noise.log_concave:
-        told = f"{noise.family} is not known to be log-concave, and a smaller change may cost more"
-        raise ValueError(f"{told}; valid: {noise.log_concave_if}, or method 'paper'")
+        message = f"{noise.family} is not known to be log-concave, and a smaller change may cost more"
+        raise ValueError(f"{message}; valid: {noise.log_concave_if}, or method 'paper'")
 
 
 def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:

@@ -28,8 +28,8 @@ def main(words: Sequence[str], console) -> None:
         rows = cheat_sheet(**given)
     except (ValueError, OverflowError) as mistake:
         raise UserError(f"cheat-sheet: {mistake}") from None
-    told = ", ".join(f"{key} = {value:g}" for key, value in given.items())
-    title = f"Variants of differential privacy at {told}"
+    parameters = ", ".join(f"{key} = {value:g}" for key, value in given.items())
+    title = f"Variants of differential privacy at {parameters}"
     console.print(_table(title, rows, console.width >= WIDE), soft_wrap=False)
     for guarantee in (ZCDP(given["rho"]), TCDP(given["rho"], given["omega"])):
         best: ApproxDP = to_approx_dp(guarantee, given["delta"], "tight")

@@ -66,8 +66,8 @@ def _short(value) -> str:
     if isinstance(value, Mapping) and {"from", "to"} <= set(value):
         return f"{value['from']:g} to {value['to']:g}"
     if isinstance(value, list):
-        shown = ", ".join(map(_short, value))
-        return shown if len(shown) <= 40 else f"{_short(value[0])} ... {_short(value[-1])} ({len(value)})"
+        text = ", ".join(map(_short, value))
+        return text if len(text) <= 40 else f"{_short(value[0])} ... {_short(value[-1])} ({len(value)})"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -92,7 +92,7 @@ def _json(path: Path):
     """What a JSON file says; nothing if it cannot be read."""
     try:
         text = path.read_bytes()
-        found = {} if path.name == provenance.NAME and is_broken(text) else json.loads(text)
+        content = {} if path.name == provenance.NAME and is_broken(text) else json.loads(text)
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -45,15 +45,15 @@ def _run() -> int:
         return _command(sys.argv[1:])
     with interrupts.held():
         from tcdp_sim.cli import overrides
-    asked = overrides.configs()
-    if not asked:
+    configs = overrides.configs()
+    if not configs:
         return 0
     with interrupts.held():
         from tcdp_sim.report.terminal import Terminal
         from tcdp_sim.study.more_trials import with_trials
         from tcdp_sim.study.settings import settings
     codes = [0]
-    for raw in asked:
+    for raw in configs:
         with interrupts.held():
             checked = settings(with_trials(raw))
             mode = import_module(f"tcdp_sim.cli.modes.{checked.mode}")

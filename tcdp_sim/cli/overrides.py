@@ -33,10 +33,10 @@ def configs() -> list[dict[str, Any]]:
     jobs = _jobs()
     raws = [_resolved(job) for job, _ in jobs]
     folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
-    return raws if len(folders) == len(raws) else told_apart(raws, [words for _, words in jobs])
+    return raws if len(folders) == len(raws) else with_distinct_names(raws, [words for _, words in jobs])
 
 
-def told_apart(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """The configs, each with the words that are not common to all added to its name, less what a shell would mind.
 
     words: the overrides of each config. UserError if that makes no valid or no different names.
@@ -62,21 +62,21 @@ def _jobs() -> list[tuple[Any, list[str]]]:
     search_path.with_plug_ins()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
-    said = io.StringIO()
+    stderr = io.StringIO()
 
     def keep(job):
         jobs.append((job, list(HydraConfig.get().overrides.task)))
 
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(stderr):
             hydra.main(version_base="1.3", config_path="pkg://tcdp_sim.conf", config_name="config")(keep)()
     except SystemExit as end:  # argparse: usage on many lines, then what is wrong
         if end.code:
-            raise UserError(said.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
+            raise UserError(stderr.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
         raise
     except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
         raise UserError(_one_line(mistake)) from None
-    sys.stderr.write(said.getvalue())
+    sys.stderr.write(stderr.getvalue())
     return jobs
 
 

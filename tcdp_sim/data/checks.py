@@ -12,7 +12,7 @@ UNSET = (None, "", "???")  # "???" is how a config file marks a value that the u
 LARGEST_DOMAIN = 1e300
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """`value` as it may stand in an error message: quoted, on one line, at most about 60 characters."""
     text = " ".join(repr(value).splitlines())
     return text if len(text) <= 60 else f"{text[:40]}...{text[-17:]}"
@@ -20,7 +20,7 @@ def shown(value: object) -> str:
 
 def joined(names: Iterable[object], most: int = 20) -> str:
     """The names, quoted where they are text, for an error message; at most `most` of them."""
-    texts = [shown(name) for name in names]
+    texts = [quoted(name) for name in names]
     rest = len(texts) - most
     return (", ".join(texts[:most]) + (f" and {rest} more" if rest > 0 else "")) or "none"
 
@@ -33,14 +33,14 @@ def is_number(value: object) -> bool:
 def number(name: str, value: Any, low: float, high: float) -> float:
     """`value` as a float, once it is known to be a number with low <= value <= high."""
     if not is_number(value) or not low <= value <= high:
-        raise UserError(f"{name} = {shown(value)} is not valid; valid: a number from {low:g} to {high:g}")
+        raise UserError(f"{name} = {quoted(value)} is not valid; valid: a number from {low:g} to {high:g}")
     return float(value)
 
 
 def whole(name: str, value: Any, low: float, high: float) -> int:
     """`value` as an int, once it is known to be whole (1e6 counts as whole) with low <= value <= high."""
     if not is_number(value) or not low <= value <= high or value != math.floor(value):
-        raise UserError(f"{name} = {shown(value)} is not valid; valid: a whole number, {low:g} to {high:g}")
+        raise UserError(f"{name} = {quoted(value)} is not valid; valid: a whole number, {low:g} to {high:g}")
     return int(value)
 
 
@@ -48,7 +48,7 @@ def choice(name: str, value: Any, valid: Iterable[T]) -> T:
     """`value`, once it is known to be one of `valid`."""
     valid = tuple(valid)
     if value not in valid:
-        raise UserError(f"{name} = {shown(value)} is not known; valid: {', '.join(map(str, valid))}")
+        raise UserError(f"{name} = {quoted(value)} is not known; valid: {', '.join(map(str, valid))}")
     return value
 
 

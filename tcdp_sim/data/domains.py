@@ -18,7 +18,7 @@ from tcdp_sim.data.checks import (
     joined,
     number,
     only_keys,
-    shown,
+    quoted,
     whole,
 )
 from tcdp_sim.data.readers import read_rows
@@ -140,7 +140,7 @@ def _readable(
     records = sum(totals[label] for label in wrong)
     if numbers or nulls != "drop":
         kind = "numbers" if read is as_decimal else "integers"
-        message = f"{where}: {records} records are no {kind}, first {shown((numbers or wrong)[0])}; valid: {valid}"
+        message = f"{where}: {records} records are no {kind}, first {quoted((numbers or wrong)[0])}; valid: {valid}"
         raise UserError(f"{message}; decimals need a width there" if numbers else f"{message}, or nulls = drop")
     kept = {label: count for label, count in totals.items() if label not in set(wrong)}
     return kept, {"unreadable_dropped": records}
@@ -164,7 +164,7 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
         return {}
     records = sum(totals[label] for label in beyond)
     if outside == "error":
-        first = f"{len(beyond)} labels, the first is {shown(beyond[0])}"
+        first = f"{len(beyond)} labels, the first is {quoted(beyond[0])}"
         raise UserError(
             f"{where}: {records} records ({first}) lie outside {domain}; "
             "declare a larger domain, or what to do with them: outside = drop, or clip for {from: a, to: b}"
@@ -209,7 +209,7 @@ def _integers(domain: Mapping[str, Any], where: str) -> tuple[int, int, int]:
 
 def _whole_end(name: str, end: Any) -> int:
     if is_number(end) and abs(end) <= LARGEST_DOMAIN and end != floor(end):
-        raise UserError(f"{name} = {shown(end)} is not valid; valid: a whole number, or a width for decimals")
+        raise UserError(f"{name} = {quoted(end)} is not valid; valid: a whole number, or a width for decimals")
     return whole(name, end, -LARGEST_DOMAIN, LARGEST_DOMAIN)
 
 
@@ -222,16 +222,16 @@ def _labels(domain: Any, where: str) -> dict[str, None]:
         column = given(where, domain, "column", f"the name of a column of {path}")
         cells = [cell for (cell,) in read_rows(path, (column,))]
         labels = [cell for cell in cells if cell is not None]
-        where = f"{where}: {path}, column {shown(column)}"
+        where = f"{where}: {path}, column {quoted(column)}"
         if len(labels) < len(cells):
             raise UserError(f"{where}: {cells.count(None)} labels are empty; valid: text in each row")
     elif isinstance(domain, Sequence) and not isinstance(domain, str):
         labels = [_label(label, where) for label in domain]
         repeated = [label for label, before in zip(sorted(labels)[1:], sorted(labels)) if label == before]
         if repeated:
-            raise UserError(f"{where}: label {shown(repeated[0])} is listed more than once")
+            raise UserError(f"{where}: label {quoted(repeated[0])} is listed more than once")
     else:
-        raise UserError(f"{where} = {shown(domain)} is not valid; valid: {FORMS}")
+        raise UserError(f"{where} = {quoted(domain)} is not valid; valid: {FORMS}")
     if not labels:
         raise UserError(f"{where}: there are no labels; valid: one or more")
     return dict.fromkeys(labels)
@@ -240,5 +240,5 @@ def _labels(domain: Any, where: str) -> dict[str, None]:
 def _label(label: Any, where: str) -> str:
     # YAML reads NO as false and 1.10 as 1.1: only what certainly says what was typed is taken.
     if isinstance(label, bool) or not isinstance(label, (str, int)):
-        raise UserError(f"{where}: label {shown(label)} is not valid; valid: text in quotes, whole numbers")
+        raise UserError(f"{where}: label {quoted(label)} is not valid; valid: text in quotes, whole numbers")
     return str(label)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
-from tcdp_sim.data.checks import choice, given, only_keys, shown, whole
+from tcdp_sim.data.checks import choice, given, only_keys, quoted, whole
 from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
 from tcdp_sim.data.readers import read_rows
 from tcdp_sim.errors import UserError
@@ -40,20 +40,20 @@ def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list
     return [(value - low) << finer for value in values], [times[value] for value in values], log2_k, done
 
 
-def _inside(where: str, found: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
+def _inside(where: str, counts: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
     """The records in the domain, and how many were moved or left out."""
-    beyond = [value for value in found if not low <= value <= high]
+    beyond = [value for value in counts if not low <= value <= high]
     if not beyond:
-        return found, {}
+        return counts, {}
     if outside == "error":
         wrong = min(beyond) if min(beyond) < low else max(beyond)
         message = f"{where}: {wrong} lies outside the declared domain; valid: {low} to {high}"
         raise UserError(f"{message}, or outside = drop or clip")
     kept: Counter[int] = Counter()
-    for value, times in found.items():
+    for value, times in counts.items():
         if outside == "clip" or low <= value <= high:
             kept[min(max(value, low), high)] += times
-    return kept, {{"drop": "dropped", "clip": "clipped"}[outside]: sum(found[value] for value in beyond)}
+    return kept, {{"drop": "dropped", "clip": "clipped"}[outside]: sum(counts[value] for value in beyond)}
 
 
 def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
@@ -61,7 +61,7 @@ def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
     only = spec.get("only") or {}
     if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
-        raise UserError(f"{where}: only = {shown(only)} is not valid; valid: {{column: text}}")
+        raise UserError(f"{where}: only = {quoted(only)} is not valid; valid: {{column: text}}")
     columns = [column, *([count] if count else []), *only]
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
     times_of: Counter[int] = Counter()
@@ -74,7 +74,7 @@ def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
         else:
             times = _integer(where, count, row[1]) if count else 1
             if times < 0:
-                raise UserError(f"{where}: column {shown(count)} holds {times}; valid: 0 or more")
+                raise UserError(f"{where}: column {quoted(count)} holds {times}; valid: 0 or more")
             times_of[_integer(where, column, row[0])] += times
     if empty and nulls == "error":
         raise UserError(f"{where}: {empty} rows have an empty cell; valid: none, or nulls = drop")
@@ -96,5 +96,5 @@ def _rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[t
 def _integer(where: str, column: str, text: str) -> int:
     value = as_integer(text)
     if value is None:
-        raise UserError(f"{where}: column {shown(column)} holds {shown(text)}; valid: whole numbers in every row")
+        raise UserError(f"{where}: column {quoted(column)} holds {quoted(text)}; valid: whole numbers in every row")
     return value

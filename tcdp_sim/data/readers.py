@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.data.checks import joined, shown
+from tcdp_sim.data.checks import joined, quoted
 from tcdp_sim.errors import UserError
 
 Row = tuple[str | None, ...]
@@ -25,7 +25,7 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
     Errors: one line that says what is wrong with which file.
     """
     if not isinstance(path, (str, PathLike)):
-        raise UserError(f"{shown(path)} is not a path; valid: text, in quotes")
+        raise UserError(f"{quoted(path)} is not a path; valid: text, in quotes")
     path = Path(path)
     suffix = next((suffix for suffix in READERS if path.name.lower().endswith(suffix)), None)
     if suffix is None:
@@ -85,7 +85,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[i
     for column in columns:
         if header.count(column) != 1:
             wrong = "stands in the header more than once" if column in header else "is not there"
-            raise UserError(f"{path}: column {shown(column)} {wrong}; its columns: {joined(header)}")
+            raise UserError(f"{path}: column {quoted(column)} {wrong}; its columns: {joined(header)}")
     return [header.index(column) for column in columns]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.data.checks import LARGEST_DOMAIN, choice, given, number, shown
+from tcdp_sim.data.checks import LARGEST_DOMAIN, choice, given, number, quoted
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.data.domains import NULLS, NUMERAL, Totals, as_decimal, as_integer, place
 from tcdp_sim.data.readers import Row, read_rows
@@ -40,7 +40,7 @@ def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> 
     if person is not None:
         rows = _one_each(rows, path, person)
     totals = Counter(row[0] for row in rows) if count is None else _added(rows, path, count, nulls, left_out)
-    where, outside, counted = f"{path}, column {shown(label)}", spec.get("outside", "error"), count is not None
+    where, outside, counted = f"{path}, column {quoted(label)}", spec.get("outside", "error"), count is not None
     placed = place(totals, spec.get("domain"), outside, nulls, counted=counted, where=where)
     left_out += Counter(placed.left_out)
     left_out_text = "".join(f"; {LEFT_OUT[key].format(n)}" for key, n in left_out.items())
@@ -49,8 +49,8 @@ def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> 
         raise UserError(f"{where}: there are no records{left_out_text}; valid: one or more")
     if sum(counts) > MOST_RECORDS:
         raise UserError(f"{where}: {sum(counts):.3g} records; valid: at most {MOST_RECORDS:.3g}")
-    by = f", counts {shown(count)}" if counted else ""
-    source = f"{shown(Path(path).name)[1:-1]}, column {shown(label)}{by}; {_unit(count, person)}{left_out_text}"
+    by = f", counts {quoted(count)}" if counted else ""
+    source = f"{quoted(Path(path).name)[1:-1]}, column {quoted(label)}{by}; {_unit(count, person)}{left_out_text}"
     bins = placed.bins if k is None else _embedded(k, placed.bins, where)
     return Counts(str(spec.get("name")), np.array(counts, dtype=np.int64), bins, source, dict(left_out))
 
@@ -58,7 +58,7 @@ def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> 
 def _unit(count: str | None, person: str | None) -> str:
     """What a guarantee holds for."""
     if person is not None:
-        return f"one row a person, as column {shown(person)} says"
+        return f"one row a person, as column {quoted(person)} says"
     if count is not None:
         return "each record counted is taken for one person"
     return "each row is taken for one person (data.id=COLUMN checks that)"
@@ -90,7 +90,7 @@ def _full_rows(
             yield row  # type: ignore[misc]  # none of its cells is empty
     if empty and nulls == "error":
         column, cells = next(iter(empty.items()))
-        raise UserError(f"{path}, column {shown(column)}: {cells} empty cells; valid: none, or nulls = drop")
+        raise UserError(f"{path}, column {quoted(column)}: {cells} empty cells; valid: none, or nulls = drop")
     left_out["empty_dropped"] = empty.total()
 
 
@@ -103,8 +103,8 @@ def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterato
     (who, most), several = rows_of.most_common(1)[0] if rows_of else ("", 0), sum(n > 1 for n in rows_of.values())
     if several:
         raise UserError(
-            f"{path}, column {shown(column)}: {several} persons have several rows, {shown(who)} has {most}; valid: one "
-            "row each (choose or add up before); without data.id each row is taken for a person of its own"
+            f"{path}, column {quoted(column)}: {several} persons have several rows, {quoted(who)} has {most}; valid: "
+            "one row each (choose or add up before); without data.id each row is taken for a person of its own"
         )
 
 
@@ -133,7 +133,7 @@ def _count(text: str, path: Path | str, column: str, nulls: str) -> int | None:
         return None
     if count is None or count < 0:
         raise UserError(
-            f"{path}, column {shown(column)}: {shown(text)} is not a count; valid: whole numbers, 0 or more"
+            f"{path}, column {quoted(column)}: {quoted(text)} is not a count; valid: whole numbers, 0 or more"
         )
     return count
 
@@ -147,5 +147,5 @@ def _embedded(k: float, declared: float, where: str) -> float:
 
 def _column(where: str, key: str, name: Any) -> str:
     if not isinstance(name, str):
-        raise UserError(f"{where}: {key} = {shown(name)} is not the name of a column; valid: text, in quotes")
+        raise UserError(f"{where}: {key} = {quoted(name)} is not the name of a column; valid: text, in quotes")
     return name

@@ -74,7 +74,7 @@ class ProgressLine:
         self._ticker = threading.Thread(target=self._tick, name="progress", daemon=True)
         self._console = Terminal(stderr=True)
         self._live = self._console.is_terminal
-        self._started = self._said = self._shown = time.monotonic()
+        self._started = self._last_logged = self._last_drawn = time.monotonic()
         self._bar = Progress(
             TextColumn("simulating"),
             BarColumn(),
@@ -100,11 +100,11 @@ class ProgressLine:
 
     def _show(self) -> None:
         now = time.monotonic()
-        if self._live and now - self._shown > LIVE_SECONDS:
-            self._shown = now
+        if self._live and now - self._last_drawn > LIVE_SECONDS:
+            self._last_drawn = now
             self._bar.update(self._task, completed=self._tally.work, what=self._what())
-        if now - self._said > LOG_SECONDS:
-            self._said = now
+        if now - self._last_logged > LOG_SECONDS:
+            self._last_logged = now
             self._say(now)
 
     def _what(self) -> str:

@@ -34,16 +34,16 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     epsilons = np.atleast_1d(np.asarray(real("epsilon", epsilon, -np.inf)))
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
-        found = closed_form(np.maximum(-np.expm1(epsilons), 0.0))
+        bounds = closed_form(np.maximum(-np.expm1(epsilons), 0.0))
     else:
         # H_(-e)(P||Q) = 1 - e^-e + e^-e H_e(Q||P), and H(Q||P) = H(P||Q) for symmetric noise.
         with np.errstate(over="ignore", invalid="ignore"):
             positive = _profile(noise, size, np.abs(epsilons))
             mirrored = [-np.expm1(epsilons) + np.exp(epsilons) * part for part in positive]
             mirrored = [mirrored[0] * (1 - 1e-15), mirrored[1], mirrored[2] * (1 + 1e-15)]
-            found = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, positive)))
-    found = Bounds(np.maximum(found.lower, 0.0), found.estimate, np.minimum(found.upper, 1.0))
-    return found if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in found))
+            bounds = Bounds(*(np.where(epsilons < 0, m, part) for m, part in zip(mirrored, positive)))
+    bounds = Bounds(np.maximum(bounds.lower, 0.0), bounds.estimate, np.minimum(bounds.upper, 1.0))
+    return bounds if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in bounds))
 
 
 def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
@@ -55,10 +55,10 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     sets = loss_sets(noise, shift)
     if sets.monotone:
         return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
-    found = sets.integrate_above(epsilons, lambda epsilon, x: _integrand(noise, shift, epsilon, x))
-    slack = 1e-12 * found.estimate + _rounding(epsilons, np.exp(log_mass(noise, *sets.above(epsilons))))
+    bounds = sets.integrate_above(epsilons, lambda epsilon, x: _integrand(noise, shift, epsilon, x))
+    slack = 1e-12 * bounds.estimate + _rounding(epsilons, np.exp(log_mass(noise, *sets.above(epsilons))))
     outside = float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1]))
-    return Bounds(found.lower - slack, found.estimate, found.upper + slack + outside)
+    return Bounds(bounds.lower - slack, bounds.estimate, bounds.upper + slack + outside)
 
 
 def _rounding(epsilons: Floats, mass: Floats) -> Floats:

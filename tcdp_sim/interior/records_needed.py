@@ -121,10 +121,10 @@ def surrogate_floor(parts: Parts, log2_k: float, n: float, beta: float = BETA) -
     return 0.5 * margins.ends * n / margins.total
 
 
-def _least(found: Needs, variant: str) -> float:
+def _least(margins: Needs, variant: str) -> float:
     if variant == "paper":
-        return 5 * max(found.gap, found.node, found.ends)
-    return found.total * (2 if variant == "heavy" else 1)
+        return 5 * max(margins.gap, margins.node, margins.ends)
+    return margins.total * (2 if variant == "heavy" else 1)
 
 
 def zcdp_least_n(rho: float, log2_k: float, beta: float = BETA) -> float:

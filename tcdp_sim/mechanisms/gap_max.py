@@ -134,16 +134,16 @@ def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) 
     if isinstance(calibrated, Stability):
         return {"proved": max(2 * (calibrated.threshold(k) + calibrated.noise.isf(beta)) + 2, 0.0)}
     if isinstance(calibrated, ObviousAnswer):
-        found = {"proved": 4 * calibrated.threshold(k) + 2}
+        gaps = {"proved": 4 * calibrated.threshold(k) + 2}
     elif isinstance(calibrated, GeneralizedHistogram):
-        found = {"proved": 2 * float(calibrated.noise.isf(beta / (2 * k)))}
+        gaps = {"proved": 2 * float(calibrated.noise.isf(beta / (2 * k)))}
     elif algorithm in ("exponential_mechanism", "permute_and_flip"):
         # Lemma 34 of Bun-Steinke 2016: a candidate further below than this is selected with probability beta at most;
         # m selections, each among what is left, share beta.
         return {"proved": calibrated.noise.scale * np.log(m * k / beta)}
     else:
         return {}
-    return found | {"theorem_20": 2 * float(calibrated.noise.isf(SHARE / (2 * k)))}
+    return gaps | {"theorem_20": 2 * float(calibrated.noise.isf(SHARE / (2 * k)))}
 
 
 def _family(point: Point) -> str | None:

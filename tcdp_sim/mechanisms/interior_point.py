@@ -88,7 +88,7 @@ class InteriorPoint(Mechanism):
             raise ValueError(f"method {method} needs noise, which the sweep does not give")
         log2_k = whole("log2_k", point["log2_k"], 1, MOST_LOG2_K)
         beta = real("beta", options["beta"], 0, 1)
-        asked = methods.Budget(
+        budget = methods.Budget(
             real("rho", point["rho"], 0),
             _omega(point, noise, method),
             noise and noise["family"],
@@ -98,13 +98,13 @@ class InteriorPoint(Mechanism):
             beta,
             real("delta", options["delta"], 0, 1),
         )
-        least = methods.required_n(method, asked, log2_k)
+        least = methods.required_n(method, budget, log2_k)
         n = _records(point, least)
         law = {
             "mechanism": cls.name,
             "version": VERSIONS.get(method, cls.version),
             "method": method,
-            "target": asked.target,
+            "target": budget.target,
             "shape": choice("shape", point["shape"], SHAPES),
             "draw": whole("draw", point.get("draw") or 0, 0, 10**9) if point["shape"] != "pair" else 0,
             "log2_k": log2_k,
@@ -112,12 +112,12 @@ class InteriorPoint(Mechanism):
             "required_n": least,
             "accounting": choice("accounting", options["accounting"], ACCOUNTINGS),
             "beta": beta,
-            "split": asked.split and list(asked.split),
+            "split": budget.split and list(budget.split),
         }
         if method == methods.WEAKER:
-            promise = methods.weaker_promise(asked)
+            promise = methods.weaker_promise(budget)
             law |= {"promise": {"epsilon": promise.epsilon, "delta": promise.delta}}
-        return law | methods.described(method, asked, log2_k, n)
+        return law | methods.described(method, budget, log2_k, n)
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
@@ -125,7 +125,7 @@ class InteriorPoint(Mechanism):
         promise: Guarantee = TCDP(**target) if "omega" in target else ZCDP(**target)
         if "promise" in law:
             promise = ApproxDP(**law["promise"])
-        recipes = tuple(_recipe(told) for told in law.get("recipes", ()))
+        recipes = tuple(_recipe(entry) for entry in law.get("recipes", ()))
         where = (law["shape"], law["draw"], law["log2_k"], law["n"])
         return cls(law["method"], promise, *where, recipes, law.get("scale", 0.0))
 
@@ -191,7 +191,7 @@ def _records(point: Point, least: int) -> int:
     return n
 
 
-def _recipe(told: Mapping[str, Any]) -> Recipe:
-    noise = noise_axes.built(told["noise"], told["parameters"])
-    rest = {key: value for key, value in told.items() if key not in ("noise", "parameters")}
+def _recipe(entry: Mapping[str, Any]) -> Recipe:
+    noise = noise_axes.built(entry["noise"], entry["parameters"])
+    rest = {key: value for key, value in entry.items() if key not in ("noise", "parameters")}
     return Recipe(noise=noise, **rest)

@@ -55,8 +55,8 @@ class PrivacyLoss(Mechanism):
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
-        asked = tuple(name for name in ("epsilon", "order") if point.get(name) is not None)
-        return (*noise_uses(point), "shift", *asked)
+        given = tuple(name for name in ("epsilon", "order") if point.get(name) is not None)
+        return (*noise_uses(point), "shift", *given)
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
@@ -82,13 +82,13 @@ class PrivacyLoss(Mechanism):
 
     @cached_property
     def _integrals(self) -> Mapping[str, Importance]:
-        found = {}
+        integrals = {}
         if self.epsilon is not None:
-            found["loss_tail"] = loss_tail_draws(self.noise, self.shift, self.epsilon)
-            found["hockey_stick"] = hockey_stick_draws(self.noise, self.shift, self.epsilon)
+            integrals["loss_tail"] = loss_tail_draws(self.noise, self.shift, self.epsilon)
+            integrals["hockey_stick"] = hockey_stick_draws(self.noise, self.shift, self.epsilon)
         if self.order is not None:
-            found["renyi_excess"] = renyi_excess_draws(self.noise, self.shift, self.order)
-        return found
+            integrals["renyi_excess"] = renyi_excess_draws(self.noise, self.shift, self.order)
+        return integrals
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self._integrals:

@@ -100,9 +100,9 @@ class Thresholds(Mechanism):
             raise ValueError(
                 f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ..."
             )
-        values, found, log2_k, done = ordered_records(name, known[name])
+        values, times, log2_k, done = ordered_records(name, known[name])
         law |= {"unfit": done} if done else {}
-        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, found))}  # every digit is identity
+        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, times))}  # every digit is identity
         if method == "windows":
             law["most_windows"] = int(
                 real("most_windows", options["most_windows"], 1, 10**4, closed=True, finite=False)
@@ -113,8 +113,8 @@ class Thresholds(Mechanism):
     def build(cls, law: Law, counts: Any) -> Self:
         target = law["target"]
         promise = TCDP(**target) if "omega" in target else ZCDP(**target)
-        values, found = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
-        records = Records(values, found, 2 ** law["log2_k"])
+        values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
+        records = Records(values, times, 2 ** law["log2_k"])
         more = {name: law[name] for name in ("most_windows",) if name in law}
         built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
         _ = built.plan  # a budget that cannot be had is refused now, not on a worker
@@ -153,18 +153,18 @@ class Thresholds(Mechanism):
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         rank = (self.records.n + 1) // 2
         if self.method == "binary_search":
-            found = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, rng, trials)
-            return self._median_errors(found, rank)
+            medians = search_rank(self.records.sorted, rank, self.records.k, self.promise.rho, rng, trials)
+            return self._median_errors(medians, rank)
         if self.method.startswith("tree_"):
             return self._trees(rng, trials, rank)
         runs = [self.plan.run(self.records, rng) for _ in range(trials)]
         out = self._median_errors([run.quantile(0.5) for run in runs], rank)
         return out if self.method == "median" else out | self._cdf_errors(runs)
 
-    def _median_errors(self, found: Sequence[int] | NDArray[Any], rank: int) -> Draws:
+    def _median_errors(self, medians: Sequence[int] | NDArray[Any], rank: int) -> Draws:
         true = self.records.quantile(0.5)
-        off = [abs(int(j) - true) / self.records.k for j in found]
-        return {"median_rank_error": self.records.rank_error(found, rank), "median_value_error": np.array(off, float)}
+        off = [abs(int(j) - true) / self.records.k for j in medians]
+        return {"median_rank_error": self.records.rank_error(medians, rank), "median_value_error": np.array(off, float)}
 
     def _cdf_errors(self, runs: list[StepCdf]) -> Draws:
         watched = [self.records.quantile(p) for p in LEVELS]
@@ -181,9 +181,9 @@ class Thresholds(Mechanism):
         medians: list[int] = []
         for i in range(trials):
             error = self.plan.errors(places, rng)
-            told = truth + error
-            sup[i], at[i] = np.abs(error).max(), told[watched]
-            first = int(np.searchsorted(np.maximum.accumulate(told), rank - 0.5))
+            noisy_ranks = truth + error
+            sup[i], at[i] = np.abs(error).max(), noisy_ranks[watched]
+            first = int(np.searchsorted(np.maximum.accumulate(noisy_ranks), rank - 0.5))
             medians.append(places[min(first, len(places) - 1)])
         return self._median_errors(medians, rank) | self._named(sup, at)
 

@@ -32,9 +32,9 @@ def differences(flat) -> pd.DataFrame:
         about = {axis: column[other] for axis, column in values.items()}
         about |= {f"{axis}_less": values[axis][first] for axis in shared}
         for name in names:
-            found = _compared(flat, name, first, other)
-            if found:
-                rows.append(about | {"quantity": name} | found)
+            comparison = _compared(flat, name, first, other)
+            if comparison:
+                rows.append(about | {"quantity": name} | comparison)
     return pd.DataFrame(rows)
 
 
@@ -46,8 +46,8 @@ def report(flat, path: Path, say) -> None:
         return
     write_csv(table, path)
     gain = table["times_fewer_trials"].median()
-    told = f"{len(table)} differences between cells with the same random numbers: {path}"
-    say(f"{told}; independent cells would need {gain:.3g} times as many trials (median)")
+    summary = f"{len(table)} differences between cells with the same random numbers: {path}"
+    say(f"{summary}; independent cells would need {gain:.3g} times as many trials (median)")
 
 
 def _pairs(flat):

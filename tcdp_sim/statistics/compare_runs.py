@@ -48,9 +48,9 @@ def compare(here: xr.Dataset, there: xr.Dataset) -> Comparison:
     common = [(row, others[law]) for law, row in laws.items() if law in others]
     rows = np.array(common, dtype=int).reshape(-1, 2)
     same = _identical(here, there, rows)
-    found = list(_numbers(here, there, rows[~same]))
-    compared = pd.concat([part for part, _ in found], ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
-    alarms = beyond_chance(compared, sum(made for _, made in found))
+    parts = list(_numbers(here, there, rows[~same]))
+    compared = pd.concat([part for part, _ in parts], ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+    alarms = beyond_chance(compared, sum(made for _, made in parts))
     alone = len(laws) - len(rows), len(others) - len(rows)
     resolution = _resolution(here, there, rows[~same], alarms.attrs["comparisons"])
     return Comparison(alarms, int(same.sum()), int((~same).sum()), *alone, resolution)
@@ -58,13 +58,13 @@ def compare(here: xr.Dataset, there: xr.Dataset) -> Comparison:
 
 def _laws(flat) -> dict[str, int]:
     """Law -> its first row, of the cells that have results."""
-    found: dict[str, int] = {}
+    first_rows: dict[str, int] = {}
     for row in np.flatnonzero(flat["trials"].values):
         law = json.loads(flat["law"].values[row])
         if not isinstance(law, dict):
             raise ValueError("a law is not keys and values")
-        found.setdefault(json.dumps({k: v for k, v in law.items() if k not in NO_LAW}, sort_keys=True), int(row))
-    return found
+        first_rows.setdefault(json.dumps({k: v for k, v in law.items() if k not in NO_LAW}, sort_keys=True), int(row))
+    return first_rows
 
 
 def _identical(here, there, rows) -> np.ndarray:
@@ -160,9 +160,9 @@ def _resolution(here, there, rows, made) -> float:
         mcse = np.hypot(*_pair(here, there, columns.mean(name) + columns.MCSE, rows))
         with np.errstate(divide="ignore", invalid="ignore"):
             parts.append(mcse / np.abs(_pair(here, there, columns.mean(name), rows)[0]))
-    found = np.concatenate(parts)
-    found = found[np.isfinite(found)]
-    return float(-ndtri(FALSE_DISCOVERIES / made / 2) * np.median(found)) if len(found) else np.nan
+    errors = np.concatenate(parts)
+    errors = errors[np.isfinite(errors)]
+    return float(-ndtri(FALSE_DISCOVERIES / made / 2) * np.median(errors)) if len(errors) else np.nan
 
 
 def _both(here, there) -> list[str]:
@@ -190,7 +190,7 @@ def _ragged(flat, name, rows):
     keys, counts, bins = (flat[part].values for part in columns.histogram(name))
     ends = np.cumsum(bins)
     for row in rows:
-        mine = slice(ends[row - 1] if row else 0, ends[row])
-        places = in_order(keys[mine])
+        entries = slice(ends[row - 1] if row else 0, ends[row])
+        places = in_order(keys[entries])
         order = np.argsort(places)
-        yield places[order], counts[mine][order]
+        yield places[order], counts[entries][order]

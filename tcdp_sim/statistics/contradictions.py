@@ -26,11 +26,11 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     standard errors of a normal law with that p-value), p_value. `attrs["comparisons"]`: how many were made.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
-    found = [_compared(table, name, name, f"{name}_") for name in names]
+    comparisons = [_compared(table, name, name, f"{name}_") for name in names]
     if {"quantity", "simulated", "mcse", "exact"} <= set(table):
-        found.append(_compared(table, table["quantity"], "simulated", ""))
+        comparisons.append(_compared(table, table["quantity"], "simulated", ""))
     empty = pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])
-    return beyond_chance(pd.concat(found, ignore_index=True) if found else empty)
+    return beyond_chance(pd.concat(comparisons, ignore_index=True) if comparisons else empty)
 
 
 def _compared(table, quantity, name, prefix):
@@ -44,11 +44,11 @@ def _compared(table, quantity, name, prefix):
         agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # no end on that side: anything goes
         distance = np.where(agree, 0.0, np.abs(gap) / unit)
         distance = np.where(np.isnan(skewness), distance, skewed(distance, _column(table, "trials"), skewness))
-    told = ~np.isnan(chance)
-    distance = np.where(told, np.where(chance > 0, -ndtri(chance / 2), np.fmax(distance, 0)), distance)
+    has_chance = ~np.isnan(chance)
+    distance = np.where(has_chance, np.where(chance > 0, -ndtri(chance / 2), np.fmax(distance, 0)), distance)
     out = pd.DataFrame({"row": table.index, "quantity": quantity, "simulated": simulated, "exact": exact})
-    out = out.assign(distance=distance, p_value=np.where(told, chance, 2 * ndtr(-distance)))
-    return out[told | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))]
+    out = out.assign(distance=distance, p_value=np.where(has_chance, chance, 2 * ndtr(-distance)))
+    return out[has_chance | (np.isfinite(simulated) & np.isfinite(exact) & ~np.isnan(distance))]
 
 
 def _if_exact(simulated, exact, mcse, lower, upper):
@@ -87,11 +87,11 @@ def report(table: pd.DataFrame, path: Path, say, cells=None) -> int:
         say(f"{made} simulated numbers have an exact one beside them; none contradicts it beyond chance.")
     else:
         worst = {**rows.iloc[0].to_dict(), **named.iloc[0].to_dict()}
-        said = f"CONTRADICTION: {len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
-        said += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['alarm_distance']:.1f}"
-        said += " standard errors"
-        told = f"{worst['alarm_simulated']:.6g} simulated, {worst['alarm_exact']:.6g} exact"
-        say(f"{said}: {worst['alarm_quantity']} of {_where(worst, cells)}: {told}. All: {path}")
+        message = f"CONTRADICTION: {len(alarms)} of {made} simulated numbers differ from the exact ones beyond chance "
+        message += f"({FALSE_DISCOVERIES:.0%} false discoveries); the worst by {worst['alarm_distance']:.1f}"
+        message += " standard errors"
+        values = f"{worst['alarm_simulated']:.6g} simulated, {worst['alarm_exact']:.6g} exact"
+        say(f"{message}: {worst['alarm_quantity']} of {_where(worst, cells)}: {values}. All: {path}")
     return len(alarms)
 
 
@@ -118,7 +118,7 @@ def _cell(row, cells) -> str:
         fits &= _same(cells[axis].values, row[axis])
     others = [axis for axis in json.loads(cells.attrs["axes"]) if axis not in axes]
     narrower = [fits & _same(cells[axis].values, row["at"]) for axis in others if not _blank(row.get("at"))]
-    exact = [found for found in narrower if found.sum() == 1]
+    exact = [mask for mask in narrower if mask.sum() == 1]
     fits = exact[0] if exact and fits.sum() > 1 else fits
     return str(cells["id"].values[fits][0]) if fits.sum() == 1 else ""
 

@@ -68,9 +68,9 @@ def epsilon_from_outputs(first, second, delta: float, confidence: float = 0.95) 
         ends = np.unique(np.concatenate([_ranks(x) for x in ordered]))
         for one, other in ((0, 1), (1, 0)):
             hits: list[Any] = [len(ordered[i]) - np.searchsorted(ordered[i], ends) for i in (one, other)]
-            found = _epsilon(hits[0], hits[1], len(ordered[one]), len(ordered[other]), delta, doubt)
-            if found.max() > best:
-                best, event = found.max(), (sign, ends[found.argmax()], one, other)
+            bounds = _epsilon(hits[0], hits[1], len(ordered[one]), len(ordered[other]), delta, doubt)
+            if bounds.max() > best:
+                best, event = bounds.max(), (sign, ends[bounds.argmax()], one, other)
     sign, threshold, one, other = event
     hits = [np.count_nonzero(sign * tested[i] >= threshold) for i in (one, other)]
     return max(0.0, float(_epsilon(hits[0], hits[1], len(tested[one]), len(tested[other]), delta, doubt)))

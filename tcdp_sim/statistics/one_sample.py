@@ -25,8 +25,8 @@ def skewed(distance, trials, skewness) -> np.ndarray:
         tail = stdtr(trials - 1, -distance)
         z = np.where(tail > 0, -ndtri_exp(np.log(tail)), distance)  # far out, Student's law is of many trials
         g = np.abs(skewness) + np.sqrt(6 / trials)
-        found = z / np.sqrt(1 + SKEWED * g * z / np.sqrt(trials))
-    return np.where(np.isposinf(distance), distance, np.where(distance == 0, 0.0, found))
+        corrected = z / np.sqrt(1 + SKEWED * g * z / np.sqrt(trials))
+    return np.where(np.isposinf(distance), distance, np.where(distance == 0, 0.0, corrected))
 
 
 def quantile_p_values(bins, q, exact) -> np.ndarray:

@@ -57,17 +57,17 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
 def read(folder: Path) -> dict[str, Any] | None:
     """The certificate in a run's folder, None if there is none; ValueError if it is damaged."""
     try:
-        found = json.loads((folder / NAME).read_text("utf-8"))
+        certificate = json.loads((folder / NAME).read_text("utf-8"))
     except FileNotFoundError:
         return None
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON") from None
-    if not isinstance(found, dict) or not isinstance(found.get("cells"), dict):
+    if not isinstance(certificate, dict) or not isinstance(certificate.get("cells"), dict):
         raise ValueError("it has no cells")
-    for cell, line in found["cells"].items():
+    for cell, line in certificate["cells"].items():
         if not (isinstance(line, str) and LINE.fullmatch(line)):
             raise ValueError(f"cell {cell[:DIGITS]} has no number of chunks and digest")
-    return found
+    return certificate
 
 
 def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -84,8 +84,8 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
         wrong.append(f"{len(different)} of {len(claimed)} cells have other or missing records, such as {different[0]}")
     for key in now.keys() - {"cells", "records"}:
         if certificate.get(key) != now[key]:
-            told = ALLOWED.get(key, key)
-            (notes if key in ALLOWED else wrong).append(f"{told}: {certificate.get(key)} there, {now[key]} here")
+            label = ALLOWED.get(key, key)
+            (notes if key in ALLOWED else wrong).append(f"{label}: {certificate.get(key)} there, {now[key]} here")
     return sorted(wrong), sorted(notes)
 
 
@@ -101,12 +101,12 @@ def code() -> str:
 
 def _own_files() -> dict[str, Path]:
     """Name when installed -> path: conf and experiments lie in the package or beside it."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for package in PACKAGES:
         root = Path(str(resources.files(package)))
         files = (path for path in root.rglob("*") if path.suffix in (".py", ".yaml"))
-        found |= {f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}": path for path in files}
-    return found
+        paths |= {f"{package.replace('.', '/')}/{path.relative_to(root).as_posix()}": path for path in files}
+    return paths
 
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:

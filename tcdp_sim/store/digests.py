@@ -55,11 +55,11 @@ def write_sealed(path: Path, about: Mapping[str, Any]) -> None:
 def is_broken(text: bytes) -> bool:
     """Whether that is not, byte for byte, what `write_sealed` has written."""
     try:
-        found = json.loads(text)
-        seal = found.pop(SEAL)
+        content = json.loads(text)
+        seal = content.pop(SEAL)
     except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         return True
-    return seal != _content_digest(found) or text != _sealed_text({**found, SEAL: seal}).encode()
+    return seal != _content_digest(content) or text != _sealed_text({**content, SEAL: seal}).encode()
 
 
 def _sealed_text(about) -> str:

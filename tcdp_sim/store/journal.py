@@ -103,13 +103,13 @@ def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
 
 def segments(folder: Path) -> dict[str, int]:
     """Name -> bytes of every segment: as long as these stay the same, so does what `read` finds."""
-    found = {}
+    sizes = {}
     for path in folder.glob("*.seg"):
         try:
-            found[path.name] = path.stat().st_size
+            sizes[path.name] = path.stat().st_size
         except FileNotFoundError:  # its writer closed it without a record
             continue
-    return found
+    return sizes
 
 
 def sync(folder: Path) -> None:

@@ -76,14 +76,14 @@ def _locked(file: int, folder: Path) -> bool:
 
 @contextmanager
 def _held_by_file(folder: Path) -> Iterator[None]:
-    path, mine = folder / HELD, json.dumps({**_me(), "token": os.urandom(8).hex()})
+    path, claim = folder / HELD, json.dumps({**_me(), "token": os.urandom(8).hex()})
     _refuse_owner(folder)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644)
     except FileExistsError:  # another was faster
-        raise _taken(folder, _told(_owner(folder) or {})) from None
+        raise _taken(folder, _owner_label(_owner(folder) or {})) from None
     try:
-        os.write(file, mine.encode())
+        os.write(file, claim.encode())
         os.fsync(file)
     finally:
         os.close(file)
@@ -91,7 +91,7 @@ def _held_by_file(folder: Path) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            if path.read_text("utf-8") == mine:
+            if path.read_text("utf-8") == claim:
                 path.unlink()
 
 
@@ -101,7 +101,7 @@ def _refuse_owner(folder: Path) -> None:
     if owner is None:
         return
     if not _over(owner):
-        raise _taken(folder, _told(owner), f", or if it has ended, remove {folder / HELD}")
+        raise _taken(folder, _owner_label(owner), f", or if it has ended, remove {folder / HELD}")
     aside = durable.unfinished(folder / HELD)
     with suppress(FileNotFoundError):
         (folder / HELD).rename(aside)
@@ -136,17 +136,17 @@ def _owner(folder: Path) -> dict[str, Any] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _over(owner) -> bool:
     """Whether that process has surely ended: one that this start of this host would know of, and does not."""
     me, process = _me(), owner.get("process")
-    mine = owner.get("host") == me["host"] and owner.get("system") == me["system"]
-    return mine and isinstance(process, int) and not _alive(process)
+    same_boot = owner.get("host") == me["host"] and owner.get("system") == me["system"]
+    return same_boot and isinstance(process, int) and not _alive(process)
 
 
 def _alive(process: int) -> bool:
@@ -159,7 +159,7 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _told(owner) -> str:
+def _owner_label(owner) -> str:
     return f"process {owner.get('process', 'unknown')} on {owner.get('host', 'an unknown host')}"
 
 

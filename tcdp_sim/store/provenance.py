@@ -81,8 +81,8 @@ def _now() -> str:
 
 def _blas() -> list[dict[str, Any]]:
     """The linear algebra libraries of this process and their threads (no result depends on them: none is used)."""
-    found = threadpool_info()
-    return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in found]
+    libraries = threadpool_info()
+    return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in libraries]
 
 
 def _processor() -> str:

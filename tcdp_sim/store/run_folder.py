@@ -154,9 +154,9 @@ class Run:
 
     def _enter(self, path, offset, summary) -> None:
         try:
-            found = decoding.decoded(summary, self.identity.get("chunk"))
-            self._fit(found)
-            self._where.setdefault((found.cell, found.chunks[0]), (path, offset, len(summary)))
+            decoded = decoding.decoded(summary, self.identity.get("chunk"))
+            self._fit(decoded)
+            self._where.setdefault((decoded.cell, decoded.chunks[0]), (path, offset, len(summary)))
         except ValueError:  # whole, but no chunk of this run
             self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
@@ -200,9 +200,9 @@ class RunWriter:
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
         """A chunk that is done. UserError if it does not fit those of its cell that the journal had before."""
         if not self._run.fits(cell, summary):
-            told = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
+            mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
             where = f"{self._run.folder} holds records of something else"
-            raise UserError(f"{told}: {where}; choose another name or results_dir")
+            raise UserError(f"{mismatch}: {where}; choose another name or results_dir")
         offset = self._append(CHUNK + summary)
         self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
 
@@ -230,9 +230,9 @@ class RunWriter:
         self._writer.close()
 
 
-def _problem(found: Mapping[str, Any]) -> Problem:
+def _problem(entry: Mapping[str, Any]) -> Problem:
     """A problem of the journal; TypeError or ValueError if it is none."""
-    one = Problem(**found)
+    one = Problem(**entry)
     texts = (one.cell, one.kind, one.message, one.where)
     if not all(isinstance(text, str) for text in texts) or type(one.chunk) is not int:
         raise TypeError("a problem is told in words")
@@ -254,11 +254,11 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
     """Write the identity if the folder is new; refuse a folder of another run."""
     wanted = dict(identity)
     if path.exists():
-        found = _identity(path)
-        differing = [key for key in wanted if found.get(key) != wanted[key]]
+        existing = _identity(path)
+        differing = [key for key in wanted if existing.get(key) != wanted[key]]
         if differing:
-            told = ", ".join(f"{key} = {found.get(key)!r} there, {wanted[key]!r} here" for key in differing)
-            raise UserError(f"{path.parent} belongs to another run ({told}); choose another name or results_dir")
+            differences = ", ".join(f"{key} = {existing.get(key)!r} there, {wanted[key]!r} here" for key in differing)
+            raise UserError(f"{path.parent} belongs to another run ({differences}); choose another name or results_dir")
         return
     raise UserError(f"{path.parent} is not empty and not a run's folder; choose another name or results_dir")
 
@@ -276,12 +276,12 @@ def _readable(path: Path) -> Mapping[str, Any] | None:
 
 def _identity(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        identity = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError):
         raise UserError(f"{path} is not JSON; restore it, or choose another name or results_dir") from None
-    if not isinstance(found, dict):
+    if not isinstance(identity, dict):
         raise UserError(f"{path} holds no keys and values; restore it, or choose another name or results_dir")
-    return found
+    return identity
 
 
 def open_run(study: Study) -> Run:
@@ -289,8 +289,8 @@ def open_run(study: Study) -> Run:
     try:
         return Run(study.folder, study.identity)
     except OSError as problem:
-        said = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
-        raise UserError(f"{said}; choose another results_dir") from None
+        message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
+        raise UserError(f"{message}; choose another results_dir") from None
 
 
 def existing_run(study: Study) -> Run:

@@ -76,9 +76,10 @@ def _estimates(mechanism, built, summaries):
     """Variables of every observable and event of a class of mechanisms: name -> (dimensions, values, attributes)."""
     data, thresholds = {}, [one.thresholds for one in built]
     for name, about in mechanism.observables.items():
-        found = [s.observables.get(name) if s else None for s in summaries]
-        data |= _moments(name, about, found) | _quantiles(name, about, found) | _histogram(name, about, found)
-        data |= _exceedances(name, about, found, [t.get(name, {}) for t in thresholds])
+        distributions = [s.observables.get(name) if s else None for s in summaries]
+        data |= _moments(name, about, distributions) | _quantiles(name, about, distributions)
+        data |= _histogram(name, about, distributions)
+        data |= _exceedances(name, about, distributions, [t.get(name, {}) for t in thresholds])
     for name, meaning in mechanism.events.items():
         hits = [(s.events[name], s.trials) if s and name in s.events else None for s in summaries]
         data |= _proportions(name, "cell", f"P[{meaning}]", hits)
@@ -87,10 +88,10 @@ def _estimates(mechanism, built, summaries):
 
 def _joined(parts, sizes):
     """The variables of all blocks, one after the other; where a block lacks one, NaN or zero."""
-    found = {name: variable for part in reversed(parts) for name, variable in part.items()}
+    models = {name: variable for part in reversed(parts) for name, variable in part.items()}
     order = dict.fromkeys(name for part in parts for name in part)
     # popped, so that memory holds the table once, not twice
-    return {name: _stacked([part.pop(name, None) for part in parts], sizes, found.pop(name)) for name in order}
+    return {name: _stacked([part.pop(name, None) for part in parts], sizes, models.pop(name)) for name in order}
 
 
 def _stacked(variables, sizes, model):
@@ -110,9 +111,9 @@ def _batches(summaries):
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
     for name in names:
-        found = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
-        table = np.full((len(found), max(map(len, found))), np.nan)
-        for row, means in zip(table, found):
+        batch_means = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
+        table = np.full((len(batch_means), max(map(len, batch_means))), np.nan)
+        for row, means in zip(table, batch_means):
             row[: len(means)] = means
         out[columns.batch_mean(name)] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
     return out
@@ -154,16 +155,16 @@ def _row(values, unit, meaning, dims="cell"):
     return (dims, np.asarray(values), {"units": unit, "long_name": meaning})
 
 
-def _moments(name, about, found):
-    rows = np.array([_moment_row(d) for d in found], dtype=float).T
+def _moments(name, about, distributions):
+    rows = np.array([_moment_row(d) for d in distributions], dtype=float).T
     names = [columns.mean(name) + end for end in INTERVAL]
     names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
     out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
-    lost = [d.nonfinite if d else 0 for d in found]
+    lost = [d.nonfinite if d else 0 for d in distributions]
     out |= {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
-    if any(d and any(d.infinite) for d in found):  # the others of those that are not finite are NaN
+    if any(d and any(d.infinite) for d in distributions):  # the others of those that are not finite are NaN
         for side, sign in enumerate(("minus", "plus")):
-            infinite = [d.infinite[side] if d else 0 for d in found]
+            infinite = [d.infinite[side] if d else 0 for d in distributions]
             meaning = f"{about.meaning}: trials that are {sign} infinity"
             out[name + columns.INFINITE[side]] = _row(infinite, "1", meaning)
     return out
@@ -178,10 +179,10 @@ def _moment_row(d: Distribution | None):
     return (centre, mcse, *ends, deviation, d.moments[:, 3].min(), d.moments[:, 4].max())
 
 
-def _quantiles(name, about, found):
+def _quantiles(name, about, distributions):
     none = np.full((4, len(QUANTILES)), np.nan)
-    table = np.stack([quantiles(d, QUANTILES) if d else none for d in found], axis=1)
-    said = (
+    table = np.stack([quantiles(d, QUANTILES) if d else none for d in distributions], axis=1)
+    meanings = (
         f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
         "Monte Carlo standard error of the quantile",
         f"lower end of an exact {CONFIDENCE:.0%} interval of the quantile",
@@ -189,13 +190,13 @@ def _quantiles(name, about, found):
     )
     return {
         columns.quantile(name) + end: _row(part, about.unit, f"{about.meaning}: {text}", ("cell", "quantile"))
-        for end, part, text in zip(INTERVAL, table, said)
+        for end, part, text in zip(INTERVAL, table, meanings)
     }
 
 
-def _histogram(name, about, found):
-    keys = [d.keys if d else np.zeros(0, np.int32) for d in found]
-    counts = [d.counts if d else np.zeros(0, np.int64) for d in found]
+def _histogram(name, about, distributions):
+    keys = [d.keys if d else np.zeros(0, np.int32) for d in distributions]
+    counts = [d.counts if d else np.zeros(0, np.int64) for d in distributions]
     entry, (key, count, bins) = columns.entry(name), columns.histogram(name)
     return {
         key: _row(np.concatenate(keys), "1", "bin: see tcdp_sim.summaries.bins.bin_edges", entry),
@@ -204,11 +205,11 @@ def _histogram(name, about, found):
     }
 
 
-def _exceedances(name, about, found, thresholds):
+def _exceedances(name, about, distributions, thresholds):
     out = {}
     for label in dict.fromkeys(label for row in thresholds for label in row):
         values = [row.get(label, np.nan) for row in thresholds]
-        hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in found]
+        hits = [(d.exceed[label], d.values) if d and label in d.exceed else None for d in distributions]
         out[columns.threshold(name, label)] = _row(values, about.unit, f"{about.meaning}: {label} threshold")
         meaning = f"P[{about.meaning} > its {label} threshold]"
         out |= _proportions(columns.exceeds(name, label), "cell", meaning, hits)
@@ -217,6 +218,6 @@ def _exceedances(name, about, found, thresholds):
 
 def _proportions(name, dims, meaning, hits):
     table = np.array([proportion(*hit) if hit else _NAN4 for hit in hits], dtype=float).T
-    said = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
-    out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, said)}
+    remarks = ("", ": Monte Carlo standard error", f": lower end of the exact {CONFIDENCE:.0%} interval", ": upper end")
+    out = {name + end: _row(r, "1", meaning + text, dims) for end, r, text in zip(INTERVAL, table, remarks)}
     return out | {name + COUNT: _row([hit[0] if hit else 0 for hit in hits], "1", "trials in which it happened")}

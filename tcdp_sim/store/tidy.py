@@ -61,8 +61,8 @@ def _levels(table, variables) -> dict:
 
 
 def _unit(table, name) -> str:
-    found = next(table[name + end] for end in ENDINGS.values() if name + end in table)
-    return found.attrs.get("units", "")
+    variable = next(table[name + end] for end in ENDINGS.values() if name + end in table)
+    return variable.attrs.get("units", "")
 
 
 def _bins(table, name, axes) -> pd.DataFrame:

@@ -89,7 +89,7 @@ def plan(
     skipped: list[str] = []
     seen = set()
     once = _Once()
-    for where, point in ((where, point) for where, found in blocks.items() for point in found):
+    for where, point in ((where, point) for where, points in blocks.items() for point in points):
         _check_complete(point, mechanism, where)
         full = derived(point, where)
         if full.get("noise") is not None:

@@ -35,8 +35,8 @@ def _files(group: str) -> Mapping[str, Traversable]:
     for folder, distribution in registry.config_folders().items() if group in PLUGGED else ():
         brought = _yaml_files(folder / group)
         if twice := sorted(files.keys() & brought.keys()):
-            told = f"distribution {distribution} brings conf/{group}/{twice[0]}.yaml, a name that is taken"
-            raise UserError(f"{told}; it has to be renamed, or the distribution uninstalled")
+            conflict = f"distribution {distribution} brings conf/{group}/{twice[0]}.yaml, a name that is taken"
+            raise UserError(f"{conflict}; it has to be renamed, or the distribution uninstalled")
         files |= brought
     return files
 

@@ -61,8 +61,8 @@ def _count(value, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
-def _counts(found: Mapping[str, Any], most: int) -> bool:
-    return all(_count(value, most) for value in found.values())
+def _counts(counts: Mapping[str, Any], most: int) -> bool:
+    return all(_count(value, most) for value in counts.values())
 
 
 def _need(holds, what: str):

@@ -87,14 +87,14 @@ def _unpacked(data: bytes, size: int) -> bytes:
     return body
 
 
-def _refuse_old(d, told, cell):
+def _refuse_old(d, counts_infinite, cell):
     """UserError if trials beyond the range that older versions kept are among these, whose values are lost.
 
-    told: whether the record says how many trials were infinite. Those versions counted what was below 2^-64 as zero.
-    Where zeros are possible, such a record cannot be told from others: its numbers stay what they were.
+    counts_infinite: whether the record says how many trials were infinite. Those versions counted what was below 2^-64
+    as zero. Where zeros are possible, such a record cannot be told from others: its numbers stay what they were.
     """
     clipped = len(d.keys) and (np.abs(d.keys) == LARGE_KEY - 1).any()
     rounded = (d.keys == 0).any() and ((d.moments[:, 3].min() > 0) or (d.moments[:, 4].max() < 0))
-    if clipped or rounded or (d.nonfinite and not told):
-        said = f"a record of cell {str(cell)[:16]} is of an older version, which lost infinite, huge and tiny values"
-        raise UserError(f"{said}; simulate it again: choose another name, or remove the run's journal")
+    if clipped or rounded or (d.nonfinite and not counts_infinite):
+        message = f"a record of cell {str(cell)[:16]} is of an older version, which lost infinite, huge and tiny values"
+        raise UserError(f"{message}; simulate it again: choose another name, or remove the run's journal")

@@ -35,12 +35,12 @@ def relative_mcse(summary: Summary) -> tuple[float, str]:
 
     Means that are zero, and those of one trial, do not count.
     """
-    found = []
+    errors = []
     for name, distribution in summary.observables.items():
         value, mcse, _ = mean(distribution)
         if value and mcse == mcse:
-            found.append((float(mcse / abs(value)), name))
-    return max(found, default=(nan, ""))
+            errors.append((float(mcse / abs(value)), name))
+    return max(errors, default=(nan, ""))
 
 
 def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tcdp_sim import texts
 
 ERROR, WARNING = "error", "warning"
-SHOWN = 5
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ def of_chunks(problems: Iterable[Problem], wanted: Mapping[str, int], has) -> li
 
     wanted: cell id -> how many chunks it is to have; has(cell id, chunk) -> whether that one is done.
     """
-    mine = (one for one in problems if one.chunk < wanted.get(one.cell, 0))
-    found = [one for one in mine if has(one.cell, one.chunk) == (one.kind == WARNING)]
-    return sorted(found, key=lambda one: (one.kind, one.cell, one.chunk, one.message, one.where))
+    of_wanted = (one for one in problems if one.chunk < wanted.get(one.cell, 0))
+    relevant = [one for one in of_wanted if has(one.cell, one.chunk) == (one.kind == WARNING)]
+    return sorted(relevant, key=lambda one: (one.kind, one.cell, one.chunk, one.message, one.where))
 
 
 def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
     """(cell id, kind) -> how many chunks have such a problem."""
     chunks = {(one.cell, one.kind, one.chunk) for one in problems}
-    found: dict[tuple[str, str], int] = {}
+    totals: dict[tuple[str, str], int] = {}
     for cell, kind, _ in chunks:
-        found[cell, kind] = found.get((cell, kind), 0) + 1
-    return found
+        totals[cell, kind] = totals.get((cell, kind), 0) + 1
+    return totals
 
 
 def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -> None:
@@ -52,9 +52,9 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -
         rows = ({"coordinates": where.get(one.cell, ""), **asdict(one)} for one in problems)
         writer.writerows({name: texts.cell(value) for name, value in row.items()} for row in rows)
     for kind in (ERROR, WARNING):
-        mine = [one for one in problems if one.kind == kind]
-        if mine:
-            cells = len({one.cell for one in mine})
-            say(f"{len(mine)} {kind}s in {cells} cells; all, with where they come from: {path}")
-        for one in mine[:SHOWN]:
+        of_kind = [one for one in problems if one.kind == kind]
+        if of_kind:
+            cells = len({one.cell for one in of_kind})
+            say(f"{len(of_kind)} {kind}s in {cells} cells; all, with where they come from: {path}")
+        for one in of_kind[:MOST_LISTED]:
             say(f"  {kind} in cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')}): {one.message}")

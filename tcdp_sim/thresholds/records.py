@@ -68,12 +68,12 @@ class Records:
         under = self.ranks([int(j) - 1 for j in places])
         return np.maximum(np.maximum(rank - upto, under - rank + 1), 0).astype(np.float64)
 
-    def sup_error(self, found: StepCdf) -> float:
+    def sup_error(self, cdf: StepCdf) -> float:
         """max_j |estimate - F(j)| over ALL j of the domain, in records.
 
         Both are step functions, so the data, the breakpoints and their predecessors are all that need be looked at.
         """
-        cuts = np.array(found.breakpoints, dtype=self.kind)
+        cuts = np.array(cdf.breakpoints, dtype=self.kind)
         places = np.concatenate([self.values, self.values - 1, cuts, cuts - 1])
-        estimates = np.array(found.estimates)[np.searchsorted(cuts, places, side="right")]
+        estimates = np.array(cdf.estimates)[np.searchsorted(cuts, places, side="right")]
         return float(np.abs(estimates - self.ranks(places))[places >= 0].max())

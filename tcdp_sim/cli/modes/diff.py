@@ -19,7 +19,7 @@ from tcdp_sim.study.study import title
 from tcdp_sim.texts import write_csv
 
 DIFFERENT = 1  # exit code
-SHOWN = 10
+MOST_LISTED = 10
 TABLE = "diff.csv"  # in the run's folder: what differs
 
 
@@ -61,21 +61,21 @@ def _table(alarms, here) -> pd.DataFrame:
     return pd.concat([about, alarms.drop(columns=["row", "row_there"]).reset_index(drop=True)], axis=1)
 
 
-def _report(found, table, path, console) -> None:
-    made = found.alarms.attrs["comparisons"]
-    say(console, f"identical: {found.identical} cells; compared: {found.compared} cells, {made:,} numbers")
-    if found.only_here or found.only_there:
-        say(console, f"only here: {found.only_here} cells; only there: {found.only_there} cells")
-    if made and found.resolution == found.resolution:
-        say(console, f"a mean has to differ by about {100 * found.resolution:.2g}% to be noticed (median)")
+def _report(comparison, table, path, console) -> None:
+    made = comparison.alarms.attrs["comparisons"]
+    say(console, f"identical: {comparison.identical} cells; compared: {comparison.compared} cells, {made:,} numbers")
+    if comparison.only_here or comparison.only_there:
+        say(console, f"only here: {comparison.only_here} cells; only there: {comparison.only_there} cells")
+    if made and comparison.resolution == comparison.resolution:
+        say(console, f"a mean has to differ by about {100 * comparison.resolution:.2g}% to be noticed (median)")
     rate = f"{FALSE_DISCOVERIES:.0%} false discoveries"
     if table.empty:
         say(console, f"same within Monte Carlo error: yes ({rate})")
         return
-    told = f"{len(table)} numbers of {table['id'].nunique()} cells differ ({rate})"
-    say(console, f"same within Monte Carlo error: NO, {told}; the worst cells, each with its worst number:")
-    for line in table.drop_duplicates("id").head(SHOWN).to_dict("records"):
-        say(console, f"  {_where(line, table)}: {_told(line)}")
+    summary = f"{len(table)} numbers of {table['id'].nunique()} cells differ ({rate})"
+    say(console, f"same within Monte Carlo error: NO, {summary}; the worst cells, each with its worst number:")
+    for line in table.drop_duplicates("id").head(MOST_LISTED).to_dict("records"):
+        say(console, f"  {_where(line, table)}: {_difference(line)}")
     say(console, f"all: {path}")
 
 
@@ -85,7 +85,7 @@ def _where(line, table) -> str:
     return " ".join(f"{axis}={value:g}" if isinstance(value, float) else f"{axis}={value}" for axis, value in given)
 
 
-def _told(line) -> str:
+def _difference(line) -> str:
     values = f"{line['quantity']} is {line['here']:.6g} here, {line['there']:.6g} there"
     chance = f"p = {line['p_value']:.1g}" if line["p_value"] else "p < 1e-300"
     return f"{values} ({line['distance']:.1f} standard errors, {chance})"

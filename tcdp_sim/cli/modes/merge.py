@@ -53,8 +53,8 @@ def _copy(study, theirs, ours, folder) -> str:
     shared = [key for key in theirs.done if ours.has(*key)]
     if clash := [key for key in shared if ours.record(*key) != theirs.record(*key)]:
         cell, chunk = clash[0]
-        told = f"chunk {chunk} of cell {cell[:16]}"
-        raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {told}")
+        example = f"chunk {chunk} of cell {cell[:16]}"
+        raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {example}")
     lacking = [key for key in theirs.done if not ours.has(*key)]
     missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
     with ours.writer(provenance.record(study.folder, study.settings.config, study.config_hash)) as writer:
@@ -65,5 +65,5 @@ def _copy(study, theirs, ours, folder) -> str:
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     strange = len(lacking) - len(missing)
-    told = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
-    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{told}"
+    left_out = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
+    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}"

@@ -22,8 +22,8 @@ def main(settings: Settings, console: Console) -> None:
     missing = schedule.pending(cells, wanted, run.has)
     complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(wanted[cell.id]))]
     total = sum(wanted.values())
-    told = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
-    say(console, f"{study.folder}: {told}")
+    progress = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
+    say(console, f"{study.folder}: {progress}")
     for line in run.mended:
         say(console, line)
     for name, count in run.damaged.items():
@@ -45,11 +45,12 @@ def main(settings: Settings, console: Console) -> None:
 
 
 def _problems(run, cells, wanted, console):
-    found = problems.of_chunks(run.problems, wanted, run.has)
+    relevant = problems.of_chunks(run.problems, wanted, run.has)
     for kind in (problems.ERROR, problems.WARNING):
-        if mine := [one for one in found if one.kind == kind]:
-            told = f"{len(mine)} {kind}s in {len({one.cell for one in mine})} cells"
-            say(console, f"{told}, such as in cell={mine[0].cell[:16]} index={mine[0].chunk}: {mine[0].message}")
+        if of_kind := [one for one in relevant if one.kind == kind]:
+            first, cells_hit = of_kind[0], len({one.cell for one in of_kind})
+            where = f"cell={first.cell[:16]} index={first.chunk}"
+            say(console, f"{len(of_kind)} {kind}s in {cells_hit} cells, such as in {where}: {first.message}")
 
 
 def _wanted(run, cells, settings):

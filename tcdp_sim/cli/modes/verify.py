@@ -45,29 +45,29 @@ def main(settings: Settings, console: Console) -> None:
 def _certified(study, run, console) -> bool:
     """Whether nothing contradicts the certificate; a run that has not finished has none."""
     try:
-        found = certificate.read(study.folder)
+        stored = certificate.read(study.folder)
     except (ValueError, OSError) as problem:
         say(console, f"NOT as certified: {certificate.NAME} cannot be read ({problem}); {MEND}")
         return False
-    if found is None:
+    if stored is None:
         say(console, f"no {certificate.NAME}: the run has not finished, and only stored chunks can be checked")
         return True
-    wrong, notes = certificate.check(study, run, found)
+    wrong, notes = certificate.check(study, run, stored)
     for line in wrong:
         say(console, f"NOT as certified: {line}")
     for line in notes:
         say(console, f"note: not what wrote the certificate: {line}")
-    chunks = sum(certificate.chunks(line) for line in found["cells"].values())
-    told = f"{len(found['cells'])} cells, {chunks} chunks"
-    say(console, f"certificate: {told}: {MEND}" if wrong else f"certificate: {told}, all as certified")
+    chunks = sum(certificate.chunks(line) for line in stored["cells"].values())
+    extent = f"{len(stored['cells'])} cells, {chunks} chunks"
+    say(console, f"certificate: {extent}: {MEND}" if wrong else f"certificate: {extent}, all as certified")
     return not wrong
 
 
 def _recomputed(study, run, chosen, known, console) -> bool:
     """Whether these chunks, computed again, are the stored bits."""
     different = []
-    for (cell, index), found in zip(chosen, again(study, chosen)):
-        if run.record(cell.id, index) != found.summary:
+    for (cell, index), chunk in zip(chosen, again(study, chosen)):
+        if run.record(cell.id, index) != chunk.summary:
             different.append(f"cell={cell.id[:16]} index={index}")
     same = len(chosen) - len(different)
     say(console, f"{same} of {len(chosen)} chunks are the stored bits ({known} are stored)")
@@ -94,12 +94,12 @@ def _as_published(study, run, chosen, console) -> bool:
             rows = [row for row, (cell, trials) in enumerate(there) if trials and cell in cells]
             columns = [name for name in flat.variables if flat[name].dims in CHECKED]
             flat = flat[columns].isel(cell=rows).load()
-            different = [told for i in range(len(rows)) if (told := _altered(study, run, cells, flat.isel(cell=i)))]
+            different = [line for i in range(len(rows)) if (line := _altered(study, run, cells, flat.isel(cell=i)))]
     except UserError as problem:
         say(console, f"NOT as stored: {problem}")
         return False
-    for told in different:
-        say(console, f"NOT what the stored chunks give: {told}")
+    for line in different:
+        say(console, f"NOT what the stored chunks give: {line}")
     same = len(rows) - len(different)
     say(console, f"{same} of {len(rows)} published cells, those of the sample, are what their stored chunks give")
     return not different

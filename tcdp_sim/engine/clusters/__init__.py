@@ -95,7 +95,7 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
     with interrupts.held():
         logs.mute()
     try:
-        full = _complete(spec) | {"workers": _asked(spec, workers)}
+        full = _complete(spec) | {"workers": _expected_workers(spec, workers)}
         with CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
             if name != "local":  # these run our own files
                 agreement.check(client, numerics == "strict", tell)
@@ -114,7 +114,7 @@ def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**groups.named("cluster", str(spec.get("name"))), **spec}
 
 
-def _asked(spec: Mapping[str, Any], workers: int) -> int | None:
+def _expected_workers(spec: Mapping[str, Any], workers: int) -> int | None:
     return None if spec["name"] == "scheduler" and spec.get("workers") is None else workers
 
 

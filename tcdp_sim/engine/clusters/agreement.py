@@ -22,11 +22,11 @@ def check(client: "Client", strict: bool, tell: Tell) -> None:
     versions: Any = client.get_versions(packages=list(RESULTS))
     _versions(versions, tell)
     ours = fingerprint()
-    strangers = [worker for worker, theirs in _asked(client, fingerprint).items() if theirs != ours]
+    strangers = [worker for worker, theirs in _answers(client, fingerprint).items() if theirs != ours]
     if not strangers:
         return
     random = bit_stream()
-    other = [worker for worker, theirs in _asked(client, bit_stream, strangers).items() if theirs != random]
+    other = [worker for worker, theirs in _answers(client, bit_stream, strangers).items() if theirs != random]
     if other:
         raise UserError(f"{_some(other)}: the random generator gives another stream than here; use the same numpy")
     message = (
@@ -37,10 +37,10 @@ def check(client: "Client", strict: bool, tell: Tell) -> None:
     tell(f"warning: {message}; the numbers are right, but not bit-identical")
 
 
-def _versions(found: Mapping[str, Any], tell: Tell) -> None:
-    here = found["client"]["packages"]
-    workers = {f"worker {name}": one["packages"] for name, one in found["workers"].items()}
-    everybody = {"the scheduler": found["scheduler"]["packages"], **workers}
+def _versions(versions: Mapping[str, Any], tell: Tell) -> None:
+    here = versions["client"]["packages"]
+    workers = {f"worker {name}": one["packages"] for name, one in versions["workers"].items()}
+    everybody = {"the scheduler": versions["scheduler"]["packages"], **workers}
     other = _different(workers, here, RESULTS)
     if other:
         raise UserError(f"{other}; install the same versions everywhere: others may give other numbers")
@@ -64,7 +64,7 @@ def _version(text: str | None) -> str:
     return "(none)" if text is None else text.removesuffix(".final.0")
 
 
-def _asked(client: "Client", function: Callable[[], str], workers: list[str] | None = None) -> dict[str, str]:
+def _answers(client: "Client", function: Callable[[], str], workers: list[str] | None = None) -> dict[str, str]:
     try:
         return client.run(function, workers=workers)
     except (ImportError, AttributeError) as problem:  # versions agree, files do not

@@ -39,12 +39,12 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     if spec["dashboard"]:
         tell(protection.WATCHED)
     count = math.ceil(spec["workers"] / spec["cores"])
-    mine = [word.format(user=getpass.getuser()) for word in QUEUES[name]["mine"]]
+    own_jobs = [word.format(user=getpass.getuser()) for word in QUEUES[name]["own_jobs"]]
     ends = ExitStack()
     try:
         with interrupts.held():
             dask_client = _scheduler(spec, logs, ends)
-            jobs = Jobs(dask_client.cluster, count, mine, logs)
+            jobs = Jobs(dask_client.cluster, count, own_jobs, logs)
             ends.callback(jobs.close)
         tell(f"jobs submitted: {count}; waiting for the first worker (logs in {logs})")
         while not jobs.tend():

@@ -22,11 +22,11 @@ class Jobs:
 
     in all cases their job leaves the queue, and a new one takes its place. Where jobs end one after the other
     without a worker ever coming, more would be of no use, and UserError says so.
-    mine: the command that prints the numbers of the user's jobs, one a line.
+    own_jobs: the command that prints the numbers of the user's jobs, one a line.
     """
 
-    def __init__(self, cluster: Any, count: int, mine: Sequence[str], logs: Path) -> None:
-        self._cluster, self._count, self._mine, self._logs = cluster, count, mine, logs
+    def __init__(self, cluster: Any, count: int, own_jobs: Sequence[str], logs: Path) -> None:
+        self._cluster, self._count, self._own_jobs, self._logs = cluster, count, own_jobs, logs
         self._complaints: list[str] = []
         self._joined: set[str] = set()
         self._failures = 0
@@ -93,7 +93,7 @@ class Jobs:
     def _queued(self) -> set[str] | None:
         """The numbers of the jobs that wait or run; None when the queue does not answer."""
         try:
-            output = subprocess.run(self._mine, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+            output = subprocess.run(self._own_jobs, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         except (OSError, subprocess.SubprocessError):
             return None
         return {line.strip().split(".")[0] for line in output.splitlines()}

@@ -23,14 +23,14 @@ QUEUES: dict[str, Any] = {
     "slurm": {
         "cluster": "SLURMCluster",
         "tools": ("sbatch", "scancel", "squeue"),
-        "mine": ("squeue", "--noheader", "--format=%A", "--user={user}"),
+        "own_jobs": ("squeue", "--noheader", "--format=%A", "--user={user}"),
         "directive": rf"--({'|'.join(SLURM_OPTIONS)})(={VALUE})?",
         "valid": f"a list of --OPTION=VALUE, of the options {', '.join(SLURM_OPTIONS)}",
     },
     "pbs": {
         "cluster": "PBSCluster",
         "tools": ("qsub", "qdel", "qselect"),
-        "mine": ("qselect", "-u", "{user}"),
+        "own_jobs": ("qselect", "-u", "{user}"),
         "directive": rf"-[almMpr] (\w+=)?{VALUE}",
         "valid": "a list such as '-l place=excl', of the options a, l, m, M, p, r",
     },

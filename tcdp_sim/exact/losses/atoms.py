@@ -201,7 +201,7 @@ class _Part:
         with np.errstate(invalid="ignore"):
             mass, loss = weight * width * np.exp(log_p), log_p - log_q
         lost, known = (loss == np.inf).all(axis=1), np.isfinite(loss).all(axis=1)
-        least, most = (weight * end for end in self._told(lost))
+        least, most = (weight * end for end in self._lost_mass(lost))
         unknown = most - least + float(mass[~(lost | known)].sum()) + weight * self._outside()
         if self.symmetric:  # by rounding, a cell at a zero of the loss may have nodes below it
             known &= (loss > 0).any(axis=1)
@@ -213,7 +213,7 @@ class _Part:
         slack = _LOG_DENSITY * (1 + np.abs(log_p[known]) + np.abs(log_q[known])).max(axis=1)
         return Cells(mass[known], loss[known], low, high + margin, slack, least, unknown, self.symmetric)
 
-    def _told(self, lost: Bools) -> tuple[float, float]:
+    def _lost_mass(self, lost: Bools) -> tuple[float, float]:
         """The P-mass of cells that Q cannot produce: without, and with, what rounding may do to their ends.
 
         From tails, not from the quadrature, and so to the last digits also where they are 1e-300.

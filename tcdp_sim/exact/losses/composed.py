@@ -60,8 +60,8 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
 
         return saddle
 
-    def at_once(told: tuple[float, float], most: float) -> tuple[float, float]:
-        return (np.inf, np.inf) if delta < told[0] else (0.0, max(most, 0.0) if told[1] <= delta else np.inf)
+    def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
+        return (np.inf, np.inf) if delta < lost[0] else (0.0, max(most, 0.0) if lost[1] <= delta else np.inf)
 
     query = _Query(
         at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
@@ -84,8 +84,8 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     def of_one(atoms: Atoms, t: int) -> float:  # of one release alone: of several it is no smaller
         return atoms.lost + dot(atoms.mass, np.maximum(-np.expm1(np.minimum(epsilon - atoms.loss, 0.0)), 0.0))
 
-    def at_once(told: tuple[float, float], most: float) -> tuple[float, float]:
-        return told[0], told[1] if epsilon >= most else 1.0
+    def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
+        return lost[0], lost[1] if epsilon >= most else 1.0
 
     def close(low: float, high: float) -> bool:
         return high - low <= share * high

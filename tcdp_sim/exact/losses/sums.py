@@ -24,14 +24,14 @@ _ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # the roots' distance from the truth, and 
 class LossSum:
     """The tilted law of a sum of losses on a grid: probability `mass` e^(scale - theta loss) each, give or take errors.
 
-    told: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
+    lost: the probability that one of the losses is infinite; shift: by how much the losses may be too small.
     """
 
     loss: Floats
     mass: Floats
     theta: float
     scale: float
-    told: float
+    lost: float
     shift: float
     rounding: float
     outside: float
@@ -40,7 +40,7 @@ class LossSum:
     def delta(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) for delta(epsilon)."""
         low, high = self._of_finite(epsilon)
-        return self.told * (1 - DENSITY) + low, min(self.told * (1 + DENSITY) + high, 1.0)
+        return self.lost * (1 - DENSITY) + low, min(self.lost * (1 + DENSITY) + high, 1.0)
 
     def _of_finite(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) for what sums that are finite add to delta(epsilon)."""
@@ -55,7 +55,7 @@ class LossSum:
 
     def epsilon(self, delta: float, end: int) -> float:
         """An epsilon >= 0 at which that end of delta(epsilon) is delta: no more than the truth (0), no less (1)."""
-        room = delta - self.told * (1 + DENSITY if end else 1 - DENSITY)  # so that a small one keeps its digits
+        room = delta - self.lost * (1 + DENSITY if end else 1 - DENSITY)  # so that a small one keeps its digits
         if room <= 0:
             return np.inf
 
@@ -167,7 +167,7 @@ def summed(
         mass=np.maximum(sums, 0.0),
         theta=theta,
         scale=releases * scale,
-        told=ever(atoms.lost, releases),
+        lost=ever(atoms.lost, releases),
         shift=missing,
         rounding=float(rounding),
         outside=4 * WRAPPED,

@@ -30,8 +30,8 @@ class Subsampled(Mechanism):
     axes = tuple(dict.fromkeys(("base", *(axis for base in BASES.values() for axis in base.axes))))
     required = ("data", "k", "scheme", "sampling_fraction")
     options = ("path", "records", "beta", "most_windows")
-    observables = MappingProxyType({name: told for base in BASES.values() for name, told in base.observables.items()})
-    events = MappingProxyType({name: told for base in BASES.values() for name, told in base.events.items()})
+    observables = MappingProxyType({name: about for base in BASES.values() for name, about in base.observables.items()})
+    events = MappingProxyType({name: meaning for base in BASES.values() for name, meaning in base.events.items()})
     neighbours = SubsampledHistogram.neighbours
 
     @classmethod

@@ -147,8 +147,8 @@ class SubsampledHistogram(Mechanism):
         if self.bins > len(self.counts):
             low, high = sample_extremes(self.noise, rng, self.bins - len(self.counts), size)
             linf = np.maximum(linf, np.maximum(-low, high) / self.fraction)
-        found = {name: np.mean(part * part, axis=1) for name, part in zip(_PARTS, (total, sampling, noise))}
-        return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **found}
+        mean_squares = {name: np.mean(part * part, axis=1) for name, part in zip(_PARTS, (total, sampling, noise))}
+        return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **mean_squares}
 
     def _loss(self, y: Reals) -> Reals:
         """log((1-s) q + s p) - log q at y, p the noise moved by one."""

@@ -73,9 +73,9 @@ class SubsampledSelection(Mechanism):
         if point.get("rho") is None:
             raise ValueError("base = gap_max_data needs rho or epsilon, which the sweep does not give")
         whole = GapMaxData.law(point, {"beta": 0.05}, counts)
-        told = {"mechanism": cls.name, "version": cls.version, "base": "gap_max_data", "counts": counts.digest}
-        told |= {"base_version": GapMaxData.version, "scheme": scheme, "sampling_fraction": s, "path": options["path"]}
-        return told | {name: whole[name] for name in _OF_BASE if name in whole} | final
+        law = {"mechanism": cls.name, "version": cls.version, "base": "gap_max_data", "counts": counts.digest}
+        law |= {"base_version": GapMaxData.version, "scheme": scheme, "sampling_fraction": s, "path": options["path"]}
+        return law | {name: whole[name] for name in _OF_BASE if name in whole} | final
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
@@ -138,6 +138,6 @@ def _base_rho(point: Point, scheme: str, s: float) -> float:
     family, accounting = (point.get("noise") or {}).get("family"), point.get("accounting") or "tight"
     target = {"rho": 1.0, "omega": 2.0, "delta": 0.5}
     if not isinstance(selection_guarantee(point["algorithm"], family, accounting, target), PureDP):
-        said = f"algorithm = {point['algorithm']} is not pure DP here"
-        raise ValueError(f"{said} and cannot be calibrated to epsilon; valid: rho, or permute_and_flip")
+        message = f"algorithm = {point['algorithm']} is not pure DP here"
+        raise ValueError(f"{message} and cannot be calibrated to epsilon; valid: rho, or permute_and_flip")
     return log_unmixed(s, real("epsilon", point["epsilon"], 0)) ** 2 / 2

@@ -50,13 +50,13 @@ class SubsampledThresholds(Thresholds):
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         scheme = choice("scheme", point["scheme"], SCHEMES)
         if known_scheme(scheme).base != "substitute":
-            said = f"scheme = {scheme!r} does not fit base = thresholds, whose subsamples are of a fixed, public size"
-            raise ValueError(f"{said}; valid: {', '.join(FITTING)}")
+            reason = f"scheme = {scheme!r} does not fit base = thresholds, whose subsamples are of a fixed, public size"
+            raise ValueError(f"{reason}; valid: {', '.join(FITTING)}")
         law = super().law(point, options, counts)
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, sum(int(text) for text in law["counts"].split()))
-        told = {"base": "thresholds", "base_version": Thresholds.version, "scheme": scheme, "sampling_fraction": s}
-        return law | told | {"path": options["path"]}
+        sampling = {"base": "thresholds", "base_version": Thresholds.version, "scheme": scheme, "sampling_fraction": s}
+        return law | sampling | {"path": options["path"]}
 
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
@@ -84,15 +84,15 @@ class SubsampledThresholds(Thresholds):
 
     def sample(self, rng: np.random.Generator) -> Records:
         """One subsample."""
-        found = self.sampling.draw(rng, 1)[0]
-        return Records(self.records.values[found > 0].tolist(), found[found > 0], self.records.k)
+        drawn = self.sampling.draw(rng, 1)[0]
+        return Records(self.records.values[drawn > 0].tolist(), drawn[drawn > 0], self.records.k)
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         if self.method != "binary_search":
             return super().simulate(rng, trials)
         inner, rho = (self.sampling.draws + 1) // 2, self.promise.rho
-        found = [search_rank(self.sample(rng).sorted, inner, self.records.k, rho, rng, 1)[0] for _ in range(trials)]
-        return self._median_errors(found, (self.records.n + 1) // 2)
+        medians = [search_rank(self.sample(rng).sorted, inner, self.records.k, rho, rng, 1)[0] for _ in range(trials)]
+        return self._median_errors(medians, (self.records.n + 1) // 2)
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class _OnSamples:
     inner: Any
 
     def run(self, records: Records, rng: np.random.Generator) -> StepCdf:
-        told: StepCdf = self.inner.run(self.of.sample(rng), rng)
-        return replace(told, estimates=tuple(x / self.of.fraction for x in told.estimates), n=records.n)
+        cdf: StepCdf = self.inner.run(self.of.sample(rng), rng)
+        return replace(cdf, estimates=tuple(x / self.of.fraction for x in cdf.estimates), n=records.n)
 
     def errors(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
         """Of a noisy tree: what it tells at these places less the truth."""
-        told = self.of.sample(rng).ranks(places) + self.inner.errors(places, rng)
-        return np.asarray(told / self.of.fraction - self.of.records.ranks(places))
+        noisy_ranks = self.of.sample(rng).ranks(places) + self.inner.errors(places, rng)
+        return np.asarray(noisy_ranks / self.of.fraction - self.of.records.ranks(places))
