@@ -9,14 +9,14 @@ import xarray as xr
 from rich import box
 from rich.markup import escape
 from rich.table import Table
-from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
-from tcdp_sim.experiments.gap_max.figures import (
+from tcdp_sim.experiments.gap_max.drawing import (
     required_figure,
     rho_figure,
     success_figure,
     theorem_20_figure,
     top_m_figure,
 )
+from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
 from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series

@@ -9,7 +9,7 @@ import xarray as xr
 from rich import box
 from rich.table import Table
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
-from tcdp_sim.experiments.interior_point.figures import needed_figure, success_figure
+from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
 
 from tcdp_sim.interior import exact_law, methods, records_needed

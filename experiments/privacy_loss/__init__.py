@@ -9,6 +9,7 @@ import xarray as xr
 from rich import box
 from rich.markup import escape
 from rich.table import Table
+from tcdp_sim.experiments.privacy_loss.drawing import figures, middle_rho
 from tcdp_sim.experiments.privacy_loss.exact_values import (
     BOUND,
     EXACT,
@@ -20,7 +21,6 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     exact_value,
     promised,
 )
-from tcdp_sim.experiments.privacy_loss.figures import figures, middle_rho
 
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.results import (

@@ -7,9 +7,9 @@ import pandas as pd
 import xarray as xr
 from rich import box
 from rich.table import Table
-from tcdp_sim.experiments.subsampling import figures as drawing
+from tcdp_sim.experiments.subsampling import drawing
 from tcdp_sim.experiments.subsampling import theory as known
-from tcdp_sim.experiments.subsampling.task_figures import tasks
+from tcdp_sim.experiments.subsampling.task_drawing import tasks
 
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram

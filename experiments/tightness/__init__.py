@@ -20,7 +20,7 @@ from tcdp_sim.experiments.tightness.claims import (
     highest,
     worst_ratio,
 )
-from tcdp_sim.experiments.tightness.figures import figures
+from tcdp_sim.experiments.tightness.drawing import figures
 
 from tcdp_sim import exact
 from tcdp_sim.errors import UserError

@@ -1,7 +1,5 @@
 """Figures of tables made up here, in which every column has numbers of its own: each line is what its label says."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,10 +10,9 @@ from tcdp_sim.experiments.gap_max import name_problems
 from tcdp_sim.experiments.gap_max.series import styles as selection_styles
 from tcdp_sim.experiments.gap_max.series import with_series
 from tcdp_sim.experiments.interior_point import budget, series
+from tcdp_sim.experiments.interior_point import drawing as interior
 
 from tcdp_sim.report import plots
-
-interior = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """How the errors of selection and threshold queries on subsamples look."""
 
-from tcdp_sim.experiments.subsampling.figures import RELATIONS
+from tcdp_sim.experiments.subsampling.drawing import RELATIONS
 
 from tcdp_sim.report.plots import GREY, line_key, new_figure, points, series_styles
 
