@@ -6,8 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
@@ -25,6 +23,7 @@ from tcdp_sim.report.plots import (
     points,
     series_styles,
 )
+from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
@@ -98,21 +97,21 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The crossovers on the terminal."""
+    """The crossovers on the terminal, and how well simulation and exact values agree over all cells."""
     crossovers = [name for name in table if name.startswith("crossover_")]
     title = "number of bins k from which sinh-normal noise beats the Gaussian at equal privacy"
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("constants", "ρ", "ω√ρ", "ω", *(_said(float(name.split("_")[1])) for name in crossovers)):
-        out.add_column(heading, justify="right")
-    rows = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
-    for row in rows.sort_values(["accounting", "rho", "omega"]).to_dict("records"):
+    headings = ("constants", "ρ", "ω√ρ", "ω", *(_smaller(float(name.split("_")[1])) for name in crossovers))
+    cells = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
+    rows = []
+    for row in cells.sort_values(["accounting", "rho", "omega"]).to_dict("records"):
         scaled = row["omega"] * np.sqrt(row["rho"])
-        found = ("" if np.isnan(row[name]) else _short(row[name]) for name in crossovers)
-        out.add_row(row["accounting"], f"{row['rho']:g}", f"{scaled:g}", f"{row['omega']:.4g}", *found)
-    console.print(out, soft_wrap=False)
+        bins = ("" if np.isnan(row[name]) else _short(row[name]) for name in crossovers)
+        rows.append((row["accounting"], f"{row['rho']:g}", f"{scaled:g}", f"{row['omega']:.4g}", *bins))
+    console.print(terminal_table(title, headings, rows), soft_wrap=False)
+    console.print(agreement("ratio", *(table["ratio" + end] for end in columns.WITH_EXACT)))
 
 
-def _said(gain):
+def _smaller(gain):
     return f"smaller by {gain:.0%}" if gain else "smaller"
 
 
@@ -169,19 +168,19 @@ def _ratio_lines(axes, part, levels, styles):
 
 def _crossovers(part, rho):
     wanted = [(method, gain) for method in GAINS for gain in GAINS[method] if (part["accounting"] == method).any()]
-    said = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
-    styles = series_styles([(f"{said[method]}: {_said(gain)}", method) for method, gain in wanted])
-    found = {}
+    methods = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
+    styles = series_styles([(f"{methods[method]}: {_smaller(gain)}", method) for method, gain in wanted])
+    exponents_of = {}
     for method, gain in wanted:
         rows = part[part["accounting"] == method].drop_duplicates("scaled").sort_values("scaled")
-        found[method, gain] = rows["scaled"], np.log10(rows[f"crossover_{gain:g}"])
-    known = np.concatenate([exponents for _, exponents in found.values()])
+        exponents_of[method, gain] = rows["scaled"], np.log10(rows[f"crossover_{gain:g}"])
+    known = np.concatenate([exponents for _, exponents in exponents_of.values()])
     pieces = log10_pieces(0, 300 if (known > BREAK_AT).any() else BREAK_AT)
     figure, grid = new_figure(
         len(pieces), 1, 7.8, 5.4, sharex=True, height_ratios=[BREAK_SHARES[p] for p in pieces][::-1]
     )
     for axes in grid[:, 0]:
-        for (label, style), (scaled, exponents) in zip(styles.items(), found.values()):
+        for (label, style), (scaled, exponents) in zip(styles.items(), exponents_of.values()):
             finite = np.isfinite(exponents)
             axes.plot(scaled[finite], exponents[finite], label=label, **style)
             beyond = {"marker": "^", "markersize": 6, "linestyle": "none", "fillstyle": "none"}

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
@@ -24,7 +21,8 @@ from tcdp_sim.report.plots import (
     series_styles,
     wide_log_axis,
 )
-from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -121,25 +119,21 @@ def report(table: pd.DataFrame, console) -> None:
         rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
         levels = np.sort(part["k"].unique())
         levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
-        shown = part[(part["rho"] == rho) & part["k"].isin(levels)]
+        cells = part[(part["rho"] == rho) & part["k"].isin(levels)].sort_values("k", kind="stable")
         title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"
-        console.print(_terminal_table(title, shown), soft_wrap=False)
+        headings = ("noise", "k", "simulated", "± MCSE", "exact", "bound", "P[top]")
+        rows = map(_terminal_row, cells.to_dict("records"))
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
-    console.print(_agreement(table))
+    console.print(agreement("quantile", *(table["linf_q95" + end] for end in WITH_EXACT)))
 
 
-def _terminal_table(title, rows):
-    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P\\[top]"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.sort_values("k", kind="stable").to_dict("records"):
-        known = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
-        label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in known.items() if x == x)
-        numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
-        k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
-        out.add_row(escape(label), k, *(_number(x) for x in numbers), f"{row['top_stays']:.3f}")
-    return out
+def _terminal_row(row) -> list[str]:
+    parameters = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
+    label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in parameters.items() if x == x)
+    numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
+    k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
+    return [label, k, *map(_number, numbers), f"{row['top_stays']:.3f}"]
 
 
 def _number(x) -> str:
@@ -147,17 +141,8 @@ def _number(x) -> str:
 
 
 def _nearest(column, value):
-    found = np.sort(column.unique())
-    return found[np.argmin(np.abs(np.log(found) - np.log(value)))]
-
-
-def _agreement(table) -> str:
-    outside = ~table["linf_q95_exact"].between(table["linf_q95_lower"], table["linf_q95_upper"])
-    distance = ((table["linf_q95"] - table["linf_q95_exact"]) / table["linf_q95_mcse"]).abs().max()
-    return (
-        f"The exact quantile is outside the simulated 95% interval in {int(outside.sum())} of {len(table)} cells; "
-        f"by chance at most {by_chance(len(table))} are expected. Largest distance: {distance:.1f} standard errors."
-    )
+    levels = np.sort(column.unique())
+    return levels[np.argmin(np.abs(np.log(levels) - np.log(value)))]
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

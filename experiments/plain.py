@@ -6,13 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from tcdp_sim.report.plots import new_figure, points, series_styles
+from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import mean_interval
-from tcdp_sim.summaries.summary import proportion
+from tcdp_sim.summaries.estimates import proportion
 
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
@@ -64,15 +62,10 @@ def report(table: pd.DataFrame, console) -> None:
     """A table on the terminal for each quantity: the axes that vary, the mean with its error, the 95% interval."""
     for quantity, part in table.groupby("quantity", sort=False):
         axes = [*_varying(table)]
-        out = Table(
-            title=f"{quantity} ({part['unit'].iloc[0]}), 95% intervals", box=box.SIMPLE_HEAD, title_justify="left"
-        )
-        for heading in (*axes, "simulated", "± MCSE", "from", "to"):
-            out.add_column(heading, justify="right", no_wrap=True)
-        for row in part.to_dict("records"):
-            shown = [*(row[axis] for axis in axes), *(row[name] for name in ("simulated", "mcse", "lower", "upper"))]
-            out.add_row(*(escape(f"{value:.6g}" if isinstance(value, float) else str(value)) for value in shown))
-        console.print(out, soft_wrap=False)
+        title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
+        values = part[[*axes, "simulated", "mcse", "lower", "upper"]].itertuples(index=False, name=None)
+        rows = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in values]
+        console.print(terminal_table(title, (*axes, "simulated", "± MCSE", "from", "to"), rows), soft_wrap=False)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, points, series_styles
-from tcdp_sim.results import by_chance, cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -117,31 +115,26 @@ def _row(quantity, at, simulated, exact) -> dict:
 def report(table: pd.DataFrame, console) -> None:
     """Variances and quantiles on the terminal, and how well simulation and exact values agree."""
     drawn = table[table["trials"] > 0]
-    title = "Noise (counts): variance and quantiles"
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in ("", "simulated", "± MCSE", "exact"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for _, rows in drawn.groupby("noise_law", sort=False):
-        names = iter(_said(rows.iloc[0]))
-        for row in rows[_shown(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
-            said = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
-            numbers = f"{row['value']:.4f}", f"{row['value_mcse']:.2g}", f"{row['value_exact']:.4f}"
-            out.add_row(escape(next(names, "")), said, *numbers)
-    console.print(out, soft_wrap=False)
+    rows = (row for _, own in drawn.groupby("noise_law", sort=False) for row in _terminal_rows(own))
+    headings = ("noise", "", "simulated", "± MCSE", "exact")
+    console.print(terminal_table("Noise (counts): variance and quantiles", headings, rows), soft_wrap=False)
     bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
-    outside = int((~bins["value_exact"].between(bins["value_lower"], bins["value_upper"])).sum())
-    distance = ((others["value"] - others["value_exact"]) / others["value_mcse"]).abs().max()
-    console.print(
-        f"The exact probability is outside the 95% interval of {outside} of {len(bins)} bins of the histograms; by "
-        f"chance at most about {by_chance(len(bins))} are expected. Largest distance of a variance or quantile: "
-        f"{distance:.1f} standard errors."
-    )
+    for what, part, things in (("probability", bins, "bins"), ("variance or quantile", others, "numbers")):
+        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things))
     if (drawn["shape"] == "bimodal").any():
         console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
 
 
-def _shown(rows):
+def _terminal_rows(rows) -> Iterator[list[str]]:
+    """Of one noise: its variance and three quantiles, and beside them, down the column, what it is."""
+    names = iter(_description(rows.iloc[0]))
+    for row in rows[_on_terminal(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
+        quantity = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
+        numbers = f"{row['value']:.4f}", f"{row['value_mcse']:.2g}", f"{row['value_exact']:.4f}"
+        yield [next(names, ""), quantity, *numbers]
+
+
+def _on_terminal(rows):
     return (rows["quantity"] == "variance") | ((rows["quantity"] == "quantile") & rows["at"].isin([0.75, 0.99, 0.999]))
 
 
@@ -171,7 +164,7 @@ def _densities(part, laws, styles):
             interval, marks = (seen["value_lower"], seen["value_upper"]), {"color": colour, "marker": "."}
             points(axes, middle[seen.index], seen["value"], *interval, **marks)
             axes.plot(curve["at"], curve["value_exact"], color=colour)
-        plain.set_title("\n".join(_said(first)), color=WRONG if first["shape"] == "bimodal" else "black")
+        plain.set_title("\n".join(_description(first)), color=WRONG if first["shape"] == "bimodal" else "black")
         logarithm.set(yscale="log", ylim=(1e-8, 2), xlabel="noise z (counts)")
     top = part["value_exact"].max()
     grid[0, 0].set(ylim=(0, 1.12 * top), ylabel="density")
@@ -183,7 +176,7 @@ def _densities(part, laws, styles):
     return figure
 
 
-def _said(row) -> list[str]:
+def _description(row) -> list[str]:
     """Three short lines: the noise, its shape, and what it promises or where its modes are."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
     variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
@@ -220,7 +213,7 @@ def _tails(part, laws, styles):
     keys = {}
     for law in laws:
         first = part[part["noise_law"] == law].iloc[0]
-        name, shape, last = _said(first)
+        name, shape, last = _description(first)
         label = ", ".join(word for word in (name, shape.split(":")[0], last) if word)
         keys[label] = line_key(color=styles[law]["color"], marker=styles[law]["marker"])
     keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 from tcdp_sim.experiments.privacy_loss.drawing import figures, middle_rho
 from tcdp_sim.experiments.privacy_loss.exact_values import (
     BOUND,
@@ -23,8 +20,8 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
 )
 
 from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import (
-    by_chance,
     cell_mechanism,
     chance_of_quantiles,
     mean_interval,
@@ -128,33 +125,18 @@ def report(table: pd.DataFrame, console) -> None:
     for quantity, part in drawn.groupby("quantity", sort=False):
         levels = np.sort(part["at"].unique())
         part = part[part["at"].isin(levels[np.unique([len(levels) // 4, (3 * len(levels)) // 4])])]
-        console.print(_terminal_table(quantity, middle_rho(part)), soft_wrap=False)
+        rows = middle_rho(part).sort_values("at", kind="stable")
+        argument, title = QUANTITIES[quantity]
+        title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
+        headings = ("noise", argument, "simulated", "± MCSE", "exact", "promised")
+        texts = map(_terminal_row, rows.to_dict("records"))
+        console.print(terminal_table(title, headings, texts), soft_wrap=False)
     console.print(f"{len(drawn)} simulated numbers in all: see the CSV files beside the figures.")
-    console.print(_agreement(drawn))
+    numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
+    console.print(agreement("value", *numbers, "numbers"))
 
 
-def _terminal_table(quantity, rows):
-    argument, title = QUANTITIES[quantity]
-    title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
-    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in (argument, "simulated", "± MCSE", "exact", "promised"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.sort_values("at", kind="stable").to_dict("records"):
-        omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
-        numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
-        allowed = "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"
-        out.add_row(escape(row["noise"] + omega), *numbers, allowed)
-    return out
-
-
-def _agreement(drawn) -> str:
-    within = drawn["exact"].between(drawn["lower"], drawn["upper"])
-    random = drawn["mcse"] > 0
-    distance = ((drawn["simulated"] - drawn["exact"]) / drawn["mcse"])[random].abs().max()
-    return (
-        f"The exact value is outside the simulated 95% interval in {int((random & ~within).sum())} of "
-        f"{int(random.sum())}; by chance about {by_chance(random.sum())} are expected. Largest distance: "
-        f"{distance:.1f} standard errors. Of {int((~random).sum())} whose trials are all 0 or all infinite, "
-        f"{int((~random & within).sum())} agree."
-    )
+def _terminal_row(row) -> list[str]:
+    omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
+    numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
+    return [row["noise"] + omega, *numbers, "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"]

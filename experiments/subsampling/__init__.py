@@ -5,8 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.subsampling import drawing
 from tcdp_sim.experiments.subsampling import theory as known
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
@@ -14,7 +12,8 @@ from tcdp_sim.experiments.subsampling.task_drawing import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
-from tcdp_sim.results import by_chance, cell_mechanism, noise_labels, sample_skewness
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import NORMAL
 
@@ -91,8 +90,8 @@ def _measured(figure, cell, observable, at, skewness):
     mean, mcse, truth = cell[name], cell[name + columns.MCSE], cell.get(name + columns.EXACT, np.nan)
     ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
     ends["unit"] = Subsampled.observables[observable].unit
-    found = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
-    return {"figure": figure, "quantity": observable, "at": at, **found, **ends}
+    numbers = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
+    return {"figure": figure, "quantity": observable, "at": at, **numbers, **ends}
 
 
 def _tail_line(mechanism, labels, rows):
@@ -109,37 +108,30 @@ def report(table: pd.DataFrame, console) -> None:
         wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
         title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {known.RATE:g}, ρ = {rho:g}"
         title += "\nneighbours add or remove one record; those of Theorem 11 substitute one"
-        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        out.add_column("accounting; T =", no_wrap=True)
-        for t in wide.columns:
-            out.add_column(f"1e{np.log10(t):.0f}", justify="right", no_wrap=True)
-        for series, values in wide.iterrows():
-            out.add_row(str(series), *(_short(value) for value in values))
-        console.print(out, soft_wrap=False)
+        headings = ("accounting; T =", *(f"1e{np.log10(releases):.0f}" for releases in wide.columns))
+        rows = [(str(accounting), *map(_short, values)) for accounting, values in wide.iterrows()]
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
     for line in _least(best(table)):
         console.print(line, markup=False)
-    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0) & table["exact"].notna()]
-    if drawn.empty:
-        return
-    outside = int((~drawn["exact"].between(drawn["lower"], drawn["upper"])).sum())
-    console.print(
-        f"The exact value is outside the simulated 95% interval in {outside} of {len(drawn)}; by chance about "
-        f"{by_chance(len(drawn))} are expected."
-    )
+    drawn = table[table["trials"] > 0]
+    if len(drawn):
+        numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
+        console.print(agreement("value", *numbers, "numbers"))
 
 
-def _least(found) -> Iterator[str]:
+def _least(best_fractions) -> Iterator[str]:
     """The least errors, those that compare like with like under one heading."""
-    if found.empty:
+    if best_fractions.empty:
         return
-    for (data, epsilon, delta, relation), rows in found.groupby(["data", "epsilon", "delta", "relation"], sort=False):
+    alike = ["data", "epsilon", "delta", "relation"]
+    for (data, epsilon, delta, relation), rows in best_fractions.groupby(alike, sort=False):
         yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {drawing.RELATIONS[relation]}: root-mean-square error"
         for row in rows.to_dict("records"):
             least = f"least error {np.sqrt(row['exact']):.4g} counts at s = {row['at']:.3g}"
-            told = f"  {row['noise']}, {row['scheme']}: {least}"
+            line = f"  {row['noise']}, {row['scheme']}: {least}"
             gain = np.sqrt(row["whole"] / row["exact"])
-            yield told if row["at"] == 1 else f"{told}, {gain:.3g} times less than at s = 1"
-    if found["relation"].nunique() > 1:
+            yield line if row["at"] == 1 else f"{line}, {gain:.3g} times less than at s = 1"
+    if best_fractions["relation"].nunique() > 1:
         yield "Different neighbours do not compare: a substituted record moves two bins, which costs more noise."
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.report.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import cell_mechanism
 from tcdp_sim.store import columns
 
@@ -43,10 +42,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
-    told = json.loads(ds["law"].item())
-    row["left_out"] = left_out(told.get("unfit", {}))
+    law = json.loads(ds["law"].item())
+    row["left_out"] = left_out(law.get("unfit", {}))
     row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
-    row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
+    row |= {"n": mechanism.records.n, "log2_k": law["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
         row |= {f"{name}{end}": ds[columns.mean(name) + end].item() for end in ("", columns.MCSE)}
         row[f"{name}_q95"] = ds[columns.quantile(name)].sel(quantile=0.95).item()
@@ -76,14 +75,9 @@ def report(table: pd.DataFrame, console) -> None:
     for records, part in table.groupby("records", sort=False):
         first = part.iloc[0]
         title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (means ± MCSE; bound: proved)"
-        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for heading in ("method", "ρ", "sup error", "of n", "bound", "median: ranks off"):
-            out.add_column(heading, justify="left" if heading == "method" else "right", no_wrap=True)
-        for row in part.sort_values(["rho", "method"], kind="stable").to_dict("records"):
-            share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
-            sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
-            out.add_row(row["method"], f"{row['rho']:g}", sup, share, bound, rank)
-        console.print(out, soft_wrap=False)
+        rows = map(_terminal_row, part.sort_values(["rho", "method"], kind="stable").to_dict("records"))
+        headings = ("method", "ρ", "sup error", "of n", "bound", "median: ranks off")
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
         if part["sup_error"].notna().any():
             console.print(_verdict(part))
         for line in (*first["left_out"].splitlines(), *_too_few(part)):
@@ -92,10 +86,16 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(line)
 
 
+def _terminal_row(row) -> list[str]:
+    share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
+    sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
+    return [row["method"], f"{row['rho']:g}", sup, share, bound, rank]
+
+
 def _number(row, name) -> str:
     """A number with its standard error, if it was simulated."""
-    told = "-" if row[name] != row[name] else f"{row[name]:.3g}"
-    return told if told == "-" or f"{name}_mcse" not in row else f"{told} ± {row[f'{name}_mcse']:.2g}"
+    number = "-" if row[name] != row[name] else f"{row[name]:.3g}"
+    return number if number == "-" or f"{name}_mcse" not in row else f"{number} ± {row[f'{name}_mcse']:.2g}"
 
 
 def _too_few(part) -> list[str]:
@@ -113,8 +113,8 @@ def _too_few(part) -> list[str]:
 def _verdict(part, name=str) -> str:
     """Who wins where, so that nobody has to look for it; name: of a method, for the reader."""
     best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
-    told = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
-    return f"Smallest error of the CDF: {told}."
+    winners = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
+    return f"Smallest error of the CDF: {winners}."
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.tightness.claims import (
     COROLLARY,
     PRINTED,
@@ -26,7 +24,8 @@ from tcdp_sim import exact
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
-from tcdp_sim.results import by_chance, cell_mechanism, mean_interval, sample_skewness
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, mean_interval, sample_skewness
 from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves
@@ -153,52 +152,36 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(_windows(corollary), soft_wrap=False)
         for rho in corollary["rho"].unique():
             edge = false_below(rho) if rho < 0.5 else np.nan
-            said = "nowhere for omega > 1" if np.isnan(edge) else f"for ω√ρ < {edge:.5f}"
-            console.print(f"ρ = {rho:.3g}: Corollary 18 is false {said}; printed for ω√ρ >= 0.125, proved from 0.7071.")
-    random = drawn[drawn["ratio_mcse"] > 0]
-    outside = int((~random["ratio_exact"].between(random["ratio_lower"], random["ratio_upper"])).sum())
-    distance = ((random["ratio"] - random["ratio_exact"]) / random["ratio_mcse"]).abs().max()
-    fixed = drawn[~(drawn["ratio_mcse"] > 0)]
-    agree = int(fixed["ratio_exact"].between(fixed["ratio_lower"], fixed["ratio_upper"]).sum())
-    console.print(
-        f"The exact value is outside the simulated 95% interval in {outside} of {len(random)} cells; by chance about "
-        f"{by_chance(len(random))} are expected. Largest distance: {distance:.1f} standard errors. Of {len(fixed)} "
-        f"cells that were infinite in every trial, {agree} are."
-    )
+            where = "nowhere for omega > 1" if np.isnan(edge) else f"for ω√ρ < {edge:.5f}"
+            claim = "printed for ω√ρ >= 0.125, proved from 0.7071"
+            console.print(f"ρ = {rho:.3g}: Corollary 18 is false {where}; {claim}.")
+    console.print(agreement("ratio", *(drawn["ratio" + end] for end in columns.WITH_EXACT)))
 
 
 def _constants(rows):
-    out = _new_table("One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite")
-    for heading in ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω"):
-        out.add_column(heading, justify="right", no_wrap=True)
+    title = "One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite"
+    headings = ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω")
+    texts = []
     for _, cells in rows.groupby(["claim", "rho", "omega"], sort=False):
         claimed = below(cells)
         row = (claimed if len(claimed) else cells).sort_values("order").iloc[-1 if len(claimed) else 0]
         constant = f"{PRINTED * row['worst']:.4f}" if row["claim"] == THEOREM else ""
-        out.add_row(
-            *({THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"),
-            *(f"{row['omega']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.5f}", f"{row['ratio_mcse']:.0e}"),
-            *(f"{row['ratio_exact']:.5f}", f"{row['worst']:.5f}", constant),
-            f"{row['infinite_from'] / row['omega']:.3f}",
-        )
-    return out
+        text = [{THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"]
+        text += [f"{row['omega']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.5f}", f"{row['ratio_mcse']:.0e}"]
+        text += [f"{row['ratio_exact']:.5f}", f"{row['worst']:.5f}", constant]
+        texts.append([*text, f"{row['infinite_from'] / row['omega']:.3f}"])
+    return terminal_table(title, headings, texts)
 
 
 def _windows(rows):
-    out = _new_table("Corollary 18: 2D/(ρα), the divergence of a histogram over its claim")
-    for heading in ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim"):
-        out.add_column(heading, justify="right", no_wrap=True)
+    title = "Corollary 18: 2D/(ρα), the divergence of a histogram over its claim"
+    headings = ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim")
+    texts = []
     for row in highest(rows).to_dict("records"):
-        out.add_row(
-            *(f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"),
-            *(f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"),
-            _verdict(row),
-        )
-    return out
-
-
-def _new_table(title):
-    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        text = [f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"]
+        text += [f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"]
+        texts.append([*text, _verdict(row)])
+    return terminal_table(title, headings, texts)
 
 
 def _verdict(row) -> str:
