@@ -12,16 +12,17 @@ from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import (
     BREAK_AT,
     BREAK_SHARES,
     GREY,
     broken_log10_axis,
+    captioned,
     line_key,
     log10_pieces,
     new_figure,
     points,
-    series_styles,
 )
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
@@ -31,6 +32,7 @@ from tcdp_sim.store.exact_values import at_each_level
 LEVEL = 0.95
 LARGEST_K = 1e300
 BEYOND = 400  # where the axis of log10 k has what lies beyond 300
+UPWARD = r"$\uparrow$"  # the marker of those
 # How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
 # never loses to it (but for the slack of its certificate), so that only a clear win says anything.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
@@ -58,7 +60,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = enumerate(simulated.to_dict("records"))
     table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in rows])
     exact_errors = simulated.get(LINF + columns.EXACT, pd.Series(np.nan, simulated.index))
-    return table.assign(ratio_p_value=chances_of_quantile(flat, "linf_error", LEVEL, exact_errors))
+    chances = chances_of_quantile(flat, "linf_error", LEVEL, exact_errors)
+    return table.assign(ratio_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism, ds):
@@ -124,9 +127,10 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     for rho, part in table.groupby("rho"):
         part = part.assign(scaled=part["omega"] * np.sqrt(rho))
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""
-        yield f"error_over_gaussian{suffix}", _ratios(part, rho), part
+        unit = "errors are 95% quantiles of the largest of k, in counts"
+        yield f"error_over_gaussian{suffix}", captioned(_ratios(part, rho), part, unit), part
         if part["scaled"].nunique() > 1:
-            yield f"crossover{suffix}", _crossovers(part, rho), part
+            yield f"crossover{suffix}", captioned(_crossovers(part, rho), part, unit), part
 
 
 def _ratios(part, rho):
@@ -147,18 +151,17 @@ def _ratios(part, rho):
         )
     grid[0, 0].set_ylabel("largest error over the Gaussian's (95% quantiles)")
     figure.legend([line_key(**style) for style in styles.values()], list(styles), loc="outside lower center", ncols=4)
-    told = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
-    figure.suptitle(told, fontsize=11)
+    title = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
+    figure.suptitle(title, fontsize=11)
     return figure
 
 
 def _ratio_lines(axes, part, levels, styles):
     for scaled, style in zip(levels, styles):
         cells = part[part["scaled"] == scaled].sort_values("k")
-        marks = {key: value for key, value in style.items() if key != "linestyle"}
         x = np.log10(cells["k"])
-        points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks)
-        axes.plot(x, cells["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
+        points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks_of(style))
+        axes.plot(x, cells["ratio_exact"], **line_of(style))
     axes.axhline(1, color=GREY, linewidth=1.2)
     axes.set_yscale("log")
     ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
@@ -169,7 +172,10 @@ def _ratio_lines(axes, part, levels, styles):
 def _crossovers(part, rho):
     wanted = [(method, gain) for method in GAINS for gain in GAINS[method] if (part["accounting"] == method).any()]
     methods = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
-    styles = series_styles([(f"{methods[method]}: {_smaller(gain)}", method) for method, gain in wanted])
+    styles = noise_styles(
+        Series(f"{methods[method]}: {_smaller(gain)}", method, "sinh_normal", method, f"{gain:g}")
+        for method, gain in wanted
+    )
     exponents_of = {}
     for method, gain in wanted:
         rows = part[part["accounting"] == method].drop_duplicates("scaled").sort_values("scaled")
@@ -183,7 +189,7 @@ def _crossovers(part, rho):
         for (label, style), (scaled, exponents) in zip(styles.items(), exponents_of.values()):
             finite = np.isfinite(exponents)
             axes.plot(scaled[finite], exponents[finite], label=label, **style)
-            beyond = {"marker": "^", "markersize": 6, "linestyle": "none", "fillstyle": "none"}
+            beyond = {"marker": UPWARD, "markersize": 8, "linestyle": "none"}
             axes.plot(scaled[~finite], np.full((~finite).sum(), BEYOND), color=style["color"], **beyond)
         for exponent, text in ((6, "a million bins"), (80, "atoms in the universe")):
             axes.axhline(exponent, color="#BBBBBB", linewidth=0.7, linestyle=":")
@@ -193,7 +199,7 @@ def _crossovers(part, rho):
     handles, labels = grid[0, 0].get_legend_handles_labels()
     if np.isinf(known).any():
         grid[0, 0].set_ylim(top=BEYOND * 1.2)
-        handles.append(line_key(GREY, marker="^", markersize=6, linestyle="none", fillstyle="none"))
+        handles.append(line_key(GREY, marker=UPWARD, markersize=8, linestyle="none"))
         labels.append("not up to $10^{300}$ bins; beyond, nothing was looked for")
     grid[-1, 0].set_xlabel("ω√ρ")
     figure.suptitle(

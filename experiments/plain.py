@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from tcdp_sim.report.plots import new_figure, points, series_styles
+from tcdp_sim.report.looks import Series, marks_of, noise_styles
+from tcdp_sim.report.plots import captioned, new_figure, points
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import mean_interval
+from tcdp_sim.results import mean_interval, noise_labels
 from tcdp_sim.summaries.estimates import proportion
 
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
@@ -26,9 +27,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     axes = json.loads(flat.attrs["axes"])
     described = {**{name: flat[f"{name}_mean"].attrs for name in _observables(flat)}}
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows = []
+    rows, noises = [], noise_labels(flat)
     for cell in cells:
-        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]}
+        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]} | noises[cell.get("noise") or ""]
+        labels["neighbours"] = flat.attrs.get("neighbouring_relation", "")
         for name, about in described.items():
             rows.append(labels | {"quantity": name, "unit": about["units"]} | _mean(cell, name))
         for name in _events(flat):
@@ -74,7 +76,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
     for quantity, part in table.groupby("quantity", sort=False):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
-        yield f"{quantity}_vs_{x or 'cell'}", _figure(part, series, x), part
+        figure = captioned(_figure(part, series, x), part, f"{quantity} in {part['unit'].iloc[0]}")
+        yield f"{quantity}_vs_{x or 'cell'}", figure, part
 
 
 def _figure(part, series, x):
@@ -82,11 +85,11 @@ def _figure(part, series, x):
     panel = grid[0, 0]
     numeric = x is not None and part[x].dtype.kind == "f"
     names = [] if numeric or x is None else list(dict.fromkeys(part[x]))
-    for label, style in series_styles((label, "") for label in series).items():
+    cells = part.assign(label=series).to_dict("records")
+    for label, style in noise_styles(map(_series_of, cells)).items():
         rows = part[series == label]
         places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
-        shown = {key: value for key, value in style.items() if key != "linestyle"}
-        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **shown, label=label)
+        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
     if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
         panel.set_xscale("log")
     if names:
@@ -97,6 +100,11 @@ def _figure(part, series, x):
     if 1 < series.nunique() <= MOST_KEYS:
         panel.legend()
     return figure
+
+
+def _series_of(row) -> Series:
+    about = (row["noise_family"], row["noise_calibration"]) if row.get("noise") else ("", "")
+    return Series(row["label"], row.get("noise") or "", *about, variant=row["label"])
 
 
 def _varying(table) -> dict[str, int]:

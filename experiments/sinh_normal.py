@@ -9,7 +9,8 @@ import xarray as xr
 
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
-from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, points, series_styles
+from tcdp_sim.report.looks import noise_looks
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
 from tcdp_sim.store import columns
@@ -50,22 +51,22 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
         quantiles = list(_quantiles(flat.isel(cell=i)))
         levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
         chances = chance_of_quantiles(flat, i, "noise", levels, values).tolist()
-        found = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
-        found += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
+        simulated = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
+        simulated += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
         if cell["trials"]:
-            found += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
-        rows += [labels | {"trials": cell["trials"]} | row for row in found]
+            simulated += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
+        rows += [labels | {"trials": cell["trials"]} | row for row in simulated]
         rows += [labels | {"trials": 0} | row for row in _curves(noise)]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(neighbours="move the answer by one count")
 
 
 def _labels(cell, noise) -> dict:
     law = json.loads(cell["law"])
     scale, knee, bound = (getattr(noise, name, np.nan) for name in ("scale", "knee", "bound"))
     shape = "" if np.isnan(knee) else "log-concave" if knee >= scale else "bimodal"
-    told = {name: cell[name] for name in ("noise", "noise_law", "guarantee")}
-    told |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
-    return told | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
+    labels = {name: cell[name] for name in ("noise", "noise_law", "guarantee", "rho", "omega") if name in cell}
+    labels |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
+    return labels | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
 
 
 def _variance(cell):
@@ -142,14 +143,16 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) density and log density, up to four noises a figure, (b) the tails of all of them."""
     table = table.drop_duplicates(["noise_law", "quantity", "at", "trials"])
     order = table.drop_duplicates("noise_law").assign(ratio=lambda t: (t["knee"] / t["scale"]).fillna(-1))
-    laws = order.sort_values(["ratio", "scale"], kind="stable")["noise_law"].tolist()  # other families, then by shape
-    styles = dict(zip(laws, series_styles([(law, "") for law in laws]).values()))
+    order = order.sort_values(["ratio", "scale"], kind="stable")  # other families, then by shape
+    laws = order["noise_law"].tolist()
+    styles = noise_looks(zip(laws, order["family"], order["accounting"]))
+    unit = "noise in counts"
     for start in range(0, len(laws), COLUMNS):
         part = table[table["noise_law"].isin(laws[start : start + COLUMNS]) & (table["quantity"] == "density")]
         page = f"_{start // COLUMNS + 1}" * (len(laws) > COLUMNS)
-        yield f"density{page}", _densities(part, laws[start : start + COLUMNS], styles), part
+        yield f"density{page}", captioned(_densities(part, laws[start : start + COLUMNS], styles), part, unit), part
     part = table[table["quantity"] == "exceedance"]
-    yield "tail", _tails(part, laws, styles), part
+    yield "tail", captioned(_tails(part, laws, styles), part, unit), part
 
 
 def _densities(part, laws, styles):

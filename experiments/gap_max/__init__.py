@@ -18,11 +18,14 @@ from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series
 
+from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
+
+UNIT = "gaps in counts"
 
 __all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "reference", "report"]
 
@@ -41,7 +44,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
     table = pd.DataFrame([row | noises[row["noise"]] for row in rows])
     chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
-    return with_series(with_problem(table.assign(required_gap_p_value=chances)))
+    neighbours = flat.attrs.get("neighbouring_relation", "")
+    return with_series(with_problem(table.assign(required_gap_p_value=chances, neighbours=neighbours)))
 
 
 def _row(mechanism, ds) -> dict:
@@ -106,8 +110,8 @@ def agreement(table: pd.DataFrame) -> str:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy."""
-    for name, figure, shown in _figures(table):
-        yield name, figure, shown.drop(columns="law", errors="ignore")
+    for name, figure, rows in _figures(table):
+        yield name, captioned(figure, rows, UNIT), rows.drop(columns="law", errors="ignore")
 
 
 def _figures(table):

@@ -13,6 +13,7 @@ from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_l
 from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
+from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, noise_labels
 from tcdp_sim.store import columns
@@ -30,7 +31,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
     noises = noise_labels(flat)
     rows = enumerate(simulated)
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row.get("noise") or ""] for i, row in rows])
+    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row.get("noise") or ""] for i, row in rows])
+    return table.assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: InteriorPoint, ds: dict) -> dict:
@@ -136,13 +138,13 @@ def _short(row) -> str:
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Success against n for each k, n for 95% against log2 log2 k, where the budget goes, when recursion pays."""
     for rho, part in table.groupby("rho", sort=True):
-        tag, look = f"rho_{rho:g}", styles(part)
-        yield f"success_vs_n_{tag}", success_figure(part, look), worst(part)
+        tag, look, unit = f"rho_{rho:g}", styles(part), "n in records"
+        yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, unit), worst(part)
         needed = least_n(part)
-        yield f"n95_vs_k_{tag}", needed_figure(needed, look), needed
+        yield f"n95_vs_k_{tag}", captioned(needed_figure(needed, look), part, unit), needed
         if len(spent := spent_table(part)):
-            yield f"budget_{tag}", budget_figure(spent), spent
+            yield f"budget_{tag}", captioned(budget_figure(spent), part, "ρ as spent; records of the proof"), spent
         recursive = part[part["method"].str.startswith("recursion") & part["omega"].notna()]
         for omega in recursive["omega"].unique()[:1]:
             depths = depth_table(rho, omega)
-            yield f"depth_{tag}", depth_figure(depths), depths
+            yield f"depth_{tag}", captioned(depth_figure(depths), recursive, unit), depths

@@ -31,6 +31,7 @@ from tcdp_sim.results import (
 from tcdp_sim.store import columns
 
 FINE = 200  # points of the exact curves
+NEIGHBOURS = "move one query's answer by one count"
 
 __all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
 
@@ -56,16 +57,16 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
         mechanism = cell_mechanism(flat, i)
         labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell["noise"]]
         labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
-        for quantity, at, found in _simulated(mechanism, cell, flat.isel(cell=i)):
+        for quantity, at, numbers in _simulated(mechanism, cell, flat.isel(cell=i)):
             known = _published(flat.isel(cell=i), quantity, at)
-            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, found, *known)
+            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, numbers, *known)
             rows += _judged(drawn, flat, i, quantity)
             curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
     for (_, quantity), (labels, mechanism, seen) in curves.items():
         at = (np.geomspace if quantity == "renyi" else np.linspace)(min(seen), max(seen), FINE)
         known = exact_value(mechanism, quantity, at), promised(mechanism, quantity, at)
         rows += _rows(labels | {"trials": 0}, quantity, at, np.full((4, FINE), np.nan), *known)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(neighbours=NEIGHBOURS)
 
 
 PUBLISHED = {"quantile": LOSS, "tail": TAIL, "profile": PROFILE, "renyi": RENYI}
@@ -88,8 +89,8 @@ def _published(ds, quantity, at) -> Iterator[np.ndarray]:
         yield np.broadcast_to(ds[name].values if name in ds else np.nan, len(at))
 
 
-def _rows(labels, quantity, at, found, truth, allowed):
-    parts = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), found))
+def _rows(labels, quantity, at, simulated, truth, allowed):
+    parts = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), simulated))
     parts |= {"exact": truth, "promised": allowed}
     numbers = (dict(zip(parts, map(float, row))) for row in zip(*parts.values()))
     return [labels | {"quantity": quantity} | row for row in numbers]
@@ -105,8 +106,7 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
     if mechanism.order is not None:
         yield "renyi", np.array([mechanism.order]), _divergence(mechanism.order, cell)
     if mechanism.epsilon is None and mechanism.order is None:
-        found = [ds[LOSS + end].values for end in columns.INTERVAL]
-        yield "quantile", ds["quantile"].values, np.array(found)
+        yield "quantile", ds["quantile"].values, np.array([ds[LOSS + end].values for end in columns.INTERVAL])
 
 
 def _divergence(order, cell):

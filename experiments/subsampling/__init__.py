@@ -12,6 +12,7 @@ from tcdp_sim.experiments.subsampling.task_drawing import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
+from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
 from tcdp_sim.store import columns
@@ -125,7 +126,7 @@ def _least(best_fractions) -> Iterator[str]:
         return
     alike = ["data", "epsilon", "delta", "relation"]
     for (data, epsilon, delta, relation), rows in best_fractions.groupby(alike, sort=False):
-        yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {drawing.RELATIONS[relation]}: root-mean-square error"
+        yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {NEIGHBOURS[relation]}: root-mean-square error"
         for row in rows.to_dict("records"):
             least = f"least error {np.sqrt(row['exact']):.4g} counts at s = {row['at']:.3g}"
             line = f"  {row['noise']}, {row['scheme']}: {least}"
@@ -156,23 +157,30 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) Renyi curves, (b) profiles, (c) releases, for each rho; (d) errors on the data, (e) loss tails, (f) tasks."""
     for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
         suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
-        for figure, name, draw in (
-            ("curve", "renyi_curves", drawing.curves),
-            ("profile", "profiles", drawing.profiles),
-            ("releases", "releases", drawing.releases),
+        for kind, name, draw, unit in (
+            ("curve", "renyi_curves", drawing.curves, "divergences in nats"),
+            ("profile", "profiles", drawing.profiles, "ε in nats"),
+            ("releases", "releases", drawing.releases, "ε in nats"),
         ):
-            part = table[(table["figure"] == figure) & (table["rho"] == rho)].dropna(axis=1, how="all")
-            yield f"{name}{suffix}", draw(part, rho), part
+            part = table[(table["figure"] == kind) & (table["rho"] == rho)].dropna(axis=1, how="all")
+            yield f"{name}{suffix}", _captioned(draw(part, rho), part, unit), part
     part = table[(table["figure"] == "error") & table["epsilon"].notna()] if "epsilon" in table else table[:0]
     if len(part):
-        yield "error", drawing.errors(_named(part), _named(best(table))), part.dropna(axis=1, how="all")
+        figure = drawing.errors(_named(part), _named(best(table)))
+        yield "error", _captioned(figure, part, "errors in counts"), part.dropna(axis=1, how="all")
     tails = table[table["figure"] == "tail"]
     for rho, part in tails.groupby("rho", sort=False):
         suffix = f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
-        yield f"loss_tails{suffix}", drawing.tails(_named(part)), part.dropna(axis=1, how="all")
+        figure = _captioned(drawing.tails(_named(part)), part, "losses in nats")
+        yield f"loss_tails{suffix}", figure, part.dropna(axis=1, how="all")
     part = table[table["figure"] == "task"].dropna(axis=1, how="all")
     if len(part):
-        yield "tasks", tasks(part), part
+        yield "tasks", _captioned(tasks(part), part, "errors in records"), part
+
+
+def _captioned(figure, part, unit):
+    """With a caption: the relation is that of the rows."""
+    return captioned(figure, part.rename(columns={"relation": "neighbours"}), unit)
 
 
 def _named(part):

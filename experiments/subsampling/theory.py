@@ -68,8 +68,8 @@ def curves(rho: float) -> Iterator[dict]:
 
 
 def _subsampled(noise, s, orders, direction="forward"):
-    found = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
-    return np.where(np.isfinite(found), found, np.nan)
+    divergences = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
+    return np.where(np.isfinite(divergences), divergences, np.nan)
 
 
 def profiles(rho: float) -> Iterator[dict]:
@@ -79,8 +79,8 @@ def profiles(rho: float) -> Iterator[dict]:
         profile, of_group = _profile(noise), partial(_group, noise)
         for scheme in SCHEMES:
             for accounting, groups in (("tight", of_group), ("black box", None)):
-                found = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
-                values = np.array([found(epsilon) for epsilon in epsilons])
+                amplified = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
+                values = np.array([amplified(epsilon) for epsilon in epsilons])
                 yield from _rows("profile", scheme, epsilons, values, noise=name, accounting=accounting)
         yield from _rows("profile", "no sampling", epsilons, np.array([profile(e) for e in epsilons]), noise=name)
     yield from _membership()
@@ -99,10 +99,10 @@ def _membership() -> Iterator[dict]:
     draws = round(FRACTION * RECORDS)
     drawn = {"poisson": FRACTION, WOR: draws / RECORDS, "with_replacement": 1 - (1 - 1 / RECORDS) ** draws}
     for scheme, chance in drawn.items():
-        told = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
+        amplified = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
         yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
         attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
-        promised = np.array([told(epsilon) for epsilon in epsilons])
+        promised = np.array([amplified(epsilon) for epsilon in epsilons])
         for accounting, values in (("tight", promised), ("attained", attained)):
             yield from _rows("profile", scheme, epsilons, values, noise=MEMBERSHIP, accounting=accounting)
     yield from _rows("profile", "no sampling", epsilons, np.array([psi(e) for e in epsilons]), noise=MEMBERSHIP)
@@ -125,8 +125,8 @@ def releases(rho: float) -> Iterator[dict]:
     lemma, proved = amplify(ZCDP(rho), s, "poisson", "lemma15"), amplify(renyi_bound(ZCDP(rho)), s, "poisson")
     promise = amplify(TCDP(rho, inf), s, WOR, "theorem11") if rho <= 0.1 else None
     for t in RELEASES:
-        found = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
-        ways = {"numerical, upper end": found.upper, "numerical, lower end": found.lower}
+        composed = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
+        ways = {"numerical, upper end": composed.upper, "numerical, lower end": composed.lower}
         ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t)
         ways["Rényi, certified (any mechanism)"] = _composed(proved, t)
         if promise:
@@ -173,6 +173,6 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 def _rows(figure, series, at, values, **labels):
     relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
-    told = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
-    labels = {"figure": figure, "quantity": series, **told, **labels}
+    about = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
+    labels = {"figure": figure, "quantity": series, **about, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

@@ -9,13 +9,15 @@ import xarray as xr
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
-from tcdp_sim.report.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import captioned, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import cell_mechanism
 from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "EXACT", "figures", "reference", "report"]
 
+UNIT = "errors in records"
 BAND = (0.05, 0.5, 0.95)
 SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
 LABELS = {
@@ -37,7 +39,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     the private CDF there, as shares of n.
     """
     simulated = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
-    return pd.DataFrame([_row(cell_mechanism(flat, i), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])])
+    rows = [_row(cell_mechanism(flat, i), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])]
+    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
@@ -122,12 +125,13 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     curves, looks = table[table["sup_error"].notna()], _looks(table)
     for records, part in curves.groupby("records", sort=False):
         rho = np.sort(part["rho"].unique())[0]
-        yield f"cdf_{records}", _cdf(part[part["rho"] == rho], looks), part[part["rho"] == rho]
+        least = part[part["rho"] == rho]
+        yield f"cdf_{records}", captioned(_cdf(least, looks), least, UNIT), least
         if part["rho"].nunique() > 1:
-            yield f"error_{records}", _error(part, looks), part
+            yield f"error_{records}", captioned(_error(part, looks), part, UNIT), part
     medians = table[table["sup_error"].isna()]
     if medians["n"].nunique() > 1:
-        yield "medians", _medians(medians, looks), medians
+        yield "medians", captioned(_medians(medians, looks), medians, UNIT), medians
 
 
 def _label(method) -> str:
@@ -152,7 +156,7 @@ def _data(records) -> str:
 
 def _looks(table):
     """Colour and marker of every method, the same in all figures."""
-    colours = COLOURS[1:-1]  # black is the truth, yellow is lost in print
+    colours = COLOURS[1:-1]  # black is the truth
     return {
         method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
         for i, method in enumerate(table["method"].unique())
@@ -189,8 +193,8 @@ def _cdf(part, looks):
     keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
-    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}, ρ = {first['rho']:g}"
-    figure.suptitle(told, fontsize=11)
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    figure.suptitle(f"{data}, ρ = {first['rho']:g}", fontsize=11)
     return figure
 
 
@@ -209,8 +213,8 @@ def _error(part, looks):
     axes.set_xticks([], minor=True)
     plain_log_axis(axes)
     first = part.iloc[0]
-    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
-    axes.set_title(f"{told}\n{_verdict(part, _short)}", fontsize=9)
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    axes.set_title(f"{data}\n{_verdict(part, _short)}", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
     sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}
@@ -221,7 +225,7 @@ def _error(part, looks):
 
 def _medians(medians, looks):
     figure, grid = new_figure(1, 2, 9.6, 4.4)
-    for axes, name, said in (
+    for axes, name, label in (
         (grid[0, 0], "median_rank_error", "ranks off the middle, mean (records)"),
         (grid[0, 1], "median_value_error", "distance from the true median, mean (share of k)"),
     ):
@@ -230,11 +234,11 @@ def _medians(medians, looks):
             error, mcse = cells[name], 1.96 * cells[f"{name}_mcse"]
             style = looks[method] | {"label": _label(method)}
             points(axes, cells["n"], error, error - mcse, error + mcse, **style)
-        axes.set(xlabel="records n (another data set each)", ylabel=said, ylim=(0, None))
+        axes.set(xlabel="records n (another data set each)", ylabel=label, ylim=(0, None))
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
-    told = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
+    title = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
     counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
-    figure.suptitle(f"{told}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
+    figure.suptitle(f"{title}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
     return figure

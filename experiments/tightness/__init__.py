@@ -62,19 +62,21 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows, curves = [], {}
     for i, cell in enumerate(cells):
         mechanism = cell_mechanism(flat, i)
-        told = _claimed(cell, mechanism)
-        skewness = sample_skewness(flat, i, "renyi_excess")
-        rows.append(told | {"trials": cell["trials"], "ratio_skewness": skewness} | _simulated(cell, mechanism, told))
-        curves.setdefault((told["claim"], told["noise_law"]), (told, mechanism.noise))
+        claimed = _claimed(cell, mechanism)
+        about = {"trials": cell["trials"], "ratio_skewness": sample_skewness(flat, i, "renyi_excess")}
+        rows.append(claimed | about | _simulated(cell, mechanism, claimed))
+        curves.setdefault((claimed["claim"], claimed["noise_law"]), (claimed, mechanism.noise))
     worst, omegas = {}, {}
-    for key, (told, noise) in curves.items():
-        worst[key] = worst_ratio(noise, told["rho"], told["omega"], told["coordinates"])
-        if told["claim"] == COROLLARY:
-            omegas.setdefault(told["rho"], []).append(told["omega"])
+    for key, (claimed, noise) in curves.items():
+        worst[key] = worst_ratio(noise, claimed["rho"], claimed["omega"], claimed["coordinates"])
+        if claimed["claim"] == COROLLARY:
+            omegas.setdefault(claimed["rho"], []).append(claimed["omega"])
         else:
-            rows += _by_order(told, noise)
+            rows += _by_order(claimed, noise)
     rows = [row | {"worst": worst[row["claim"], row["noise_law"]]} for row in rows]
-    return pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
+    table = pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
+    moved = {1: "move one query's answer by one count", 2: "move two bins by one count each"}
+    return table.assign(neighbours=table["coordinates"].map(moved))
 
 
 def _claimed(cell, mechanism: PrivacyLoss) -> dict:
@@ -107,10 +109,10 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
     }
 
 
-def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
+def _simulated(cell, mechanism: PrivacyLoss, claimed) -> dict:
     """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
     order, trials = mechanism.order, cell["trials"]
-    per_nat = told["coordinates"] / (told["rho"] * order)
+    per_nat = claimed["coordinates"] / (claimed["rho"] * order)
     row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}
     if cell["renyi_excess" + columns.NONFINITE] == trials > 0:
         least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
@@ -122,12 +124,12 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
 
 
-def _by_order(told, noise) -> list[dict]:
+def _by_order(claimed, noise) -> list[dict]:
     """The exact curve of one noise, from order 1 to 1e-4 before where it becomes infinite."""
-    beyond = told["infinite_from"] - 1
+    beyond = claimed["infinite_from"] - 1
     orders = 1 + beyond * np.concatenate([np.linspace(0, 0.9, FINE), 1 - np.geomspace(0.09, 1e-4, FINE // 4)])
-    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (told["rho"] * orders)
-    return [told | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
+    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (claimed["rho"] * orders)
+    return [claimed | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
 
 
 def _by_omega(rho, known: list[float]) -> list[dict]:
@@ -136,9 +138,9 @@ def _by_omega(rho, known: list[float]) -> list[dict]:
     for omega in np.geomspace(min(known), max(known), FINE if min(known) < max(known) else 1).tolist():
         noise = corollary_18(rho, omega)
         names = {"claim": COROLLARY, "noise_law": repr(noise), "scale": noise.scale, "knee": noise.knee}
-        said = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
-        found = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
-        rows.append(names | said | found | {"trials": 0})
+        claim = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
+        values = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
+        rows.append(names | claim | values | {"trials": 0})
     return rows
 
 
