@@ -101,7 +101,7 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
 
 def report(table: pd.DataFrame, console) -> None:
     """The crossovers on the terminal, and how well simulation and exact values agree over all cells."""
-    crossovers = [name for name in table if name.startswith("crossover_")]
+    crossovers = [name for name in map(str, table) if name.startswith("crossover_")]
     title = "number of bins k from which sinh-normal noise beats the Gaussian at equal privacy"
     headings = ("constants", "ρ", "ω√ρ", "ω", *(_smaller(float(name.split("_")[1])) for name in crossovers))
     cells = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
@@ -124,7 +124,8 @@ def _short(k):
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) the error over the Gaussian's against k, (b) the crossover against omega sqrt(rho), for each rho."""
-    for rho, part in table.groupby("rho"):
+    for rho in sorted(table["rho"].unique()):
+        part = table[table["rho"] == rho]
         part = part.assign(scaled=part["omega"] * np.sqrt(rho))
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""
         unit = "errors are 95% quantiles of the largest of k, in counts"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
     rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
     noises = noise_labels(flat)
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in enumerate(rows)])
+    table = pd.DataFrame(
+        [_row(cast(Histogram, cell_mechanism(flat, i)), row) | noises[row["noise"]] for i, row in enumerate(rows)]
+    )
     chances = chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"])
     return table.assign(linf_q95_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
 
@@ -140,8 +143,8 @@ def _nearest(column, value):
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
-    rows = table.to_dict("records")
-    named = table.assign(series=[_label(row) for row in rows], least=[_least(row) for row in rows])
+    cells = table.to_dict("records")
+    named = table.assign(series=[_label(cell) for cell in cells], least=[_least(cell) for cell in cells])
     styles = noise_styles(_series_of(row) for row in named.to_dict("records"))
     for data, part in table.groupby("data", sort=False):
         rows, unit = named.loc[part.index], "errors in counts"

@@ -40,13 +40,15 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 
 def _observables(flat: xr.Dataset) -> list[str]:
-    return [name.removesuffix("_mean") for name in flat.data_vars if f"{name}_mcse" in flat and name.endswith("_mean")]
+    names = map(str, flat.data_vars)
+    return [name.removesuffix("_mean") for name in names if f"{name}_mcse" in flat and name.endswith("_mean")]
 
 
 def _events(flat: xr.Dataset) -> list[str]:
     """Names of proportions: an estimate with both ends of its interval, of every cell."""
     ends = ("_mcse", "_lower", "_upper")
-    return [name for name in flat.data_vars if flat[name].dims == ("cell",) and all(f"{name}{e}" in flat for e in ends)]
+    names = map(str, flat.data_vars)
+    return [name for name in names if flat[name].dims == ("cell",) and all(f"{name}{end}" in flat for end in ends)]
 
 
 def _mean(cell, name) -> dict[str, float]:
@@ -103,8 +105,10 @@ def _figure(part, series, x):
 
 
 def _series_of(row) -> Series:
-    about = (row["noise_family"], row["noise_calibration"]) if row.get("noise") else ("", "")
-    return Series(row["label"], row.get("noise") or "", *about, variant=row["label"])
+    label, noise = row["label"], row.get("noise") or ""
+    if not noise:
+        return Series(label, algorithm=label)
+    return Series(label, noise, row["noise_family"], row["noise_calibration"], variant=label)
 
 
 def _varying(table) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = []
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        noise = cell_mechanism(flat, i).noise
+        noise = cast(NoiseDraw, cell_mechanism(flat, i)).noise
         labels = _labels(cell, noise)
         quantiles = list(_quantiles(flat.isel(cell=i)))
         levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
@@ -121,7 +122,7 @@ def report(table: pd.DataFrame, console) -> None:
     console.print(terminal_table("Noise (counts): variance and quantiles", headings, rows), soft_wrap=False)
     bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
     for what, part, things in (("probability", bins, "bins"), ("variance or quantile", others, "numbers")):
-        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things))
+        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things=things))
     if (drawn["shape"] == "bimodal").any():
         console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
 

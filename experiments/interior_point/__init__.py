@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -31,13 +32,17 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
     noises = noise_labels(flat)
     rows = enumerate(simulated)
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row.get("noise") or ""] for i, row in rows])
+    table = pd.DataFrame(
+        [_row(cast(InteriorPoint, cell_mechanism(flat, i)), row) | noises[row.get("noise") or ""] for i, row in rows]
+    )
     return table.assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: InteriorPoint, ds: dict) -> dict:
     law = json.loads(ds["law"])
-    row = {name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")}
+    row: dict[str, Any] = {
+        name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
+    }
     row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
     row |= {"n": mechanism.n} | {name: law[name] for name in ("required_n", "accounting", "beta", "split")}
     if mechanism.method in methods.UNPROVED:

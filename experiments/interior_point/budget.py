@@ -1,10 +1,13 @@
 """Where the budget goes, and when one more level of recursion pays."""
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
+from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.looks import COLOURS, MARKERS
 from tcdp_sim.report.plots import new_figure, plain_log_axis
 
@@ -26,7 +29,8 @@ def spent_table(table) -> pd.DataFrame:
         for step, records in zip(methods.ledger("one_level", whole, log2_k), (needed.gap, needed.node, needed.ends)):
             labels = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
             labels["noise_label"] = row["noise_label"]
-            rows.append(labels | {"rho_spent": step.guarantee.rho, "records": records, "source": step.source})
+            spent = cast(ZCDP | TCDP, step.guarantee).rho
+            rows.append(labels | {"rho_spent": spent, "records": records, "source": step.source})
     return pd.DataFrame(rows)
 
 

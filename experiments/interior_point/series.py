@@ -59,7 +59,7 @@ def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
         known = {name: part[name].iloc[0] for name in KNOWN if name in part}
         n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
         for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
-            known[name] = crossing(n, np.minimum(part[curve], most).to_numpy(), goal)
+            known[name] = crossing(n, np.minimum(part[curve].to_numpy(float), most), goal)
         rows.append(dict(zip([*SERIES, "log2_k"], key)) | known)
     return pd.DataFrame(rows)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -51,15 +52,17 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     divergence of order `at` in nats. `simulated` with `mcse` and 95% interval `lower`, `upper`; `exact`; `promised`:
     the most that the noise's guarantee allows (NaN where it says nothing).
     """
-    rows, curves, noises = [], {}, noise_labels(flat)
+    rows: list[dict] = []
+    curves: dict[tuple[str, str], tuple[dict, PrivacyLoss, list]] = {}
+    noises = noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
+        mechanism = cast(PrivacyLoss, cell_mechanism(flat, i))
         labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell["noise"]]
         labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
         for quantity, at, numbers in _simulated(mechanism, cell, flat.isel(cell=i)):
-            known = _published(flat.isel(cell=i), quantity, at)
-            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, numbers, *known)
+            published = _published(flat.isel(cell=i), quantity, at)
+            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, numbers, *published)
             rows += _judged(drawn, flat, i, quantity)
             curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
     for (_, quantity), (labels, mechanism, seen) in curves.items():
@@ -126,14 +129,14 @@ def report(table: pd.DataFrame, console) -> None:
         levels = np.sort(part["at"].unique())
         part = part[part["at"].isin(levels[np.unique([len(levels) // 4, (3 * len(levels)) // 4])])]
         rows = middle_rho(part).sort_values("at", kind="stable")
-        argument, title = QUANTITIES[quantity]
+        argument, title = QUANTITIES[str(quantity)]
         title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
         headings = ("noise", argument, "simulated", "± MCSE", "exact", "promised")
         texts = map(_terminal_row, rows.to_dict("records"))
         console.print(terminal_table(title, headings, texts), soft_wrap=False)
     console.print(f"{len(drawn)} simulated numbers in all: see the CSV files beside the figures.")
     numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
-    console.print(agreement("value", *numbers, "numbers"))
+    console.print(agreement("value", *numbers, things="numbers"))
 
 
 def _terminal_row(row) -> list[str]:

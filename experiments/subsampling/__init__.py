@@ -1,6 +1,7 @@
 """Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import NORMAL
 
-LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
+LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
 TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
 FINE = 120
@@ -35,8 +36,9 @@ def _square_error(part: int):
 
 
 def _loss_tail(mechanism: Subsampled) -> float:
-    tail = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is not None
-    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)) if tail else np.nan
+    if not isinstance(mechanism, SubsampledHistogram) or mechanism.threshold is None:
+        return np.nan
+    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold))
 
 
 ERRORS = ("square_error", "square_sampling_error")
@@ -54,13 +56,18 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     numbers; `relation`: of the neighbours that the row's guarantee is about, of the answer if that has a target
     (`epsilon`), else of the base; only rows with the same one compare like with like.
     """
-    rows, lines = [], {}
+    rows: list[dict] = []
+    lines: dict[tuple[str, float], tuple[SubsampledHistogram, dict]] = {}
     noises = noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
+        mechanism = cast(Subsampled, cell_mechanism(flat, i))
         labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
-        labels |= {"fraction": mechanism.sampling.fraction, "trials": cell["trials"], "relation": _relation(cell)}
+        labels |= {
+            "fraction": cast(Any, mechanism).sampling.fraction,
+            "trials": cell["trials"],
+            "relation": _relation(cell),
+        }
         if not isinstance(mechanism, SubsampledHistogram):
             given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
             rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given]
@@ -72,8 +79,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
             for series in ERRORS:
                 skewness = sample_skewness(flat, i, series)
                 rows.append(labels | _measured("error", cell, series, mechanism.fraction, skewness))
-    for mechanism, labels in lines.values():
-        rows += _tail_line(mechanism, labels, rows)
+    for base, labels in lines.values():
+        rows += _tail_line(base, labels, rows)
     for rho in sorted({labels["rho"] for _, labels in lines.values()}):
         for theory in (known.curves, known.profiles, known.releases):
             rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
@@ -117,7 +124,7 @@ def report(table: pd.DataFrame, console) -> None:
     drawn = table[table["trials"] > 0]
     if len(drawn):
         numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
-        console.print(agreement("value", *numbers, "numbers"))
+        console.print(agreement("value", *numbers, things="numbers"))
 
 
 def _least(best_fractions) -> Iterator[str]:
@@ -149,7 +156,7 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, group in part.groupby(["data", "noise", "scheme", "epsilon"], sort=False):
         whole = group.loc[group["at"] == group["at"].max(), "exact"].iloc[0]
-        rows.append(group.loc[group["exact"].idxmin()].to_dict() | {"whole": whole})
+        rows.append(group.iloc[int(group["exact"].argmin())].to_dict() | {"whole": whole})
     return pd.DataFrame(rows)
 
 
@@ -169,8 +176,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         figure = drawing.errors(_named(part), _named(best(table)))
         yield "error", _captioned(figure, part, "errors in counts"), part.dropna(axis=1, how="all")
     tails = table[table["figure"] == "tail"]
-    for rho, part in tails.groupby("rho", sort=False):
-        suffix = f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
+    for rho in tails["rho"].unique():
+        part, suffix = tails[tails["rho"] == rho], f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
         figure = _captioned(drawing.tails(_named(part)), part, "losses in nats")
         yield f"loss_tails{suffix}", figure, part.dropna(axis=1, how="all")
     part = table[table["figure"] == "task"].dropna(axis=1, how="all")

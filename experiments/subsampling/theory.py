@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache, partial
 from math import inf, log
+from typing import cast
 
 import numpy as np
 
@@ -52,19 +53,24 @@ def curves(rho: float) -> Iterator[dict]:
         orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
         lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
-        proved = amplify(renyi_bound(TCDP(rho, needed)), s, WOR)
+        proved = _bound(renyi_bound(TCDP(rho, needed)), s, WOR)
         lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
         lines[RULE] = s * s * rho * orders
         lines["no sampling"] = rho * orders
         if rho <= 0.1:
-            promise = renyi_bound(amplify(TCDP(rho, needed), s, WOR, "theorem11"))
+            promise = renyi_bound(cast(TCDP, amplify(TCDP(rho, needed), s, WOR, "theorem11")))
             lines["Theorem 11"] = [promise(a) if a < promise.highest else np.nan for a in orders]
         for series, values in lines.items():
             yield from _rows("curve", series, orders, np.asarray(values) / (s * s * rho * orders), fraction=s)
         whole = np.unique(np.geomspace(2, max(2, 3 * needed), 9).astype(int))
-        lemma = amplify(ZCDP(rho), s, "poisson", "lemma15")
+        lemma = _bound(ZCDP(rho), s, "poisson", "lemma15")
         values = np.array([lemma(int(a)) for a in whole])
         yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
+
+
+def _bound(promise, s, *how) -> RenyiBound:
+    """An amplified promise, by one of the ways that give a bound at each order."""
+    return cast(RenyiBound, amplify(promise, s, *how))
 
 
 def _subsampled(noise, s, orders, direction="forward"):
@@ -122,8 +128,8 @@ def releases(rho: float) -> Iterator[dict]:
     """epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
     s, noise = RATE, Gaussian(1 / np.sqrt(2 * rho))
     pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
-    lemma, proved = amplify(ZCDP(rho), s, "poisson", "lemma15"), amplify(renyi_bound(ZCDP(rho)), s, "poisson")
-    promise = amplify(TCDP(rho, inf), s, WOR, "theorem11") if rho <= 0.1 else None
+    lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
+    promise = cast(TCDP, amplify(TCDP(rho, inf), s, WOR, "theorem11")) if rho <= 0.1 else None
     for t in RELEASES:
         composed = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
         ways = {"numerical, upper end": composed.upper, "numerical, lower end": composed.lower}

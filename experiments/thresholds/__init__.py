@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     the private CDF there, as shares of n.
     """
     simulated = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
-    rows = [_row(cell_mechanism(flat, i), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])]
+    rows = [_row(cast(Thresholds, cell_mechanism(flat, i)), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])]
     return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 

@@ -1,6 +1,7 @@
 """How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
 
 import json
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -38,12 +39,17 @@ EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter i
 
 def _divergence(mechanism: PrivacyLoss) -> float:
     """Renyi divergence of the cell's order."""
-    return float(exact.renyi_divergence(mechanism.noise, 1.0, mechanism.order).estimate)
+    return float(exact.renyi_divergence(mechanism.noise, 1.0, _order(mechanism)).estimate)
+
+
+def _order(mechanism: PrivacyLoss) -> float:
+    """The order of a mechanism that has one, as all that are drawn here have."""
+    return cast(float, mechanism.order)
 
 
 def _excess(mechanism: PrivacyLoss) -> float:
     with np.errstate(over="ignore"):
-        return float(np.expm1((mechanism.order - 1) * _divergence(mechanism)))
+        return float(np.expm1((_order(mechanism) - 1) * _divergence(mechanism)))
 
 
 EXACT = {EXCESS: _excess, RENYI: _divergence}
@@ -59,14 +65,16 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     `infinite_from`: the order from which the divergence is infinite. Raises UserError for a noise of another family.
     """
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows, curves = [], {}
+    rows: list[dict] = []
+    curves: dict[tuple[str, str], tuple[dict, SinhNormal]] = {}
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
+        mechanism = cast(PrivacyLoss, cell_mechanism(flat, i))
         claimed = _claimed(cell, mechanism)
         about = {"trials": cell["trials"], "ratio_skewness": sample_skewness(flat, i, "renyi_excess")}
         rows.append(claimed | about | _simulated(cell, mechanism, claimed))
-        curves.setdefault((claimed["claim"], claimed["noise_law"]), (claimed, mechanism.noise))
-    worst, omegas = {}, {}
+        curves.setdefault((claimed["claim"], claimed["noise_law"]), (claimed, cast(SinhNormal, mechanism.noise)))
+    worst: dict[tuple[str, str], float] = {}
+    omegas: dict[float, list[float]] = {}
     for key, (claimed, noise) in curves.items():
         worst[key] = worst_ratio(noise, claimed["rho"], claimed["omega"], claimed["coordinates"])
         if claimed["claim"] == COROLLARY:
@@ -111,7 +119,7 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
 
 def _simulated(cell, mechanism: PrivacyLoss, claimed) -> dict:
     """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
-    order, trials = mechanism.order, cell["trials"]
+    order, trials = _order(mechanism), cell["trials"]
     per_nat = claimed["coordinates"] / (claimed["rho"] * order)
     row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}
     if cell["renyi_excess" + columns.NONFINITE] == trials > 0:

@@ -28,7 +28,7 @@ NOISES = {  # family, or family and calibration -> place in COLOURS and MARKERS
     "sinh_normal, tight": 5,
 }
 FILLS = ("full", "none", "left", "top")  # of the markers of a noise's variants
-LIGHTEST = 0.6  # share of white in the palest of them
+STEP, LIGHTEST = 0.4, 0.6  # white that each has more than the one before, and at most
 
 Style = dict[str, Any]
 
@@ -89,7 +89,7 @@ def noise_styles(series: Iterable[Series]) -> dict[str, Style]:
         dashes = algorithms[one.algorithm] if len(algorithms) > 1 and one.noise else nth
         look = looks[name]
         styles[one.label] = look | {
-            "color": lighter(look["color"], LIGHTEST * nth / max(count - 1, 1)),
+            "color": lighter(look["color"], nth * min(STEP, LIGHTEST / max(count - 1, 1))),
             "fillstyle": FILLS[nth % len(FILLS)],
             "linestyle": DASHES[dashes % len(DASHES)],
         }
@@ -121,7 +121,8 @@ def marks_of(style: Style) -> Style:
 
 def lighter(colour: str, white: float) -> str:
     """A colour with that share of white in it, 0 to 1."""
-    return str(to_hex([channel + white * (1 - channel) for channel in to_rgb(colour)]).upper())
+    red, green, blue = (channel + white * (1 - channel) for channel in to_rgb(colour))
+    return str(to_hex((red, green, blue))).upper()
 
 
 def _place(i: int) -> Style:

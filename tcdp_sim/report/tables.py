@@ -33,6 +33,7 @@ def agreement(
     lower: ArrayLike,
     upper: ArrayLike,
     exact: ArrayLike,
+    *,
     things: str = "cells",
 ) -> str:
     """How often the exact values lie outside the simulated 95% intervals, in words, beside what chance explains.
