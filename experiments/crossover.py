@@ -6,25 +6,25 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import (
     BREAK_AT,
     BREAK_SHARES,
     GREY,
     broken_log10_axis,
+    captioned,
     line_key,
     log10_pieces,
     new_figure,
     points,
-    series_styles,
 )
+from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
@@ -32,6 +32,7 @@ from tcdp_sim.store.exact_values import at_each_level
 LEVEL = 0.95
 LARGEST_K = 1e300
 BEYOND = 400  # where the axis of log10 k has what lies beyond 300
+UPWARD = r"$\uparrow$"  # the marker of those
 # How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
 # never loses to it (but for the slack of its certificate), so that only a clear win says anything.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
@@ -59,7 +60,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = enumerate(simulated.to_dict("records"))
     table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in rows])
     exact_errors = simulated.get(LINF + columns.EXACT, pd.Series(np.nan, simulated.index))
-    return table.assign(ratio_p_value=chances_of_quantile(flat, "linf_error", LEVEL, exact_errors))
+    chances = chances_of_quantile(flat, "linf_error", LEVEL, exact_errors)
+    return table.assign(ratio_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism, ds):
@@ -98,21 +100,21 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The crossovers on the terminal."""
-    crossovers = [name for name in table if name.startswith("crossover_")]
+    """The crossovers on the terminal, and how well simulation and exact values agree over all cells."""
+    crossovers = [name for name in map(str, table) if name.startswith("crossover_")]
     title = "number of bins k from which sinh-normal noise beats the Gaussian at equal privacy"
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("constants", "ρ", "ω√ρ", "ω", *(_said(float(name.split("_")[1])) for name in crossovers)):
-        out.add_column(heading, justify="right")
-    rows = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
-    for row in rows.sort_values(["accounting", "rho", "omega"]).to_dict("records"):
+    headings = ("constants", "ρ", "ω√ρ", "ω", *(_smaller(float(name.split("_")[1])) for name in crossovers))
+    cells = table.dropna(subset=crossovers, how="all").drop_duplicates(["accounting", "rho", "omega"])
+    rows = []
+    for row in cells.sort_values(["accounting", "rho", "omega"]).to_dict("records"):
         scaled = row["omega"] * np.sqrt(row["rho"])
-        found = ("" if np.isnan(row[name]) else _short(row[name]) for name in crossovers)
-        out.add_row(row["accounting"], f"{row['rho']:g}", f"{scaled:g}", f"{row['omega']:.4g}", *found)
-    console.print(out, soft_wrap=False)
+        bins = ("" if np.isnan(row[name]) else _short(row[name]) for name in crossovers)
+        rows.append((row["accounting"], f"{row['rho']:g}", f"{scaled:g}", f"{row['omega']:.4g}", *bins))
+    console.print(terminal_table(title, headings, rows), soft_wrap=False)
+    console.print(agreement("ratio", *(table["ratio" + end] for end in columns.WITH_EXACT)))
 
 
-def _said(gain):
+def _smaller(gain):
     return f"smaller by {gain:.0%}" if gain else "smaller"
 
 
@@ -122,12 +124,14 @@ def _short(k):
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) the error over the Gaussian's against k, (b) the crossover against omega sqrt(rho), for each rho."""
-    for rho, part in table.groupby("rho"):
+    for rho in sorted(table["rho"].unique()):
+        part = table[table["rho"] == rho]
         part = part.assign(scaled=part["omega"] * np.sqrt(rho))
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""
-        yield f"error_over_gaussian{suffix}", _ratios(part, rho), part
+        unit = "errors are 95% quantiles of the largest of k, in counts"
+        yield f"error_over_gaussian{suffix}", captioned(_ratios(part, rho), part, unit), part
         if part["scaled"].nunique() > 1:
-            yield f"crossover{suffix}", _crossovers(part, rho), part
+            yield f"crossover{suffix}", captioned(_crossovers(part, rho), part, unit), part
 
 
 def _ratios(part, rho):
@@ -148,18 +152,17 @@ def _ratios(part, rho):
         )
     grid[0, 0].set_ylabel("largest error over the Gaussian's (95% quantiles)")
     figure.legend([line_key(**style) for style in styles.values()], list(styles), loc="outside lower center", ncols=4)
-    told = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
-    figure.suptitle(told, fontsize=11)
+    title = f"Lines: exact; markers: simulated, 95% interval. ρ = {rho:g}, every noise at equal privacy"
+    figure.suptitle(title, fontsize=11)
     return figure
 
 
 def _ratio_lines(axes, part, levels, styles):
     for scaled, style in zip(levels, styles):
         cells = part[part["scaled"] == scaled].sort_values("k")
-        marks = {key: value for key, value in style.items() if key != "linestyle"}
         x = np.log10(cells["k"])
-        points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks)
-        axes.plot(x, cells["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
+        points(axes, x, cells["ratio"], cells["ratio_lower"], cells["ratio_upper"], **marks_of(style))
+        axes.plot(x, cells["ratio_exact"], **line_of(style))
     axes.axhline(1, color=GREY, linewidth=1.2)
     axes.set_yscale("log")
     ticks = [t for t in (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if axes.get_ylim()[0] <= t <= axes.get_ylim()[1]]
@@ -169,22 +172,25 @@ def _ratio_lines(axes, part, levels, styles):
 
 def _crossovers(part, rho):
     wanted = [(method, gain) for method in GAINS for gain in GAINS[method] if (part["accounting"] == method).any()]
-    said = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
-    styles = series_styles([(f"{said[method]}: {_said(gain)}", method) for method, gain in wanted])
-    found = {}
+    methods = {"paper": "the paper's constants (Cor. 18)", "tight": "calibrated tightly"}
+    styles = noise_styles(
+        Series(f"{methods[method]}: {_smaller(gain)}", method, "sinh_normal", method, f"{gain:g}")
+        for method, gain in wanted
+    )
+    exponents_of = {}
     for method, gain in wanted:
         rows = part[part["accounting"] == method].drop_duplicates("scaled").sort_values("scaled")
-        found[method, gain] = rows["scaled"], np.log10(rows[f"crossover_{gain:g}"])
-    known = np.concatenate([exponents for _, exponents in found.values()])
+        exponents_of[method, gain] = rows["scaled"], np.log10(rows[f"crossover_{gain:g}"])
+    known = np.concatenate([exponents for _, exponents in exponents_of.values()])
     pieces = log10_pieces(0, 300 if (known > BREAK_AT).any() else BREAK_AT)
     figure, grid = new_figure(
         len(pieces), 1, 7.8, 5.4, sharex=True, height_ratios=[BREAK_SHARES[p] for p in pieces][::-1]
     )
     for axes in grid[:, 0]:
-        for (label, style), (scaled, exponents) in zip(styles.items(), found.values()):
+        for (label, style), (scaled, exponents) in zip(styles.items(), exponents_of.values()):
             finite = np.isfinite(exponents)
             axes.plot(scaled[finite], exponents[finite], label=label, **style)
-            beyond = {"marker": "^", "markersize": 6, "linestyle": "none", "fillstyle": "none"}
+            beyond = {"marker": UPWARD, "markersize": 8, "linestyle": "none"}
             axes.plot(scaled[~finite], np.full((~finite).sum(), BEYOND), color=style["color"], **beyond)
         for exponent, text in ((6, "a million bins"), (80, "atoms in the universe")):
             axes.axhline(exponent, color="#BBBBBB", linewidth=0.7, linestyle=":")
@@ -194,7 +200,7 @@ def _crossovers(part, rho):
     handles, labels = grid[0, 0].get_legend_handles_labels()
     if np.isinf(known).any():
         grid[0, 0].set_ylim(top=BEYOND * 1.2)
-        handles.append(line_key(GREY, marker="^", markersize=6, linestyle="none", fillstyle="none"))
+        handles.append(line_key(GREY, marker=UPWARD, markersize=8, linestyle="none"))
         labels.append("not up to $10^{300}$ bins; beyond, nothing was looked for")
     grid[-1, 0].set_xlabel("ω√ρ")
     figure.suptitle(

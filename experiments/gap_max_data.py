@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import pandas as pd
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max import series
-from tcdp_sim.experiments.gap_max.figures import rho_figure
+from tcdp_sim.experiments.gap_max.drawing import rho_figure
+
+from tcdp_sim.report.plots import captioned
 
 BOUND, EXACT, reference = gap_max.BOUND, gap_max.EXACT, gap_max.reference
 
@@ -16,8 +18,8 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(f"{data}: the top {m:g} of {k:,.6g} candidates lead by {gap:,.6g}", markup=False)
         for label, rows in part.groupby("series", sort=False):
             enough = rows.loc[rows["top_selected_exact"] >= 1 - gap_max.BETA, "rho"]
-            said = f"95% success from ρ = {enough.min():.3g} on" if len(enough) else "95% success at no ρ of the sweep"
-            console.print(f"  {label}: {said}", markup=False)
+            where = f"from ρ = {enough.min():.3g} on" if len(enough) else "at no ρ of the sweep"
+            console.print(f"  {label}: 95% success {where}", markup=False)
     console.print(gap_max.agreement(table))
 
 
@@ -26,7 +28,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     looks = series.styles(table)
     for (data, m), part in table.groupby(["data", "m"], sort=False):
         name = f"selection_{data}" + ("" if m == 1 else f"_top_{m:g}")
-        yield name, _figure(part, looks), part.drop(columns="law")
+        yield name, captioned(_figure(part, looks), part, gap_max.UNIT), part.drop(columns="law")
 
 
 def _figure(part, looks):

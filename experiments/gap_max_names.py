@@ -9,6 +9,7 @@ from tcdp_sim.experiments.gap_max.name_problems import problems, problems_figure
 from tcdp_sim.experiments.gap_max.series import styles
 
 from tcdp_sim.errors import UserError
+from tcdp_sim.report.plots import captioned
 
 BOUND, EXACT = gap_max.BOUND, gap_max.EXACT
 
@@ -21,8 +22,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     cells = gap_max.reference(flat)
     if (cells["problem"] == "").any() or (cells["m"] > 1).any():
         other = cells[(cells["problem"] == "") | (cells["m"] > 1)].iloc[0]
-        said = f"k = {other['k']:g}, gap = {other['gap']:g}, m = {other['m']:g}"
-        raise UserError(f"{said} is no problem of the first names among 10,000 records; use experiment=gap_max")
+        cell = f"k = {other['k']:g}, gap = {other['gap']:g}, m = {other['m']:g}"
+        raise UserError(f"{cell} is no problem of the first names among 10,000 records; use experiment=gap_max")
     return problems(cells)
 
 
@@ -39,4 +40,5 @@ def report(table: pd.DataFrame, console) -> None:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """One: the mean over all problems for three sizes, and single problems, simulated and exact."""
-    yield "real_problems", problems_figure(table, styles(table)), table.drop(columns="law")
+    figure = captioned(problems_figure(table, styles(table)), table, gap_max.UNIT)
+    yield "real_problems", figure, table.drop(columns="law")

@@ -2,29 +2,20 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.report.plots import (
-    GREY,
-    WRONG,
-    line_key,
-    new_figure,
-    plain_log_axis,
-    points,
-    series_styles,
-    wide_log_axis,
-)
-from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points, wide_log_axis
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -93,8 +84,11 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
     rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
     noises = noise_labels(flat)
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in enumerate(rows)])
-    return table.assign(linf_q95_p_value=chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"]))
+    table = pd.DataFrame(
+        [_row(cast(Histogram, cell_mechanism(flat, i)), row) | noises[row["noise"]] for i, row in enumerate(rows)]
+    )
+    chances = chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"])
+    return table.assign(linf_q95_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: Histogram, ds: dict) -> dict:
@@ -121,25 +115,21 @@ def report(table: pd.DataFrame, console) -> None:
         rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
         levels = np.sort(part["k"].unique())
         levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
-        shown = part[(part["rho"] == rho) & part["k"].isin(levels)]
+        cells = part[(part["rho"] == rho) & part["k"].isin(levels)].sort_values("k", kind="stable")
         title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"
-        console.print(_terminal_table(title, shown), soft_wrap=False)
+        headings = ("noise", "k", "simulated", "± MCSE", "exact", "bound", "P[top]")
+        rows = map(_terminal_row, cells.to_dict("records"))
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
-    console.print(_agreement(table))
+    console.print(agreement("quantile", *(table["linf_q95" + end] for end in WITH_EXACT)))
 
 
-def _terminal_table(title, rows):
-    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in ("k", "simulated", "± MCSE", "exact", "bound", "P\\[top]"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.sort_values("k", kind="stable").to_dict("records"):
-        known = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
-        label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in known.items() if x == x)
-        numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
-        k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
-        out.add_row(escape(label), k, *(_number(x) for x in numbers), f"{row['top_stays']:.3f}")
-    return out
+def _terminal_row(row) -> list[str]:
+    parameters = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
+    label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in parameters.items() if x == x)
+    numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
+    k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
+    return [label, k, *map(_number, numbers), f"{row['top_stays']:.3f}"]
 
 
 def _number(x) -> str:
@@ -147,31 +137,28 @@ def _number(x) -> str:
 
 
 def _nearest(column, value):
-    found = np.sort(column.unique())
-    return found[np.argmin(np.abs(np.log(found) - np.log(value)))]
-
-
-def _agreement(table) -> str:
-    outside = ~table["linf_q95_exact"].between(table["linf_q95_lower"], table["linf_q95_upper"])
-    distance = ((table["linf_q95"] - table["linf_q95_exact"]) / table["linf_q95_mcse"]).abs().max()
-    return (
-        f"The exact quantile is outside the simulated 95% interval in {int(outside.sum())} of {len(table)} cells; "
-        f"by chance at most {by_chance(len(table))} are expected. Largest distance: {distance:.1f} standard errors."
-    )
+    levels = np.sort(column.unique())
+    return levels[np.argmin(np.abs(np.log(levels) - np.log(value)))]
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
-    rows = table.to_dict("records")
-    named = table.assign(series=[_label(row) for row in rows], least=[_least(row) for row in rows])
-    styles = series_styles(zip(named["series"], named["noise"]))
+    cells = table.to_dict("records")
+    named = table.assign(series=[_label(cell) for cell in cells], least=[_least(cell) for cell in cells])
+    styles = noise_styles(_series_of(row) for row in named.to_dict("records"))
     for data, part in table.groupby("data", sort=False):
-        shown = named.loc[part.index]
+        rows, unit = named.loc[part.index], "errors in counts"
         if part["k"].nunique() > 1:
-            yield f"error_vs_k_{data}", _error_against_k(shown, styles), part
-            yield f"exceedance_{data}", _exceedance(shown, styles), part
+            yield f"error_vs_k_{data}", captioned(_error_against_k(rows, styles), rows, unit), part
+            middle = rows[rows["rho"] == _choose(rows["rho"], 1)[0]]
+            yield f"exceedance_{data}", captioned(_exceedance_figure(middle, styles), middle, unit), part
         else:
-            yield f"stability_{data}", _stability(shown, styles), part
+            yield f"stability_{data}", captioned(_stability(rows, styles), rows, unit), part
+
+
+def _series_of(row) -> Series:
+    variant = row["series"].removeprefix(row["noise_label"])
+    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)
 
 
 def _label(row) -> str:
@@ -220,14 +207,14 @@ def _error_against_k(part, styles):
         wide_log_axis(axes, part["k"].min(), part["k"].max())
         plain_log_axis(axes)
         for label, style in lines.items():
-            told = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
-            axes.plot(told["k"], told["least_n"], **style)
+            cells = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
+            axes.plot(cells["k"], cells["least_n"], **style)
     for axes in grid[-1]:
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
     wrong = {"zCDP bound as printed: WRONG by √2 (E1)": PRINTED} if _has_printed(part) else {}
-    _legend(figure, part, styles, 2, keys=KINDS | {_bound_said(part): BOUND_LINE} | wrong | lines)
+    _legend(figure, part, styles, 2, keys=KINDS | {_bound_label(part): BOUND_LINE} | wrong | lines)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
 
@@ -236,7 +223,7 @@ def _has_printed(part) -> bool:
     return "printed" in part and part["printed"].notna().any()
 
 
-def _bound_said(part) -> str:
+def _bound_label(part) -> str:
     """What the bound in the figure bounds: it holds with probability 1 - beta."""
     beta = part["beta"].iloc[0]
     quantile = "" if np.isclose(1 - beta, LEVEL) else f" on the {100 * (1 - beta):.6g}% quantile"
@@ -249,12 +236,11 @@ def _least_n_styles(part) -> dict[str, dict]:
     return {label: LEAST | {"linestyle": (0, (3 + 7 * i, 2, 1, 2))} for i, label in enumerate(labels)}
 
 
-def _exceedance(part, styles):
-    rho, beta = _choose(part["rho"], 1)[0], part["beta"].iloc[0]
+def _exceedance_figure(part, styles):
+    rho, beta = part["rho"].iloc[0], part["beta"].iloc[0]
     figure, grid = new_figure(1, 1, 7.8, 4.0)
     axes = grid[0, 0]
     axes.set(yscale="log", ylim=(beta / 50, 1.5), xlabel="number of bins k")
-    part = part[part["rho"] == rho]
     wide_log_axis(axes, part["k"].min(), part["k"].max())
     wrong = PRINTED | {"marker": "X"}
     keys = {}
@@ -280,10 +266,10 @@ def _say_who_is_one(axes, part):
     images = part[part["noise_family"].isin(IMAGES)].sort_values("k")
     curves = {tuple(cells["exceeds_bound_exact"].round(12)) for _, cells in images.groupby("series")}
     if len(curves) == 1 < images["series"].nunique():
-        told = f"one line for {images['series'].nunique()} series, Gaussian and sinh-normal: sinh-normal noise\n"
-        told += "and its bound are the same rising function of the Gaussian's"
+        text = f"one line for {images['series'].nunique()} series, Gaussian and sinh-normal: sinh-normal noise\n"
+        text += "and its bound are the same rising function of the Gaussian's"
         at = images["exceeds_bound_exact"].min()
-        axes.annotate(told, (0.99, 0.8 * at), xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
+        axes.annotate(text, (0.99, 0.8 * at), xycoords=("axes fraction", "data"), ha="right", va="top", fontsize=8)
 
 
 def _stability(part, styles):
@@ -293,16 +279,16 @@ def _stability(part, styles):
         _error(error, cells, "rho", style)
         _probability(stays, cells, "rho", "top_stays", style)
         _probability(spurious, cells, "rho", "spurious_wins", style)
-    for axes, title, said in (
+    for axes, title, label in (
         (error, "Worst-case error", "largest error, 95% quantile (counts)"),
         (stays, "The true top bin stays on top", "P[true top bin is released as top]"),
         (spurious, "A spurious heavy hitter wins", "P[an empty bin overtakes the true top]"),
     ):
-        axes.set(xscale="log", xlabel="privacy ρ", ylabel=said, title=title)
+        axes.set(xscale="log", xlabel="privacy ρ", ylabel=label, title=title)
     for axes in (stays, spurious):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
-    _legend(figure, part, styles, 3, keys=KINDS | {_bound_said(part): BOUND_LINE})
+    _legend(figure, part, styles, 3, keys=KINDS | {_bound_label(part): BOUND_LINE})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
     figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)
@@ -311,21 +297,20 @@ def _stability(part, styles):
 
 def _error(axes, cells, x, style):
     _points(axes, cells, x, "linf_q95", style)
-    axes.plot(cells[x], cells["linf_q95_exact"], color=style["color"], linestyle=style["linestyle"])
+    axes.plot(cells[x], cells["linf_q95_exact"], **line_of(style))
     axes.plot(cells[x], cells["bound"], **BOUND_LINE | {"color": style["color"]})
 
 
 def _probability(axes, cells, x, name, style):
     _points(axes, cells, x, name, style)
-    told = cells.get(f"{name}_exact", np.nan * cells[x])
-    if axes.get_yscale() == "log":
-        told = told.clip(lower=axes.get_ylim()[0] / 2)  # what is zero leaves at the floor, and does not end in the air
-    axes.plot(cells[x], told, color=style["color"], linestyle=style["linestyle"])
+    exact_values = cells.get(f"{name}_exact", np.nan * cells[x])
+    if axes.get_yscale() == "log":  # what is zero leaves at the floor, and does not end in the air
+        exact_values = exact_values.clip(lower=axes.get_ylim()[0] / 2)
+    axes.plot(cells[x], exact_values, **line_of(style))
 
 
 def _points(axes, cells, x, name, style):
-    shown = {"color": style["color"], "marker": style["marker"]}
-    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **shown)
+    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **marks_of(style))
 
 
 def _choose(column, most):

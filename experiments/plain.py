@@ -6,12 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
-from tcdp_sim.report.plots import new_figure, points, series_styles
-from tcdp_sim.results import mean_interval
+from tcdp_sim.report.looks import Series, marks_of, noise_styles
+from tcdp_sim.report.plots import captioned, new_figure, points
+from tcdp_sim.report.tables import terminal_table
+from tcdp_sim.results import mean_interval, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
@@ -30,9 +29,10 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     names = [str(name) for name in flat.data_vars]
     described = {name: flat[columns.mean(name)].attrs for name in columns.observables(names)}
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows = []
+    rows, noises = [], noise_labels(flat)
     for cell in cells:
-        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]}
+        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]} | noises[cell.get("noise") or ""]
+        labels["neighbours"] = flat.attrs.get("neighbouring_relation", "")
         for name, about in described.items():
             rows.append(labels | {"quantity": name, "unit": about["units"]} | _mean(cell, name))
         for name in columns.proportions(names):
@@ -56,15 +56,10 @@ def report(table: pd.DataFrame, console) -> None:
     """A table on the terminal for each quantity: the axes that vary, the mean with its error, the 95% interval."""
     for quantity, part in table.groupby("quantity", sort=False):
         axes = [*_varying(table)]
-        out = Table(
-            title=f"{quantity} ({part['unit'].iloc[0]}), 95% intervals", box=box.SIMPLE_HEAD, title_justify="left"
-        )
-        for heading in (*axes, "simulated", "± MCSE", "from", "to"):
-            out.add_column(heading, justify="right", no_wrap=True)
-        for row in part.to_dict("records"):
-            shown = [*(row[axis] for axis in axes), *(row[name] for name in ("simulated", "mcse", "lower", "upper"))]
-            out.add_row(*(escape(f"{value:.6g}" if isinstance(value, float) else str(value)) for value in shown))
-        console.print(out, soft_wrap=False)
+        title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
+        values = part[[*axes, "simulated", "mcse", "lower", "upper"]].itertuples(index=False, name=None)
+        rows = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in values]
+        console.print(terminal_table(title, (*axes, "simulated", "± MCSE", "from", "to"), rows), soft_wrap=False)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -73,7 +68,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
     for quantity, part in table.groupby("quantity", sort=False):
         series = part.apply(lambda row: _label(row, [axis for axis in axes if axis != x]), axis=1)
-        yield f"{quantity}_vs_{x or 'cell'}", _figure(part, series, x), part
+        figure = captioned(_figure(part, series, x), part, f"{quantity} in {part['unit'].iloc[0]}")
+        yield f"{quantity}_vs_{x or 'cell'}", figure, part
 
 
 def _figure(part, series, x):
@@ -81,11 +77,11 @@ def _figure(part, series, x):
     panel = grid[0, 0]
     numeric = x is not None and part[x].dtype.kind == "f"
     names = [] if numeric or x is None else list(dict.fromkeys(part[x]))
-    for label, style in series_styles((label, "") for label in series).items():
+    cells = part.assign(label=series).to_dict("records")
+    for label, style in noise_styles(map(_series_of, cells)).items():
         rows = part[series == label]
         places = rows[x] if numeric else [names.index(value) for value in rows[x]] if names else [0.0] * len(rows)
-        shown = {key: value for key, value in style.items() if key != "linestyle"}
-        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **shown, label=label)
+        points(panel, places, rows["simulated"], rows["lower"], rows["upper"], **marks_of(style), label=label)
     if numeric and part[x].min() > 0 and part[x].max() / part[x].min() > WIDE:
         panel.set_xscale("log")
     if names:
@@ -96,6 +92,13 @@ def _figure(part, series, x):
     if 1 < series.nunique() <= MOST_KEYS:
         panel.legend()
     return figure
+
+
+def _series_of(row) -> Series:
+    label, noise = row["label"], row.get("noise") or ""
+    if not noise:
+        return Series(label, algorithm=label)
+    return Series(label, noise, row["noise_family"], row["noise_calibration"], variant=label)
 
 
 def _varying(table) -> dict[str, int]:

@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
-from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, points, series_styles
-from tcdp_sim.results import by_chance, cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
+from tcdp_sim.report.looks import noise_looks
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, points
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -47,27 +47,27 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = []
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        noise = cell_mechanism(flat, i).noise
+        noise = cast(NoiseDraw, cell_mechanism(flat, i)).noise
         labels = _labels(cell, noise)
         quantiles = list(_quantiles(flat.isel(cell=i)))
         levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
         chances = chance_of_quantiles(flat, i, "noise", levels, values).tolist()
-        found = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
-        found += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
+        simulated = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
+        simulated += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
         if cell["trials"]:
-            found += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
-        rows += [labels | {"trials": cell["trials"]} | row for row in found]
+            simulated += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
+        rows += [labels | {"trials": cell["trials"]} | row for row in simulated]
         rows += [labels | {"trials": 0} | row for row in _curves(noise)]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(neighbours="move the answer by one count")
 
 
 def _labels(cell, noise) -> dict:
     law = json.loads(cell["law"])
     scale, knee, bound = (getattr(noise, name, np.nan) for name in ("scale", "knee", "bound"))
     shape = "" if np.isnan(knee) else "log-concave" if knee >= scale else "bimodal"
-    told = {name: cell[name] for name in ("noise", "noise_law", "guarantee")}
-    told |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
-    return told | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
+    labels = {name: cell[name] for name in ("noise", "noise_law", "guarantee", "rho", "omega") if name in cell}
+    labels |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
+    return labels | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
 
 
 def _variance(cell):
@@ -117,31 +117,26 @@ def _row(quantity, at, simulated, exact) -> dict:
 def report(table: pd.DataFrame, console) -> None:
     """Variances and quantiles on the terminal, and how well simulation and exact values agree."""
     drawn = table[table["trials"] > 0]
-    title = "Noise (counts): variance and quantiles"
-    out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in ("", "simulated", "± MCSE", "exact"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for _, rows in drawn.groupby("noise_law", sort=False):
-        names = iter(_said(rows.iloc[0]))
-        for row in rows[_shown(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
-            said = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
-            numbers = f"{row['value']:.4f}", f"{row['value_mcse']:.2g}", f"{row['value_exact']:.4f}"
-            out.add_row(escape(next(names, "")), said, *numbers)
-    console.print(out, soft_wrap=False)
+    rows = (row for _, own in drawn.groupby("noise_law", sort=False) for row in _terminal_rows(own))
+    headings = ("noise", "", "simulated", "± MCSE", "exact")
+    console.print(terminal_table("Noise (counts): variance and quantiles", headings, rows), soft_wrap=False)
     bins, others = drawn[drawn["quantity"] == "density"], drawn[drawn["quantity"].isin(["variance", "quantile"])]
-    outside = int((~bins["value_exact"].between(bins["value_lower"], bins["value_upper"])).sum())
-    distance = ((others["value"] - others["value_exact"]) / others["value_mcse"]).abs().max()
-    console.print(
-        f"The exact probability is outside the 95% interval of {outside} of {len(bins)} bins of the histograms; by "
-        f"chance at most about {by_chance(len(bins))} are expected. Largest distance of a variance or quantile: "
-        f"{distance:.1f} standard errors."
-    )
+    for what, part, things in (("probability", bins, "bins"), ("variance or quantile", others, "numbers")):
+        console.print(agreement(what, *(part["value" + end] for end in WITH_EXACT), things=things))
     if (drawn["shape"] == "bimodal").any():
         console.print("Bimodal, as in the paper's Figure 2: the knee is below the scale; no theorem covers that.")
 
 
-def _shown(rows):
+def _terminal_rows(rows) -> Iterator[list[str]]:
+    """Of one noise: its variance and three quantiles, and beside them, down the column, what it is."""
+    names = iter(_description(rows.iloc[0]))
+    for row in rows[_on_terminal(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
+        quantity = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
+        numbers = f"{row['value']:.4f}", f"{row['value_mcse']:.2g}", f"{row['value_exact']:.4f}"
+        yield [next(names, ""), quantity, *numbers]
+
+
+def _on_terminal(rows):
     return (rows["quantity"] == "variance") | ((rows["quantity"] == "quantile") & rows["at"].isin([0.75, 0.99, 0.999]))
 
 
@@ -149,14 +144,16 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) density and log density, up to four noises a figure, (b) the tails of all of them."""
     table = table.drop_duplicates(["noise_law", "quantity", "at", "trials"])
     order = table.drop_duplicates("noise_law").assign(ratio=lambda t: (t["knee"] / t["scale"]).fillna(-1))
-    laws = order.sort_values(["ratio", "scale"], kind="stable")["noise_law"].tolist()  # other families, then by shape
-    styles = dict(zip(laws, series_styles([(law, "") for law in laws]).values()))
+    order = order.sort_values(["ratio", "scale"], kind="stable")  # other families, then by shape
+    laws = order["noise_law"].tolist()
+    styles = noise_looks(zip(laws, order["family"], order["accounting"]))
+    unit = "noise in counts"
     for start in range(0, len(laws), COLUMNS):
         part = table[table["noise_law"].isin(laws[start : start + COLUMNS]) & (table["quantity"] == "density")]
         page = f"_{start // COLUMNS + 1}" * (len(laws) > COLUMNS)
-        yield f"density{page}", _densities(part, laws[start : start + COLUMNS], styles), part
+        yield f"density{page}", captioned(_densities(part, laws[start : start + COLUMNS], styles), part, unit), part
     part = table[table["quantity"] == "exceedance"]
-    yield "tail", _tails(part, laws, styles), part
+    yield "tail", captioned(_tails(part, laws, styles), part, unit), part
 
 
 def _densities(part, laws, styles):
@@ -171,7 +168,7 @@ def _densities(part, laws, styles):
             interval, marks = (seen["value_lower"], seen["value_upper"]), {"color": colour, "marker": "."}
             points(axes, middle[seen.index], seen["value"], *interval, **marks)
             axes.plot(curve["at"], curve["value_exact"], color=colour)
-        plain.set_title("\n".join(_said(first)), color=WRONG if first["shape"] == "bimodal" else "black")
+        plain.set_title("\n".join(_description(first)), color=WRONG if first["shape"] == "bimodal" else "black")
         logarithm.set(yscale="log", ylim=(1e-8, 2), xlabel="noise z (counts)")
     top = part["value_exact"].max()
     grid[0, 0].set(ylim=(0, 1.12 * top), ylabel="density")
@@ -183,7 +180,7 @@ def _densities(part, laws, styles):
     return figure
 
 
-def _said(row) -> list[str]:
+def _description(row) -> list[str]:
     """Three short lines: the noise, its shape, and what it promises or where its modes are."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
     variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
@@ -220,7 +217,7 @@ def _tails(part, laws, styles):
     keys = {}
     for law in laws:
         first = part[part["noise_law"] == law].iloc[0]
-        name, shape, last = _said(first)
+        name, shape, last = _description(first)
         label = ", ".join(word for word in (name, shape.split(":")[0], last) if word)
         keys[label] = line_key(color=styles[law]["color"], marker=styles[law]["marker"])
     keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)

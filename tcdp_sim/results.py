@@ -18,7 +18,7 @@ from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns, digests
 from tcdp_sim.store import tidy as store_tidy
 from tcdp_sim.summaries.bins import bin_edges, in_order
-from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL
+from tcdp_sim.summaries.estimates import NORMAL
 from tcdp_sim.texts import write_csv
 
 MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
@@ -95,12 +95,6 @@ def _all_bins(finite, minus, plus):
     low, high, counts = finite
     low, high = (np.concatenate([[-np.inf], edges, [np.inf]]) for edges in (low, high))
     return low, high, np.concatenate([[minus], counts, [plus]])
-
-
-def by_chance(intervals: int) -> str:
-    """How many of so many 95% intervals are expected to miss, in words for people: never 0 where there is one."""
-    expected = (1 - CONFIDENCE) * intervals
-    return f"{expected:.2g}" if expected < 10 else f"{expected:.0f}"
 
 
 def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:

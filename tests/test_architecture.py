@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "noise": ("errors", "numerics", "registry", "privacy"),
     "summaries": ("errors", "texts"),
     "data": ("errors",),
-    "report": ("errors", "texts"),
+    "report": ("errors", "texts", "summaries"),
     # 3: drawing | exact laws, each other's oracle
     "samplers": ("errors", "noise"),
     "exact": ("errors", "numerics", "noise", "privacy"),
@@ -88,7 +88,7 @@ ONLY_IN = {
     "matplotlib": {"report", "experiments", "published", "api"},
     "hydra": {"cli.overrides", "study.compose", "study.search_path"},
     "omegaconf": {"cli.overrides", "study"},
-    "rich": {"cli", "report.terminal", "engine.progress", "experiments"},
+    "rich": {"cli", "report.terminal", "report.tables", "engine.progress"},
     "pyarrow": {"data"},
     "subprocess": {"store.provenance", "engine.clusters"},
 }

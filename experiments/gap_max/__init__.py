@@ -6,24 +6,26 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
-from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
-from tcdp_sim.experiments.gap_max.figures import (
+from tcdp_sim.experiments.gap_max.drawing import (
     required_figure,
     rho_figure,
     success_figure,
     theorem_20_figure,
     top_m_figure,
 )
+from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
 from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series
 
-from tcdp_sim.results import by_chance, cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.report.plots import captioned
+from tcdp_sim.report.tables import agreement as agreement_of
+from tcdp_sim.report.tables import terminal_table
+from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
+
+UNIT = "gaps in counts"
 
 __all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "reference", "report"]
 
@@ -42,7 +44,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
     table = pd.DataFrame([row | noises[row["noise"]] for row in rows])
     chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
-    return with_series(with_problem(table.assign(required_gap_p_value=chances)))
+    neighbours = flat.attrs.get("neighbouring_relation", "")
+    return with_series(with_problem(table.assign(required_gap_p_value=chances, neighbours=neighbours)))
 
 
 def _row(mechanism, ds) -> dict:
@@ -77,10 +80,13 @@ def _row(mechanism, ds) -> dict:
 def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal, and how well simulation and exact values agree over all cells."""
     rho = table["rho"].mode()[0]
-    shown = table[(table["rho"] == rho) & (table["m"] == table["m"].min())]
-    for k in _three(shown["k"]):
-        part = shown[shown["k"] == k].drop_duplicates("series")
-        console.print(_terminal_table(f"gap needed for 95% success, k = {k:.3g}, ρ = {rho:.3g}", part), soft_wrap=False)
+    least = table[(table["rho"] == rho) & (table["m"] == table["m"].min())]
+    for k in _three(least["k"]):
+        part = least[least["k"] == k].drop_duplicates("series")
+        title = f"gap needed for 95% success, k = {k:.3g}, ρ = {rho:.3g}"
+        rows = map(_terminal_row, part.sort_values("required_gap_exact").to_dict("records"))
+        headings = ("algorithm", "simulated", "± MCSE", "exact", "proved")
+        console.print(terminal_table(title, headings, rows, fold=True), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
     console.print(agreement(table))
 
@@ -90,33 +96,22 @@ def _three(column):
     return sorted({levels[0], levels[len(levels) // 2], levels[-1]}) if levels else []
 
 
-def _terminal_table(title, rows):
-    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("algorithm", overflow="fold")
-    for heading in ("simulated", "± MCSE", "exact", "proved"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.sort_values("required_gap_exact").to_dict("records"):
-        numbers = (row[name] for name in ("required_gap", "required_gap_mcse", "required_gap_exact"))
-        proved = row.get("proved", float("nan"))
-        told = "" if proved != proved else f"{proved:.4g}"
-        out.add_row(escape(row["series"]), *(f"{x:.4g}" for x in numbers), told)
-    return out
+def _terminal_row(row) -> list[str]:
+    numbers = (row[name] for name in ("required_gap", "required_gap_mcse", "required_gap_exact"))
+    proved = row.get("proved", float("nan"))
+    return [row["series"], *(f"{x:.4g}" for x in numbers), "" if proved != proved else f"{proved:.4g}"]
 
 
 def agreement(table: pd.DataFrame) -> str:
-    """In how many cells simulation and exact values disagree, in words."""
-    said = []
-    for name, text in (("required_gap", "required gap"), ("top_selected", "probability of success")):
-        outside = ~table[f"{name}_exact"].between(table[f"{name}_lower"] - 1e-12, table[f"{name}_upper"] + 1e-12)
-        said.append(f"the exact {text} is outside the simulated 95% interval in {int(outside.sum())}")
-    chance = f"of {len(table)} cells; by chance at most {by_chance(len(table))} each are expected"
-    return f"{'; '.join(said)} {chance}.".capitalize()
+    """In how many cells simulation and exact values disagree, in words: a line for each of the two quantities."""
+    quantities = (("required_gap", "required gap"), ("top_selected", "probability of success"))
+    return "\n".join(agreement_of(what, *(table[name + end] for end in WITH_EXACT)) for name, what in quantities)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy."""
-    for name, figure, shown in _figures(table):
-        yield name, figure, shown.drop(columns="law", errors="ignore")
+    for name, figure, rows in _figures(table):
+        yield name, captioned(figure, rows, UNIT), rows.drop(columns="law", errors="ignore")
 
 
 def _figures(table):
@@ -135,17 +130,17 @@ def _figures(table):
         yield "top_m", top_m_figure(several, looks), several
     if "theorem_20" in table and table["k"].nunique() > 1 and len(claimed := _claimed(table)):
         yield "theorem_20", theorem_20_figure(claimed), claimed
-    if len(told := spent(plain)):
-        yield "privacy_spent", privacy_figure(told, looks), told
+    if len(spending := spent(plain)):
+        yield "privacy_spent", privacy_figure(spending, looks), spending
 
 
 def _claimed(table):
     """Gaussian noise where Theorem 20 is put to the test: at the smallest rho that has a fair number of k."""
-    found = table[(table["noise"] == "gaussian") & (table["m"] == 1) & (table["accounting"] != "paper")]
-    sizes = found.groupby("rho")["k"].nunique()
+    cells = table[(table["noise"] == "gaussian") & (table["m"] == 1) & (table["accounting"] != "paper")]
+    sizes = cells.groupby("rho")["k"].nunique()
     if not len(sizes):
-        return found
-    return found[found["rho"] == sizes.index[sizes > sizes.max() / 2].min()].drop_duplicates(["series", "k"])
+        return cells
+    return cells[cells["rho"] == sizes.index[sizes > sizes.max() / 2].min()].drop_duplicates(["series", "k"])
 
 
 def _with_most(table, axis, least):

@@ -2,12 +2,13 @@
 
 import json
 from functools import cache
+from typing import Any, cast
 
 import numpy as np
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import GapMax
-from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
@@ -29,8 +30,8 @@ def exact_arguments(mechanism: GapMax):
     if isinstance(selection, SparseVector):
         return algorithm, selection.epsilon, None
     if algorithm in ("exponential_mechanism", "permute_and_flip"):
-        return algorithm, 2 / selection.noise.scale, None
-    return ("noisy_max" if algorithm.startswith("noisy_max") else algorithm), selection.noise, None
+        return algorithm, 2 / cast(Any, selection).noise.scale, None
+    return ("noisy_max" if algorithm.startswith("noisy_max") else algorithm), cast(Any, selection).noise, None
 
 
 @cache
@@ -91,4 +92,4 @@ def gap_scale(promise: Guarantee, k: float) -> float:
         return float(np.sqrt(np.log(k) / promise.rho))
     if isinstance(promise, ApproxDP):
         return min(np.log(k), -np.log(promise.delta)) / promise.epsilon
-    return np.log(k) / promise.epsilon
+    return np.log(k) / cast(PureDP, promise).epsilon

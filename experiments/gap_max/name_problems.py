@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 from tcdp_sim.experiments.gap_max import series
+from tcdp_sim.experiments.gap_max.drawing import JOINED
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
-from tcdp_sim.experiments.gap_max.figures import JOINED
 
 from tcdp_sim.data.selection_problems import selection_problems
+from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import new_figure, points
 
 SIZES = (1e3, 1e4, 1e5)
@@ -16,8 +17,8 @@ SIMULATED_AT = 1e4
 def with_problem(table: pd.DataFrame) -> pd.DataFrame:
     """The table with a column `problem`: the real one, among 10,000 records, whose k and gap are a cell's, or ""."""
     known = {(p.k, round(p.gap, 6)): p for p in (p.at(SIMULATED_AT) for p in selection_problems())}
-    found = [known.get((k, round(gap, 6))) for k, gap in zip(table["k"], table["gap"])]
-    return table.assign(problem=[f"{p.name}: {p.best}, {p.second}" if p else "" for p in found])
+    problems = [known.get((k, round(gap, 6))) for k, gap in zip(table["k"], table["gap"])]
+    return table.assign(problem=[f"{p.name}: {p.best}, {p.second}" if p else "" for p in problems])
 
 
 def problems(table: pd.DataFrame) -> pd.DataFrame:
@@ -36,7 +37,7 @@ def _all(row, n):
     algorithm, noise, delta = exact_arguments(mechanism)
     chances = np.array([1 - failure(algorithm, noise, delta, p.k, p.at(n).gap, 1) for p in selection_problems()])
     quartiles = dict(zip(("first_quartile", "median", "third_quartile"), np.quantile(chances, [0.25, 0.5, 0.75])))
-    labels = ("series", "algorithm", "noise", "accounting", "rho", "omega_sqrt_rho")
+    labels = ("series", "algorithm", "noise", "accounting", "rho", "omega_sqrt_rho", "omega", "neighbours")
     kept = {name: row[name] for name in labels if name in row}
     return kept | {"kind": "all", "n": n, "mean": chances.mean(), **quartiles}
 
@@ -48,14 +49,14 @@ def problems_figure(real: pd.DataFrame, looks):
     for axes, n in zip(grid[0], SIZES):
         for label, rows in real[(real["kind"] == "all") & (real["n"] == n)].groupby("series", sort=False):
             rows = rows.sort_values("rho")
-            axes.plot(rows["rho"], rows["mean"], **series.line(looks[label]))
+            axes.plot(rows["rho"], rows["mean"], **line_of(looks[label]))
         axes.set(title=f"all 276 problems, n = {n:,.0f}: mean")
     for axes, name in zip(grid[1], names):
         for label, rows in real[real["problem"] == name].groupby("series", sort=False):
             rows = rows.sort_values("rho")
             ends = (rows[f"top_selected{end}"] for end in ("", "_lower", "_upper"))
-            points(axes, rows["rho"], *ends, **series.dots(looks[label]))
-            axes.plot(rows["rho"], rows["top_selected_exact"], **series.line(looks[label]))
+            points(axes, rows["rho"], *ends, **marks_of(looks[label]))
+            axes.plot(rows["rho"], rows["top_selected_exact"], **line_of(looks[label]))
         axes.set(title=f"{name}; gap {_gap(real, name):.3g} at n = 10,000", xlabel="privacy ρ")
     for axes in grid.flat:
         axes.set(xscale="log", ylim=(-0.03, 1.03))

@@ -7,12 +7,13 @@ from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 
 from tcdp_sim import exact
 from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.looks import line_of
 from tcdp_sim.report.plots import GREY, new_figure
 
 EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap says all of their output law
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
 PROMISED = {"linewidth": 5, "alpha": 0.25, "linestyle": "-"}
-LABELS = ("series", "algorithm", "noise", "accounting", "k", "rho", "omega_sqrt_rho")
+LABELS = ("series", "algorithm", "noise", "accounting", "k", "rho", "omega_sqrt_rho", "omega", "neighbours")
 
 
 def spent(table: pd.DataFrame) -> pd.DataFrame:
@@ -25,7 +26,7 @@ def spent(table: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     sizes = np.sort(rows["k"].unique())
     rows = rows[rows["k"] == sizes[len(sizes) // 2]].drop_duplicates("series")
-    return pd.DataFrame([found for row in rows.to_dict("records") for found in _spent(row)])
+    return pd.DataFrame([point for row in rows.to_dict("records") for point in _spent(row)])
 
 
 def _spent(row):
@@ -44,21 +45,21 @@ def _spent(row):
             yield base | {"kind": "renyi", "x": order, "spent": value, "promised": promised}
 
 
-def privacy_figure(told: pd.DataFrame, looks):
+def privacy_figure(spending: pd.DataFrame, looks):
     """Left delta(epsilon), right D_order / order in units of rho: lines spent, broad pale lines the promise."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     for axes, kind in zip(grid[0], ("delta", "renyi")):
-        for label, rows in told[told["kind"] == kind].groupby("series", sort=False):
+        for label, rows in spending[spending["kind"] == kind].groupby("series", sort=False):
             unit = rows["x"] * rows["rho"] if kind == "renyi" else 1.0
             axes.plot(rows["x"], rows["promised"] / unit, color=looks[label]["color"], **PROMISED)
-            axes.plot(rows["x"], rows["spent"] / unit, **series.line(looks[label]))
+            axes.plot(rows["x"], rows["spent"] / unit, **line_of(looks[label]))
     grid[0, 0].set(xlabel="ε (nats)", ylabel="δ(ε)", yscale="log", ylim=(1e-8, None), title="privacy profile")
     grid[0, 1].set(xlabel="order α", ylabel="D_α / (ρ α)", xscale="log", ylim=(0, 1.1), title="Rényi divergence")
     keys = {
         "spent by the selection: exact, worst over neighbours": {"color": GREY},
         "promised: left by the noise of its queries, right ρα": {"color": GREY} | PROMISED,
     }
-    series.legend(figure, told, looks, 2, keys)
-    k, rho = told["k"].iloc[0], told["rho"].iloc[0]
+    series.legend(figure, spending, looks, 2, keys)
+    k, rho = spending["k"].iloc[0], spending["rho"].iloc[0]
     figure.suptitle(f"Privacy spent and promised, k = {series.size(k)}, ρ = {rho:g}", fontsize=11)
     return figure

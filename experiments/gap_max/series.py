@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.report.plots import COLOURS, MARKERS, line_key
+from tcdp_sim.report.looks import Series, noise_styles
+from tcdp_sim.report.plots import line_key
 
 ALGORITHMS = {
     "generalized_histogram": "Alg. 21",
@@ -30,33 +31,27 @@ def with_series(table: pd.DataFrame) -> pd.DataFrame:
 
 def styles(table: pd.DataFrame) -> dict[str, dict]:
     """Series -> colour, marker and dashes; a noise looks the same in every method."""
-    looks, found = {}, {}
     rows = table.drop_duplicates("series").to_dict("records")
-    for row in sorted(rows, key=lambda row: not row["noise"]):  # those with a noise first: they are the many
-        look = looks.setdefault(f"{row['noise']}{_omega(row)}" if row["noise"] else row["algorithm"], len(looks))
-        found[row["series"]] = {
-            "color": COLOURS[look % len(COLOURS)],
-            "marker": MARKERS[(look + look // len(COLOURS)) % len(MARKERS)],
-            "linestyle": DASHES.get((row["algorithm"], row["accounting"]), "-"),
-        }
-    return found
+    looks = noise_styles(_series_of(row) for row in rows)
+    dashes = {row["series"]: DASHES.get((row["algorithm"], row["accounting"]), "-") for row in rows}
+    return {name: looks[name] | {"linestyle": dashes[name]} for name in looks}
 
 
-def line(style) -> dict:
-    """The part of a style that a line takes."""
-    return {name: style[name] for name in ("color", "linestyle")}
-
-
-def dots(style) -> dict:
-    """The part of a style that markers take."""
-    return {name: style[name] for name in ("color", "marker")}
+def _series_of(row) -> Series:
+    """A noise's variants are its omegas; a method without noise has a look of its own, whatever its accounting."""
+    if not row["noise"]:
+        return Series(row["series"], algorithm=row["algorithm"])
+    family, calibration = row.get("noise_family", ""), row.get("noise_calibration", "")
+    return Series(row["series"], row["noise"], family, calibration, _omega(row), row["algorithm"])
 
 
 def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
     """A legend of the series in `part` and of `keys` (label -> style) below the figure, which grows by it."""
-    shown = {label: looks[label] for label in part["series"].unique()} | dict(keys)
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(shown) // columns) + 0.1)
-    figure.legend([line_key(**style) for style in shown.values()], [*shown], loc="outside lower center", ncols=columns)
+    entries = {label: looks[label] for label in part["series"].unique()} | dict(keys)
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(entries) // columns) + 0.1)
+    figure.legend(
+        [line_key(**style) for style in entries.values()], [*entries], loc="outside lower center", ncols=columns
+    )
 
 
 def size(k: float) -> str:

@@ -2,20 +2,21 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
-from tcdp_sim.experiments.interior_point.figures import needed_figure, success_figure
+from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
 
 from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
-from tcdp_sim.results import by_chance, cell_mechanism, noise_labels
+from tcdp_sim.report.plots import captioned
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, noise_labels
 from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
@@ -31,14 +32,19 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
     noises = noise_labels(flat)
     rows = enumerate(simulated)
-    return pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row.get("noise") or ""] for i, row in rows])
+    table = pd.DataFrame(
+        [_row(cast(InteriorPoint, cell_mechanism(flat, i)), row) | noises[row.get("noise") or ""] for i, row in rows]
+    )
+    return table.assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: InteriorPoint, ds: dict) -> dict:
-    told = json.loads(ds["law"])
-    row = {name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")}
+    law = json.loads(ds["law"])
+    row: dict[str, Any] = {
+        name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
+    }
     row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
-    row |= {"n": mechanism.n} | {name: told[name] for name in ("required_n", "accounting", "beta", "split")}
+    row |= {"n": mechanism.n} | {name: law[name] for name in ("required_n", "accounting", "beta", "split")}
     if mechanism.method in methods.UNPROVED:
         row["required_n"] = np.nan
     row |= {f"success{end}": ds.get(f"success{end}", np.nan) for end in columns.WITH_EXACT}
@@ -71,18 +77,19 @@ EXACT = {"success": _success}
 
 def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal: the n for 95% success of every method, beside what is proved and the lower bounds."""
-    found = least_n(table)
-    out = Table(title=f"records for {GOAL:.0%} success", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("method", "log2 k", "simulated (95%)", "proved", "zCDP ≥", "tCDP ≥"):
-        first = heading == "method"
-        out.add_column(heading, justify="left" if first else "right", no_wrap=not first)
-    for row in found.to_dict("records"):
-        bounds = (row[name] for name in ("required_n", "zcdp_least_n", "tcdp_least_n"))
-        simulated = _number(row["n95"]) + _interval(row["n95_lower"], row["n95_upper"])
-        out.add_row(_short(row), f"{row['log2_k']:.0f}", simulated, *map(_number, bounds))
-    console.print(out, soft_wrap=False)
-    for line in (*_meaning(found), _verdict(found), *_too_few(table), *_agreement(table)):
+    needed = least_n(table)
+    headings = ("method", "log2 k", "simulated (95%)", "proved", "zCDP ≥", "tCDP ≥")
+    rows = map(_terminal_row, needed.to_dict("records"))
+    console.print(terminal_table(f"records for {GOAL:.0%} success", headings, rows, fold=True), soft_wrap=False)
+    success = agreement("success", *(table["success" + end] for end in columns.WITH_EXACT))
+    for line in (*_meaning(needed), _verdict(needed), *_too_few(table), success):
         console.print(line)
+
+
+def _terminal_row(row) -> list[str]:
+    bounds = (row[name] for name in ("required_n", "zcdp_least_n", "tcdp_least_n"))
+    simulated = _number(row["n95"]) + _interval(row["n95_lower"], row["n95_upper"])
+    return [_short(row), f"{row['log2_k']:.0f}", simulated, *map(_number, bounds)]
 
 
 def _number(x) -> str:
@@ -94,35 +101,24 @@ def _interval(low, high) -> str:
     return "" if low != low and high != high else f" ({_number(low)} to {_number(high)})"
 
 
-def _meaning(found) -> list[str]:
+def _meaning(needed) -> list[str]:
     """What the columns of the digest say, and of which data."""
-    asked = ", ".join(f"{1 - beta:.4g}" for beta in sorted(found["beta"].unique()))
+    goals = ", ".join(f"{1 - beta:.4g}" for beta in sorted(needed["beta"].unique()))
     return [
         "simulated (95% interval): on the hardest of this run's data sets, interpolated; other data may need more.",
-        f"proved: enough on every data set, for success with probability {asked}; ≥: nothing of that kind needs fewer.",
+        f"proved: enough on every data set, for success with probability {goals}; ≥: nothing of that kind needs fewer.",
     ]
 
 
-def _agreement(table) -> list[str]:
-    """How many cells have an exact success, and in how many of them the simulated interval misses it."""
-    known = table[table["success_exact"].notna()]
-    if not len(known):
-        return ["No cell has an exact success to be compared with."]
-    outside = (~known["success_exact"].between(known["success_lower"], known["success_upper"])).sum()
-    said = f"The exact success is outside the simulated 95% interval in {outside} of {len(known)} cells that have one"
-    rest = f"; the other {len(table) - len(known)} have none" if len(known) < len(table) else ""
-    return [f"{said}; by chance at most about {by_chance(len(known))} are expected{rest}."]
-
-
-def _verdict(found) -> str:
+def _verdict(needed) -> str:
     """Who needs the fewest records on which domain at the common guarantee, and who may, within the error."""
-    told = []
-    for log2_k, part in like_for_like(found).sort_values("log2_k").groupby("log2_k"):
+    winners = []
+    for log2_k, part in like_for_like(needed).sort_values("log2_k").groupby("log2_k"):
         best = part.loc[part["n95"].idxmin()]
         near = part[(part["n95_lower"].fillna(0) <= best["n95_upper"]) & (part.index != best.name)]
         others = "".join(f" or {_short(row)}" for row in near.to_dict("records"))
-        told.append(f"2^{log2_k:.0f} {_short(best)}{others}")
-    joined = ", ".join(told) or f"no method reaches {GOAL:.0%}"
+        winners.append(f"2^{log2_k:.0f} {_short(best)}{others}")
+    joined = ", ".join(winners) or f"no method reaches {GOAL:.0%}"
     return f"Fewest records, as simulated (or: within the error): {joined}."
 
 
@@ -132,8 +128,9 @@ def _too_few(table) -> list[str]:
     for _, part in table.groupby(["method", "noise", "rho", "omega", "log2_k"], dropna=False, sort=False):
         row = part.iloc[0]
         if part["n"].nunique() == 1 and row["n"] < row["required_n"]:
-            told = f"{_short(row)}, k = 2^{row['log2_k']:.0f}: n = {row['n']} records, success with probability"
-            lines.append(f"{told} {1 - row['beta']:.0%} is proved from n = {row['required_n']:.0f} on.")
+            cell = f"{_short(row)}, k = 2^{row['log2_k']:.0f}: n = {row['n']} records"
+            proved = f"is proved from n = {row['required_n']:.0f} on"
+            lines.append(f"{cell}, success with probability {1 - row['beta']:.0%} {proved}.")
     return lines
 
 
@@ -146,13 +143,13 @@ def _short(row) -> str:
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Success against n for each k, n for 95% against log2 log2 k, where the budget goes, when recursion pays."""
     for rho, part in table.groupby("rho", sort=True):
-        tag, look = f"rho_{rho:g}", styles(part)
-        yield f"success_vs_n_{tag}", success_figure(part, look), worst(part)
-        found = least_n(part)
-        yield f"n95_vs_k_{tag}", needed_figure(found, look), found
+        tag, look, unit = f"rho_{rho:g}", styles(part), "n in records"
+        yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, unit), worst(part)
+        needed = least_n(part)
+        yield f"n95_vs_k_{tag}", captioned(needed_figure(needed, look), part, unit), needed
         if len(spent := spent_table(part)):
-            yield f"budget_{tag}", budget_figure(spent), spent
+            yield f"budget_{tag}", captioned(budget_figure(spent), part, "ρ as spent; records of the proof"), spent
         recursive = part[part["method"].str.startswith("recursion") & part["omega"].notna()]
         for omega in recursive["omega"].unique()[:1]:
             depths = depth_table(rho, omega)
-            yield f"depth_{tag}", depth_figure(depths), depths
+            yield f"depth_{tag}", captioned(depth_figure(depths), recursive, unit), depths

@@ -1,11 +1,15 @@
 """Where the budget goes, and when one more level of recursion pays."""
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 
 from tcdp_sim.interior import budget, methods, records_needed
 from tcdp_sim.interior.recursive_release import plan_recursion
-from tcdp_sim.report.plots import COLOURS, MARKERS, new_figure, plain_log_axis
+from tcdp_sim.privacy import TCDP, ZCDP
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import new_figure, plain_log_axis
 
 LOGLOG = (4, 16, 64, 128, 200, 400, 1000)
 DEPTHS = (1, 2, 3)
@@ -20,12 +24,13 @@ def spent_table(table) -> pd.DataFrame:
         how = {"family": row["noise_family"], "calibration": row["noise_calibration"]}
         how |= {name: row[name] for name in ("accounting", "split")}
         beta = row["beta"]
-        asked, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
+        whole, bought = methods.Budget(rho, omega, **how, beta=beta), budget.parts(rho, omega, log2_k, **how)
         needed = records_needed.needs(bought, log2_k, records_needed.required_n(bought, log2_k, beta), beta)
-        for step, records in zip(methods.ledger("one_level", asked, log2_k), (needed.gap, needed.node, needed.ends)):
-            told = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
-            told["noise_label"] = row["noise_label"]
-            rows.append(told | {"rho_spent": step.guarantee.rho, "records": records, "source": step.source})
+        for step, records in zip(methods.ledger("one_level", whole, log2_k), (needed.gap, needed.node, needed.ends)):
+            labels = {"noise": noise, "rho": rho, "omega": omega, "log2_k": log2_k, "step": step.name}
+            labels["noise_label"] = row["noise_label"]
+            spent = cast(ZCDP | TCDP, step.guarantee).rho
+            rows.append(labels | {"rho_spent": spent, "records": records, "source": step.source})
     return pd.DataFrame(rows)
 
 
@@ -66,13 +71,13 @@ def depth_figure(table):
     figure, grid = new_figure(1, 1, 6.8, 4.6)
     axes = grid[0, 0]
     for i, (depth, part) in enumerate(table.groupby("depth")):
-        said = f"{depth} level{'s' if depth > 1 else ''}"
-        axes.plot(part["log2_log2_k"], part["required_n"], color=COLOURS[i], marker=MARKERS[i], label=said)
+        label = f"{depth} level{'s' if depth > 1 else ''}"
+        axes.plot(part["log2_log2_k"], part["required_n"], color=COLOURS[i], marker=MARKERS[i], label=label)
     axes.set(xscale="log", xlabel="log2 log2 k", ylabel="records n proved to suffice")
     plain_log_axis(axes)
     first = part.iloc[0]
-    told = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
-    axes.set_title(f"{told}\n{_verdict(table)}")
+    title = f"When recursion pays (proved bounds, tight sinh-normal, ρ = {first['rho']:g}, ω = {first['omega']:.3g})"
+    axes.set_title(f"{title}\n{_verdict(table)}")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(DEPTHS))
     return figure
 

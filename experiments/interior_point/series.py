@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from tcdp_sim.interior.methods import WEAKER
-from tcdp_sim.report.plots import COLOURS, MARKERS
+from tcdp_sim.report.looks import noise_looks
 
 GOAL = 0.95
 LABELS = {
@@ -22,6 +22,7 @@ LABELS = {
     "binary_search": "noisy binary search (zCDP)",
     "stability": "WEAKER guarantee, (ε, δ)-DP: stability histogram in one level",
 }
+PLAIN = "one_level"
 WEAKER_LOOK = {"color": "#888888", "marker": "x", "linestyle": "-."}
 SERIES = ("method", "noise", "rho", "omega")
 KNOWN = ("noise_label", "required_n", "zcdp_least_n", "tcdp_least_n", "beta")  # of a series and k, at every n
@@ -58,7 +59,7 @@ def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
         known = {name: part[name].iloc[0] for name in KNOWN if name in part}
         n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
         for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
-            known[name] = crossing(n, np.minimum(part[curve], most).to_numpy(), goal)
+            known[name] = crossing(n, np.minimum(part[curve].to_numpy(float), most), goal)
         rows.append(dict(zip([*SERIES, "log2_k"], key)) | known)
     return pd.DataFrame(rows)
 
@@ -74,29 +75,31 @@ def crossing(n, success, goal):
 
 
 def styles(table) -> dict:
-    """(method, noise, omega) -> label, colour, marker and line of that series."""
-    named = table[["method", "noise", "omega", "noise_label"]].astype(object)
-    labels = {tuple(row[:3]): row[3] for row in named.where(named.notna(), "").to_numpy()}
-    keys = sorted(labels, key=lambda key: key[0] == WEAKER)
-    looks = [
-        {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "linestyle": "-"}
-        for i in range(len(keys))
-    ]
+    """(method, noise, omega) -> label, colour, marker and line of that series.
+
+    One level has the look of its noise; the other methods, most of which have the same noise, one of their own.
+    """
+    named = table.reindex(columns=["method", "noise", "omega", "noise_label", "noise_family", "noise_calibration"])
+    rows = named.astype(object).where(named.notna(), "").to_numpy()
+    known = dict(sorted(((tuple(row[:3]), row[3:]) for row in rows), key=lambda pair: pair[0][0] == WEAKER))
+    about = [(str(key), *(known[key][1:] if key[0] == PLAIN else ("", ""))) for key in known if key[0] != WEAKER]
+    looks = noise_looks(about)
     return {
-        key: {"label": label(key[0], labels[key], key[2])} | (WEAKER_LOOK if key[0] == WEAKER else look)
-        for key, look in zip(keys, looks)
+        key: {"label": label(key[0], known[key][0], key[2])}
+        | (WEAKER_LOOK if key[0] == WEAKER else looks[str(key)] | {"linestyle": "-"})
+        for key in known
     }
 
 
-def like_for_like(found: pd.DataFrame) -> pd.DataFrame:
+def like_for_like(needed: pd.DataFrame) -> pd.DataFrame:
     """The rows of `least_n` that have a number and keep the common guarantee."""
-    return found[found["n95"].notna() & (found["method"] != WEAKER)]
+    return needed[needed["n95"].notna() & (needed["method"] != WEAKER)]
 
 
 def label(method, noise_label, omega):
     """What a series is called; noise_label and omega may be ""."""
-    said = LABELS[method] + (f": {noise_label}" if noise_label else "")
-    return said + (f", ω = {omega:.3g}" if omega != "" else "")
+    name = LABELS[method] + (f": {noise_label}" if noise_label else "")
+    return name + (f", ω = {omega:.3g}" if omega != "" else "")
 
 
 def groups(table):

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.markup import escape
-from rich.table import Table
+from tcdp_sim.experiments.privacy_loss.drawing import figures, middle_rho
 from tcdp_sim.experiments.privacy_loss.exact_values import (
     BOUND,
     EXACT,
@@ -20,11 +19,10 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     exact_value,
     promised,
 )
-from tcdp_sim.experiments.privacy_loss.figures import figures, middle_rho
 
 from tcdp_sim.mechanisms import PrivacyLoss
+from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import (
-    by_chance,
     cell_mechanism,
     chance_of_quantiles,
     mean_interval,
@@ -34,6 +32,7 @@ from tcdp_sim.results import (
 from tcdp_sim.store import columns
 
 FINE = 200  # points of the exact curves
+NEIGHBOURS = "move one query's answer by one count"
 
 __all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
 
@@ -53,22 +52,24 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     divergence of order `at` in nats. `simulated` with `mcse` and 95% interval `lower`, `upper`; `exact`; `promised`:
     the most that the noise's guarantee allows (NaN where it says nothing).
     """
-    rows, curves, noises = [], {}, noise_labels(flat)
+    rows: list[dict] = []
+    curves: dict[tuple[str, str], tuple[dict, PrivacyLoss, list]] = {}
+    noises = noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
+        mechanism = cast(PrivacyLoss, cell_mechanism(flat, i))
         labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell["noise"]]
         labels["accounting"] = json.loads(cell["law"])["noise"]["calibration"]
-        for quantity, at, found in _simulated(mechanism, cell, flat.isel(cell=i)):
-            known = _published(flat.isel(cell=i), quantity, at)
-            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, found, *known)
+        for quantity, at, numbers in _simulated(mechanism, cell, flat.isel(cell=i)):
+            published = _published(flat.isel(cell=i), quantity, at)
+            drawn = _rows(labels | {"trials": cell["trials"]}, quantity, at, numbers, *published)
             rows += _judged(drawn, flat, i, quantity)
             curves.setdefault((repr(labels), quantity), (labels, mechanism, []))[-1].extend(at)
     for (_, quantity), (labels, mechanism, seen) in curves.items():
         at = (np.geomspace if quantity == "renyi" else np.linspace)(min(seen), max(seen), FINE)
         known = exact_value(mechanism, quantity, at), promised(mechanism, quantity, at)
         rows += _rows(labels | {"trials": 0}, quantity, at, np.full((4, FINE), np.nan), *known)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(neighbours=NEIGHBOURS)
 
 
 PUBLISHED = {"quantile": LOSS, "tail": TAIL, "profile": PROFILE, "renyi": RENYI}
@@ -91,8 +92,8 @@ def _published(ds, quantity, at) -> Iterator[np.ndarray]:
         yield np.broadcast_to(ds[name].values if name in ds else np.nan, len(at))
 
 
-def _rows(labels, quantity, at, found, truth, allowed):
-    parts = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), found))
+def _rows(labels, quantity, at, simulated, truth, allowed):
+    parts = {"at": at} | dict(zip(("simulated", "mcse", "lower", "upper"), simulated))
     parts |= {"exact": truth, "promised": allowed}
     numbers = (dict(zip(parts, map(float, row))) for row in zip(*parts.values()))
     return [labels | {"quantity": quantity} | row for row in numbers]
@@ -108,8 +109,7 @@ def _simulated(mechanism: PrivacyLoss, cell, ds) -> Iterator[tuple]:
     if mechanism.order is not None:
         yield "renyi", np.array([mechanism.order]), _divergence(mechanism.order, cell)
     if mechanism.epsilon is None and mechanism.order is None:
-        found = [ds[LOSS + end].values for end in columns.INTERVAL]
-        yield "quantile", ds["quantile"].values, np.array(found)
+        yield "quantile", ds["quantile"].values, np.array([ds[LOSS + end].values for end in columns.INTERVAL])
 
 
 def _divergence(order, cell):
@@ -128,33 +128,18 @@ def report(table: pd.DataFrame, console) -> None:
     for quantity, part in drawn.groupby("quantity", sort=False):
         levels = np.sort(part["at"].unique())
         part = part[part["at"].isin(levels[np.unique([len(levels) // 4, (3 * len(levels)) // 4])])]
-        console.print(_terminal_table(quantity, middle_rho(part)), soft_wrap=False)
+        rows = middle_rho(part).sort_values("at", kind="stable")
+        argument, title = QUANTITIES[str(quantity)]
+        title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
+        headings = ("noise", argument, "simulated", "± MCSE", "exact", "promised")
+        texts = map(_terminal_row, rows.to_dict("records"))
+        console.print(terminal_table(title, headings, texts), soft_wrap=False)
     console.print(f"{len(drawn)} simulated numbers in all: see the CSV files beside the figures.")
-    console.print(_agreement(drawn))
+    numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
+    console.print(agreement("value", *numbers, things="numbers"))
 
 
-def _terminal_table(quantity, rows):
-    argument, title = QUANTITIES[quantity]
-    title += "".join(f", ρ = {rho:.3g}" for rho in rows["rho"].dropna().unique())
-    out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    out.add_column("noise", no_wrap=True)
-    for heading in (argument, "simulated", "± MCSE", "exact", "promised"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    for row in rows.sort_values("at", kind="stable").to_dict("records"):
-        omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
-        numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
-        allowed = "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"
-        out.add_row(escape(row["noise"] + omega), *numbers, allowed)
-    return out
-
-
-def _agreement(drawn) -> str:
-    within = drawn["exact"].between(drawn["lower"], drawn["upper"])
-    random = drawn["mcse"] > 0
-    distance = ((drawn["simulated"] - drawn["exact"]) / drawn["mcse"])[random].abs().max()
-    return (
-        f"The exact value is outside the simulated 95% interval in {int((random & ~within).sum())} of "
-        f"{int(random.sum())}; by chance about {by_chance(random.sum())} are expected. Largest distance: "
-        f"{distance:.1f} standard errors. Of {int((~random).sum())} whose trials are all 0 or all infinite, "
-        f"{int((~random & within).sum())} agree."
-    )
+def _terminal_row(row) -> list[str]:
+    omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
+    numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
+    return [row["noise"] + omega, *numbers, "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"]

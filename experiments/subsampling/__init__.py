@@ -1,24 +1,25 @@
 """Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
-from tcdp_sim.experiments.subsampling import figures as drawing
+from tcdp_sim.experiments.subsampling import drawing
 from tcdp_sim.experiments.subsampling import theory as known
-from tcdp_sim.experiments.subsampling.task_figures import tasks
+from tcdp_sim.experiments.subsampling.task_drawing import tasks
 
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
-from tcdp_sim.results import by_chance, cell_mechanism, noise_labels, sample_skewness
+from tcdp_sim.report.plots import NEIGHBOURS, captioned
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import NORMAL
 
-LABELS = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
+LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
 TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
 FINE = 120
@@ -35,8 +36,9 @@ def _square_error(part: int):
 
 
 def _loss_tail(mechanism: Subsampled) -> float:
-    tail = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is not None
-    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold)) if tail else np.nan
+    if not isinstance(mechanism, SubsampledHistogram) or mechanism.threshold is None:
+        return np.nan
+    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold))
 
 
 ERRORS = ("square_error", "square_sampling_error")
@@ -54,13 +56,18 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     numbers; `relation`: of the neighbours that the row's guarantee is about, of the answer if that has a target
     (`epsilon`), else of the base; only rows with the same one compare like with like.
     """
-    rows, lines = [], {}
+    rows: list[dict] = []
+    lines: dict[tuple[str, float], tuple[SubsampledHistogram, dict]] = {}
     noises = noise_labels(flat)
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
+        mechanism = cast(Subsampled, cell_mechanism(flat, i))
         labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
-        labels |= {"fraction": mechanism.sampling.fraction, "trials": cell["trials"], "relation": _relation(cell)}
+        labels |= {
+            "fraction": cast(Any, mechanism).sampling.fraction,
+            "trials": cell["trials"],
+            "relation": _relation(cell),
+        }
         if not isinstance(mechanism, SubsampledHistogram):
             given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
             rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given]
@@ -72,8 +79,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
             for series in ERRORS:
                 skewness = sample_skewness(flat, i, series)
                 rows.append(labels | _measured("error", cell, series, mechanism.fraction, skewness))
-    for mechanism, labels in lines.values():
-        rows += _tail_line(mechanism, labels, rows)
+    for base, labels in lines.values():
+        rows += _tail_line(base, labels, rows)
     for rho in sorted({labels["rho"] for _, labels in lines.values()}):
         for theory in (known.curves, known.profiles, known.releases):
             rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
@@ -91,8 +98,8 @@ def _measured(figure, cell, observable, at, skewness):
     mean, mcse, truth = cell[name], cell[name + columns.MCSE], cell.get(name + columns.EXACT, np.nan)
     ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
     ends["unit"] = Subsampled.observables[observable].unit
-    found = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
-    return {"figure": figure, "quantity": observable, "at": at, **found, **ends}
+    numbers = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
+    return {"figure": figure, "quantity": observable, "at": at, **numbers, **ends}
 
 
 def _tail_line(mechanism, labels, rows):
@@ -109,37 +116,30 @@ def report(table: pd.DataFrame, console) -> None:
         wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
         title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {known.RATE:g}, ρ = {rho:g}"
         title += "\nneighbours add or remove one record; those of Theorem 11 substitute one"
-        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        out.add_column("accounting; T =", no_wrap=True)
-        for t in wide.columns:
-            out.add_column(f"1e{np.log10(t):.0f}", justify="right", no_wrap=True)
-        for series, values in wide.iterrows():
-            out.add_row(str(series), *(_short(value) for value in values))
-        console.print(out, soft_wrap=False)
+        headings = ("accounting; T =", *(f"1e{np.log10(releases):.0f}" for releases in wide.columns))
+        rows = [(str(accounting), *map(_short, values)) for accounting, values in wide.iterrows()]
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
     for line in _least(best(table)):
         console.print(line, markup=False)
-    drawn = table[(table["trials"] > 0) & (table["mcse"] > 0) & table["exact"].notna()]
-    if drawn.empty:
-        return
-    outside = int((~drawn["exact"].between(drawn["lower"], drawn["upper"])).sum())
-    console.print(
-        f"The exact value is outside the simulated 95% interval in {outside} of {len(drawn)}; by chance about "
-        f"{by_chance(len(drawn))} are expected."
-    )
+    drawn = table[table["trials"] > 0]
+    if len(drawn):
+        numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
+        console.print(agreement("value", *numbers, things="numbers"))
 
 
-def _least(found) -> Iterator[str]:
+def _least(best_fractions) -> Iterator[str]:
     """The least errors, those that compare like with like under one heading."""
-    if found.empty:
+    if best_fractions.empty:
         return
-    for (data, epsilon, delta, relation), rows in found.groupby(["data", "epsilon", "delta", "relation"], sort=False):
-        yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {drawing.RELATIONS[relation]}: root-mean-square error"
+    alike = ["data", "epsilon", "delta", "relation"]
+    for (data, epsilon, delta, relation), rows in best_fractions.groupby(alike, sort=False):
+        yield f"{data}, ({epsilon:g}, {delta:g})-DP, neighbours {NEIGHBOURS[relation]}: root-mean-square error"
         for row in rows.to_dict("records"):
             least = f"least error {np.sqrt(row['exact']):.4g} counts at s = {row['at']:.3g}"
-            told = f"  {row['noise']}, {row['scheme']}: {least}"
+            line = f"  {row['noise']}, {row['scheme']}: {least}"
             gain = np.sqrt(row["whole"] / row["exact"])
-            yield told if row["at"] == 1 else f"{told}, {gain:.3g} times less than at s = 1"
-    if found["relation"].nunique() > 1:
+            yield line if row["at"] == 1 else f"{line}, {gain:.3g} times less than at s = 1"
+    if best_fractions["relation"].nunique() > 1:
         yield "Different neighbours do not compare: a substituted record moves two bins, which costs more noise."
 
 
@@ -156,7 +156,7 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, group in part.groupby(["data", "noise", "scheme", "epsilon"], sort=False):
         whole = group.loc[group["at"] == group["at"].max(), "exact"].iloc[0]
-        rows.append(group.loc[group["exact"].idxmin()].to_dict() | {"whole": whole})
+        rows.append(group.iloc[int(group["exact"].argmin())].to_dict() | {"whole": whole})
     return pd.DataFrame(rows)
 
 
@@ -164,23 +164,30 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) Renyi curves, (b) profiles, (c) releases, for each rho; (d) errors on the data, (e) loss tails, (f) tasks."""
     for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
         suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
-        for figure, name, draw in (
-            ("curve", "renyi_curves", drawing.curves),
-            ("profile", "profiles", drawing.profiles),
-            ("releases", "releases", drawing.releases),
+        for kind, name, draw, unit in (
+            ("curve", "renyi_curves", drawing.curves, "divergences in nats"),
+            ("profile", "profiles", drawing.profiles, "ε in nats"),
+            ("releases", "releases", drawing.releases, "ε in nats"),
         ):
-            part = table[(table["figure"] == figure) & (table["rho"] == rho)].dropna(axis=1, how="all")
-            yield f"{name}{suffix}", draw(part, rho), part
+            part = table[(table["figure"] == kind) & (table["rho"] == rho)].dropna(axis=1, how="all")
+            yield f"{name}{suffix}", _captioned(draw(part, rho), part, unit), part
     part = table[(table["figure"] == "error") & table["epsilon"].notna()] if "epsilon" in table else table[:0]
     if len(part):
-        yield "error", drawing.errors(_named(part), _named(best(table))), part.dropna(axis=1, how="all")
+        figure = drawing.errors(_named(part), _named(best(table)))
+        yield "error", _captioned(figure, part, "errors in counts"), part.dropna(axis=1, how="all")
     tails = table[table["figure"] == "tail"]
-    for rho, part in tails.groupby("rho", sort=False):
-        suffix = f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
-        yield f"loss_tails{suffix}", drawing.tails(_named(part)), part.dropna(axis=1, how="all")
+    for rho in tails["rho"].unique():
+        part, suffix = tails[tails["rho"] == rho], f"_rho_{rho:g}" if tails["rho"].nunique() > 1 else ""
+        figure = _captioned(drawing.tails(_named(part)), part, "losses in nats")
+        yield f"loss_tails{suffix}", figure, part.dropna(axis=1, how="all")
     part = table[table["figure"] == "task"].dropna(axis=1, how="all")
     if len(part):
-        yield "tasks", tasks(part), part
+        yield "tasks", _captioned(tasks(part), part, "errors in records"), part
+
+
+def _captioned(figure, part, unit):
+    """With a caption: the relation is that of the rows."""
+    return captioned(figure, part.rename(columns={"relation": "neighbours"}), unit)
 
 
 def _named(part):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache, partial
 from math import inf, log
+from typing import cast
 
 import numpy as np
 
@@ -52,24 +53,29 @@ def curves(rho: float) -> Iterator[dict]:
         orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
         lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
-        proved = amplify(renyi_bound(TCDP(rho, needed)), s, WOR)
+        proved = _bound(renyi_bound(TCDP(rho, needed)), s, WOR)
         lines["certified, any (ρ, ω')-tCDP"] = [proved(a) if a < needed else np.nan for a in orders]
         lines[RULE] = s * s * rho * orders
         lines["no sampling"] = rho * orders
         if rho <= 0.1:
-            promise = renyi_bound(amplify(TCDP(rho, needed), s, WOR, "theorem11"))
+            promise = renyi_bound(cast(TCDP, amplify(TCDP(rho, needed), s, WOR, "theorem11")))
             lines["Theorem 11"] = [promise(a) if a < promise.highest else np.nan for a in orders]
         for series, values in lines.items():
             yield from _rows("curve", series, orders, np.asarray(values) / (s * s * rho * orders), fraction=s)
         whole = np.unique(np.geomspace(2, max(2, 3 * needed), 9).astype(int))
-        lemma = amplify(ZCDP(rho), s, "poisson", "lemma15")
+        lemma = _bound(ZCDP(rho), s, "poisson", "lemma15")
         values = np.array([lemma(int(a)) for a in whole])
         yield from _rows("curve", "Lemma 15, Gaussian", whole, values / (s * s * rho * whole), fraction=s)
 
 
+def _bound(promise, s, *how) -> RenyiBound:
+    """An amplified promise, by one of the ways that give a bound at each order."""
+    return cast(RenyiBound, amplify(promise, s, *how))
+
+
 def _subsampled(noise, s, orders, direction="forward"):
-    found = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
-    return np.where(np.isfinite(found), found, np.nan)
+    divergences = exact.subsampled_renyi(noise, 1.0, orders, s, direction).estimate
+    return np.where(np.isfinite(divergences), divergences, np.nan)
 
 
 def profiles(rho: float) -> Iterator[dict]:
@@ -79,8 +85,8 @@ def profiles(rho: float) -> Iterator[dict]:
         profile, of_group = _profile(noise), partial(_group, noise)
         for scheme in SCHEMES:
             for accounting, groups in (("tight", of_group), ("black box", None)):
-                found = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
-                values = np.array([found(epsilon) for epsilon in epsilons])
+                amplified = amplified_profile(profile, FRACTION, scheme, groups=groups, records=RECORDS)
+                values = np.array([amplified(epsilon) for epsilon in epsilons])
                 yield from _rows("profile", scheme, epsilons, values, noise=name, accounting=accounting)
         yield from _rows("profile", "no sampling", epsilons, np.array([profile(e) for e in epsilons]), noise=name)
     yield from _membership()
@@ -99,10 +105,10 @@ def _membership() -> Iterator[dict]:
     draws = round(FRACTION * RECORDS)
     drawn = {"poisson": FRACTION, WOR: draws / RECORDS, "with_replacement": 1 - (1 - 1 / RECORDS) ** draws}
     for scheme, chance in drawn.items():
-        told = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
+        amplified = amplified_profile(psi, FRACTION, scheme, groups=lambda k, epsilon: psi(epsilon), records=RECORDS)
         yes, no = chance * KEEP + (1 - chance) * (1 - KEEP), 1 - KEEP
         attained = np.maximum(yes - np.exp(epsilons) * no, np.maximum((1 - no) - np.exp(epsilons) * (1 - yes), 0))
-        promised = np.array([told(epsilon) for epsilon in epsilons])
+        promised = np.array([amplified(epsilon) for epsilon in epsilons])
         for accounting, values in (("tight", promised), ("attained", attained)):
             yield from _rows("profile", scheme, epsilons, values, noise=MEMBERSHIP, accounting=accounting)
     yield from _rows("profile", "no sampling", epsilons, np.array([psi(e) for e in epsilons]), noise=MEMBERSHIP)
@@ -122,11 +128,11 @@ def releases(rho: float) -> Iterator[dict]:
     """epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
     s, noise = RATE, Gaussian(1 / np.sqrt(2 * rho))
     pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
-    lemma, proved = amplify(ZCDP(rho), s, "poisson", "lemma15"), amplify(renyi_bound(ZCDP(rho)), s, "poisson")
-    promise = amplify(TCDP(rho, inf), s, WOR, "theorem11") if rho <= 0.1 else None
+    lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
+    promise = cast(TCDP, amplify(TCDP(rho, inf), s, WOR, "theorem11")) if rho <= 0.1 else None
     for t in RELEASES:
-        found = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
-        ways = {"numerical, upper end": found.upper, "numerical, lower end": found.lower}
+        composed = exact.composed_epsilon(pairs, t, DELTA, tolerance=0.01 * max(1, t / 1000))
+        ways = {"numerical, upper end": composed.upper, "numerical, lower end": composed.lower}
         ways["Rényi, Lemma 15 (any mechanism)"] = _composed(lemma, t)
         ways["Rényi, certified (any mechanism)"] = _composed(proved, t)
         if promise:
@@ -173,6 +179,6 @@ def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
 
 def _rows(figure, series, at, values, **labels):
     relation = SCHEMES[series].outer if series in SCHEMES else RELATION.get(series, "add-remove")
-    told = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
-    labels = {"figure": figure, "quantity": series, **told, **labels}
+    about = {"relation": relation, "unit": "nats" if figure == "releases" else "1"}
+    labels = {"figure": figure, "quantity": series, **about, **labels}
     return [labels | {"at": float(x), "exact": float(value)} for x, value in zip(at, values)]

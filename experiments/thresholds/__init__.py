@@ -2,21 +2,23 @@
 
 import json
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
-from tcdp_sim.report.plots import COLOURS, MARKERS, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import captioned, line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import cell_mechanism
 from tcdp_sim.store import columns
 
 __all__ = ["BOUND", "EXACT", "figures", "reference", "report"]
 
+UNIT = "errors in records"
 BAND = (0.05, 0.5, 0.95)
 SHOWN = ("median_rank_error", "median_value_error", "sup_error", "sup_error_share")
 LABELS = {
@@ -38,15 +40,16 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     the private CDF there, as shares of n.
     """
     simulated = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
-    return pd.DataFrame([_row(cell_mechanism(flat, i), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])])
+    rows = [_row(cast(Thresholds, cell_mechanism(flat, i)), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])]
+    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
 def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
     row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
-    told = json.loads(ds["law"].item())
-    row["left_out"] = left_out(told.get("unfit", {}))
+    law = json.loads(ds["law"].item())
+    row["left_out"] = left_out(law.get("unfit", {}))
     row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
-    row |= {"n": mechanism.records.n, "log2_k": told["log2_k"], "beta": mechanism.beta}
+    row |= {"n": mechanism.records.n, "log2_k": law["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
         row |= {f"{name}{end}": ds[columns.mean(name) + end].item() for end in ("", columns.MCSE)}
         row[f"{name}_q95"] = ds[columns.quantile(name)].sel(quantile=0.95).item()
@@ -76,14 +79,9 @@ def report(table: pd.DataFrame, console) -> None:
     for records, part in table.groupby("records", sort=False):
         first = part.iloc[0]
         title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (means ± MCSE; bound: proved)"
-        out = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for heading in ("method", "ρ", "sup error", "of n", "bound", "median: ranks off"):
-            out.add_column(heading, justify="left" if heading == "method" else "right", no_wrap=True)
-        for row in part.sort_values(["rho", "method"], kind="stable").to_dict("records"):
-            share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
-            sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
-            out.add_row(row["method"], f"{row['rho']:g}", sup, share, bound, rank)
-        console.print(out, soft_wrap=False)
+        rows = map(_terminal_row, part.sort_values(["rho", "method"], kind="stable").to_dict("records"))
+        headings = ("method", "ρ", "sup error", "of n", "bound", "median: ranks off")
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
         if part["sup_error"].notna().any():
             console.print(_verdict(part))
         for line in (*first["left_out"].splitlines(), *_too_few(part)):
@@ -92,10 +90,16 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(line)
 
 
+def _terminal_row(row) -> list[str]:
+    share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
+    sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
+    return [row["method"], f"{row['rho']:g}", sup, share, bound, rank]
+
+
 def _number(row, name) -> str:
     """A number with its standard error, if it was simulated."""
-    told = "-" if row[name] != row[name] else f"{row[name]:.3g}"
-    return told if told == "-" or f"{name}_mcse" not in row else f"{told} ± {row[f'{name}_mcse']:.2g}"
+    number = "-" if row[name] != row[name] else f"{row[name]:.3g}"
+    return number if number == "-" or f"{name}_mcse" not in row else f"{number} ± {row[f'{name}_mcse']:.2g}"
 
 
 def _too_few(part) -> list[str]:
@@ -113,8 +117,8 @@ def _too_few(part) -> list[str]:
 def _verdict(part, name=str) -> str:
     """Who wins where, so that nobody has to look for it; name: of a method, for the reader."""
     best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
-    told = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
-    return f"Smallest error of the CDF: {told}."
+    winners = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
+    return f"Smallest error of the CDF: {winners}."
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -122,12 +126,13 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     curves, looks = table[table["sup_error"].notna()], _looks(table)
     for records, part in curves.groupby("records", sort=False):
         rho = np.sort(part["rho"].unique())[0]
-        yield f"cdf_{records}", _cdf(part[part["rho"] == rho], looks), part[part["rho"] == rho]
+        least = part[part["rho"] == rho]
+        yield f"cdf_{records}", captioned(_cdf(least, looks), least, UNIT), least
         if part["rho"].nunique() > 1:
-            yield f"error_{records}", _error(part, looks), part
+            yield f"error_{records}", captioned(_error(part, looks), part, UNIT), part
     medians = table[table["sup_error"].isna()]
     if medians["n"].nunique() > 1:
-        yield "medians", _medians(medians, looks), medians
+        yield "medians", captioned(_medians(medians, looks), medians, UNIT), medians
 
 
 def _label(method) -> str:
@@ -152,7 +157,7 @@ def _data(records) -> str:
 
 def _looks(table):
     """Colour and marker of every method, the same in all figures."""
-    colours = COLOURS[1:-1]  # black is the truth, yellow is lost in print
+    colours = COLOURS[1:-1]  # black is the truth
     return {
         method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
         for i, method in enumerate(table["method"].unique())
@@ -189,8 +194,8 @@ def _cdf(part, looks):
     keys["private: 90% of the runs"] = line_key(linewidth=6, alpha=0.3)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
     first = part.iloc[0]
-    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}, ρ = {first['rho']:g}"
-    figure.suptitle(told, fontsize=11)
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    figure.suptitle(f"{data}, ρ = {first['rho']:g}", fontsize=11)
     return figure
 
 
@@ -209,8 +214,8 @@ def _error(part, looks):
     axes.set_xticks([], minor=True)
     plain_log_axis(axes)
     first = part.iloc[0]
-    told = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
-    axes.set_title(f"{told}\n{_verdict(part, _short)}", fontsize=9)
+    data = f"{_data(first['records'])}: {first['n']:,} records in a domain of 2^{first['log2_k']}"
+    axes.set_title(f"{data}\n{_verdict(part, _short)}", fontsize=9)
     handles, labels = axes.get_legend_handles_labels()
     handles.append(line_key(linestyle="--", linewidth=0.8))
     sure = {method: f"{kept(method, first['beta']):.0%}" for method in ("medians", "windows")}
@@ -221,7 +226,7 @@ def _error(part, looks):
 
 def _medians(medians, looks):
     figure, grid = new_figure(1, 2, 9.6, 4.4)
-    for axes, name, said in (
+    for axes, name, label in (
         (grid[0, 0], "median_rank_error", "ranks off the middle, mean (records)"),
         (grid[0, 1], "median_value_error", "distance from the true median, mean (share of k)"),
     ):
@@ -230,11 +235,11 @@ def _medians(medians, looks):
             error, mcse = cells[name], 1.96 * cells[f"{name}_mcse"]
             style = looks[method] | {"label": _label(method)}
             points(axes, cells["n"], error, error - mcse, error + mcse, **style)
-        axes.set(xlabel="records n (another data set each)", ylabel=said, ylim=(0, None))
+        axes.set(xlabel="records n (another data set each)", ylabel=label, ylim=(0, None))
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     rho, log2_k = medians["rho"].iloc[0], medians["log2_k"].iloc[0]
     lead = medians.pivot_table(index="n", columns="method", values="median_rank_error").idxmin(axis=1)
-    told = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
+    title = f"Private medians at equal privacy, ρ = {rho:g}, domain of 2^{log2_k} (bars: 95%)"
     counts = ", ".join(f"{_short(method)} {count}" for method, count in lead.value_counts().items())
-    figure.suptitle(f"{told}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
+    figure.suptitle(f"{title}\nsmallest rank error, number of data sets: {counts}", fontsize=10)
     return figure

@@ -60,17 +60,17 @@ def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:
 
 def lines(table: pd.DataFrame) -> list[str]:
     """Lines for people: what is compared with what, and which numbers are not compared with anything."""
-    found = []
+    sentences = []
     for name, what in ((MIDDLE, "the trees' CDF at the median"), ("median_rank_error", "the rank error of the search")):
         if count := int(table[f"{name}_exact"].notna().sum()):
-            found.append(f"Compared with its exact mean: {what}, in {count} of {len(table)} cells.")
+            sentences.append(f"Compared with its exact mean: {what}, in {count} of {len(table)} cells.")
     bounded = table[table["sup_error_bound"].notna()].to_dict("records")
     if bounded:
-        found += _bounds(bounded, len(table))
+        sentences += _bounds(bounded, len(table))
     without = sorted(table["method"][table["median_rank_error_exact"].isna()].unique())
     rest = ["the errors of the CDFs"] * bool(table["sup_error"].notna().any())
     rest += [f"the medians of {', '.join(without)}"] * bool(without)
-    return found + [f"Not compared with anything exact: {' and '.join(rest)}."] * bool(rest)
+    return sentences + [f"Not compared with anything exact: {' and '.join(rest)}."] * bool(rest)
 
 
 def _bounds(rows, cells):

@@ -1,12 +1,11 @@
 """How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
 
 import json
+from typing import cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from rich import box
-from rich.table import Table
 from tcdp_sim.experiments.tightness.claims import (
     COROLLARY,
     PRINTED,
@@ -20,13 +19,14 @@ from tcdp_sim.experiments.tightness.claims import (
     highest,
     worst_ratio,
 )
-from tcdp_sim.experiments.tightness.figures import figures
+from tcdp_sim.experiments.tightness.drawing import figures
 
 from tcdp_sim import exact
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
-from tcdp_sim.results import by_chance, cell_mechanism, mean_interval, sample_skewness
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, mean_interval, sample_skewness
 from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves
@@ -39,12 +39,17 @@ EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter i
 
 def _divergence(mechanism: PrivacyLoss) -> float:
     """Renyi divergence of the cell's order."""
-    return float(exact.renyi_divergence(mechanism.noise, 1.0, mechanism.order).estimate)
+    return float(exact.renyi_divergence(mechanism.noise, 1.0, _order(mechanism)).estimate)
+
+
+def _order(mechanism: PrivacyLoss) -> float:
+    """The order of a mechanism that has one, as all that are drawn here have."""
+    return cast(float, mechanism.order)
 
 
 def _excess(mechanism: PrivacyLoss) -> float:
     with np.errstate(over="ignore"):
-        return float(np.expm1((mechanism.order - 1) * _divergence(mechanism)))
+        return float(np.expm1((_order(mechanism) - 1) * _divergence(mechanism)))
 
 
 EXACT = {EXCESS: _excess, RENYI: _divergence}
@@ -60,22 +65,26 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     `infinite_from`: the order from which the divergence is infinite. Raises UserError for a noise of another family.
     """
     cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows, curves = [], {}
+    rows: list[dict] = []
+    curves: dict[tuple[str, str], tuple[dict, SinhNormal]] = {}
     for i, cell in enumerate(cells):
-        mechanism = cell_mechanism(flat, i)
-        told = _claimed(cell, mechanism)
-        skewness = sample_skewness(flat, i, "renyi_excess")
-        rows.append(told | {"trials": cell["trials"], "ratio_skewness": skewness} | _simulated(cell, mechanism, told))
-        curves.setdefault((told["claim"], told["noise_law"]), (told, mechanism.noise))
-    worst, omegas = {}, {}
-    for key, (told, noise) in curves.items():
-        worst[key] = worst_ratio(noise, told["rho"], told["omega"], told["coordinates"])
-        if told["claim"] == COROLLARY:
-            omegas.setdefault(told["rho"], []).append(told["omega"])
+        mechanism = cast(PrivacyLoss, cell_mechanism(flat, i))
+        claimed = _claimed(cell, mechanism)
+        about = {"trials": cell["trials"], "ratio_skewness": sample_skewness(flat, i, "renyi_excess")}
+        rows.append(claimed | about | _simulated(cell, mechanism, claimed))
+        curves.setdefault((claimed["claim"], claimed["noise_law"]), (claimed, cast(SinhNormal, mechanism.noise)))
+    worst: dict[tuple[str, str], float] = {}
+    omegas: dict[float, list[float]] = {}
+    for key, (claimed, noise) in curves.items():
+        worst[key] = worst_ratio(noise, claimed["rho"], claimed["omega"], claimed["coordinates"])
+        if claimed["claim"] == COROLLARY:
+            omegas.setdefault(claimed["rho"], []).append(claimed["omega"])
         else:
-            rows += _by_order(told, noise)
+            rows += _by_order(claimed, noise)
     rows = [row | {"worst": worst[row["claim"], row["noise_law"]]} for row in rows]
-    return pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
+    table = pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
+    moved = {1: "move one query's answer by one count", 2: "move two bins by one count each"}
+    return table.assign(neighbours=table["coordinates"].map(moved))
 
 
 def _claimed(cell, mechanism: PrivacyLoss) -> dict:
@@ -108,10 +117,10 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
     }
 
 
-def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
+def _simulated(cell, mechanism: PrivacyLoss, claimed) -> dict:
     """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
-    order, trials = mechanism.order, cell["trials"]
-    per_nat = told["coordinates"] / (told["rho"] * order)
+    order, trials = _order(mechanism), cell["trials"]
+    per_nat = claimed["coordinates"] / (claimed["rho"] * order)
     row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}
     if cell["renyi_excess" + columns.NONFINITE] == trials > 0:
         least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
@@ -123,12 +132,12 @@ def _simulated(cell, mechanism: PrivacyLoss, told) -> dict:
     return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
 
 
-def _by_order(told, noise) -> list[dict]:
+def _by_order(claimed, noise) -> list[dict]:
     """The exact curve of one noise, from order 1 to 1e-4 before where it becomes infinite."""
-    beyond = told["infinite_from"] - 1
+    beyond = claimed["infinite_from"] - 1
     orders = 1 + beyond * np.concatenate([np.linspace(0, 0.9, FINE), 1 - np.geomspace(0.09, 1e-4, FINE // 4)])
-    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (told["rho"] * orders)
-    return [told | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
+    ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (claimed["rho"] * orders)
+    return [claimed | {"trials": 0, "order": a, "ratio_exact": r} for a, r in zip(orders.tolist(), ratios.tolist())]
 
 
 def _by_omega(rho, known: list[float]) -> list[dict]:
@@ -137,9 +146,9 @@ def _by_omega(rho, known: list[float]) -> list[dict]:
     for omega in np.geomspace(min(known), max(known), FINE if min(known) < max(known) else 1).tolist():
         noise = corollary_18(rho, omega)
         names = {"claim": COROLLARY, "noise_law": repr(noise), "scale": noise.scale, "knee": noise.knee}
-        said = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
-        found = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
-        rows.append(names | said | found | {"trials": 0})
+        claim = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
+        values = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
+        rows.append(names | claim | values | {"trials": 0})
     return rows
 
 
@@ -153,52 +162,36 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(_windows(corollary), soft_wrap=False)
         for rho in corollary["rho"].unique():
             edge = false_below(rho) if rho < 0.5 else np.nan
-            said = "nowhere for omega > 1" if np.isnan(edge) else f"for ω√ρ < {edge:.5f}"
-            console.print(f"ρ = {rho:.3g}: Corollary 18 is false {said}; printed for ω√ρ >= 0.125, proved from 0.7071.")
-    random = drawn[drawn["ratio_mcse"] > 0]
-    outside = int((~random["ratio_exact"].between(random["ratio_lower"], random["ratio_upper"])).sum())
-    distance = ((random["ratio"] - random["ratio_exact"]) / random["ratio_mcse"]).abs().max()
-    fixed = drawn[~(drawn["ratio_mcse"] > 0)]
-    agree = int(fixed["ratio_exact"].between(fixed["ratio_lower"], fixed["ratio_upper"]).sum())
-    console.print(
-        f"The exact value is outside the simulated 95% interval in {outside} of {len(random)} cells; by chance about "
-        f"{by_chance(len(random))} are expected. Largest distance: {distance:.1f} standard errors. Of {len(fixed)} "
-        f"cells that were infinite in every trial, {agree} are."
-    )
+            where = "nowhere for omega > 1" if np.isnan(edge) else f"for ω√ρ < {edge:.5f}"
+            claim = "printed for ω√ρ >= 0.125, proved from 0.7071"
+            console.print(f"ρ = {rho:.3g}: Corollary 18 is false {where}; {claim}.")
+    console.print(agreement("ratio", *(drawn["ratio" + end] for end in columns.WITH_EXACT)))
 
 
 def _constants(rows):
-    out = _new_table("One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite")
-    for heading in ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω"):
-        out.add_column(heading, justify="right", no_wrap=True)
+    title = "One query: D/(ρα) at a simulated α <= ω, its largest, and where it is infinite"
+    headings = ("noise", "ω√ρ", "ω", "α", "simulated", "±", "exact", "largest", "tight c", "α*/ω")
+    texts = []
     for _, cells in rows.groupby(["claim", "rho", "omega"], sort=False):
         claimed = below(cells)
         row = (claimed if len(claimed) else cells).sort_values("order").iloc[-1 if len(claimed) else 0]
         constant = f"{PRINTED * row['worst']:.4f}" if row["claim"] == THEOREM else ""
-        out.add_row(
-            *({THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"),
-            *(f"{row['omega']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.5f}", f"{row['ratio_mcse']:.0e}"),
-            *(f"{row['ratio_exact']:.5f}", f"{row['worst']:.5f}", constant),
-            f"{row['infinite_from'] / row['omega']:.3f}",
-        )
-    return out
+        text = [{THEOREM: "Thm 17", TIGHT: "tight"}[row["claim"]], f"{row['omega_sqrt_rho']:.3g}"]
+        text += [f"{row['omega']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.5f}", f"{row['ratio_mcse']:.0e}"]
+        text += [f"{row['ratio_exact']:.5f}", f"{row['worst']:.5f}", constant]
+        texts.append([*text, f"{row['infinite_from'] / row['omega']:.3f}"])
+    return terminal_table(title, headings, texts)
 
 
 def _windows(rows):
-    out = _new_table("Corollary 18: 2D/(ρα), the divergence of a histogram over its claim")
-    for heading in ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim"):
-        out.add_column(heading, justify="right", no_wrap=True)
+    title = "Corollary 18: 2D/(ρα), the divergence of a histogram over its claim"
+    headings = ("ρ", "ω√ρ", "α", "simulated", "±", "exact", "largest", "the claim")
+    texts = []
     for row in highest(rows).to_dict("records"):
-        out.add_row(
-            *(f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"),
-            *(f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"),
-            _verdict(row),
-        )
-    return out
-
-
-def _new_table(title):
-    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        text = [f"{row['rho']:.3g}", f"{row['omega_sqrt_rho']:.4g}", f"{row['order']:.4g}", f"{row['ratio']:.4f}"]
+        text += [f"{row['ratio_mcse']:.0e}", f"{row['ratio_exact']:.4f}", f"{row['worst']:.4f}"]
+        texts.append([*text, _verdict(row)])
+    return terminal_table(title, headings, texts)
 
 
 def _verdict(row) -> str:

@@ -1,5 +1,6 @@
-"""The look of every figure, and how figures are saved; the only module of the package that imports matplotlib."""
+"""The look of every figure, and how figures are saved; captions, axes, points with intervals."""
 
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,27 +11,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
+from pandas import DataFrame
 
 from tcdp_sim.report.picture import Picture
 from tcdp_sim.texts import unmathematical, write_csv
 
-# Okabe-Ito: told apart with every common colour blindness; in grey, markers tell the series and dashes the kinds.
-COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#F0E442")
-MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
-DASHES = (
-    "-",
-    (0, (7, 1.6)),
-    (0, (5, 1.4, 1, 1.4)),
-    (0, (2.6, 1.1)),
-    (0, (8, 1.4, 1, 1.4, 1, 1.4)),
-    (0, (3, 3)),
-    (0, (12, 2)),
-    (0, (4, 1.4, 4, 1.4, 1, 1.4)),
-)
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
 BREAK_SHARES = {"near": 3, "far": 2}  # of such an axis
 WRONG = "#B00020"
 GREY = "#777777"
+DARK = "#444444"
+FOOT = 7.5  # size of a caption's letters
+MOST_LEVELS = 4  # of a parameter that a caption lists
+SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
+NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}  # what they do
+EITHER = "either"  # of a row that is about both
 
 STYLE = {
     "font.size": 9,
@@ -64,18 +59,34 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
-def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, dict]:
-    """Label -> colour, marker and dashes, for (label, kind) in order of appearance; a kind is one pattern of dashes.
+def captioned(figure, rows: DataFrame, unit: str):
+    """The figure, grown by a line below its panels: rho, omega and delta of the rows, the unit, what neighbours do.
 
-    Colours and markers repeat after eight series, but up to 64 no pair of them does.
+    rows: with columns `rho`, `omega`, `delta` and `neighbours`, as far as there are any; unit: of what is shown, in
+    words ("errors in counts"). To be called once, when the legend is there.
     """
-    found: dict[str, dict] = {}
-    kinds: dict[str, int] = {}
-    for label, kind in dict.fromkeys(series):
-        i, n = len(found), len(COLOURS)
-        dash = DASHES[kinds.setdefault(kind, len(kinds)) % len(DASHES)]
-        found[label] = {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n], "linestyle": dash}
-    return found
+    text = "; ".join(filter(None, [*(_levels(sign, rows, name) for name, sign in SIGNS), unit, _neighbours(rows)]))
+    lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.5 * FOOT)))
+    figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
+    if figure.legends:  # whose heading it is: a legend outside of the axes leaves no room for other texts there
+        figure.legends[0].set_title("\n".join(lines), prop={"size": FOOT})
+        figure.legends[0].get_title().set(color=DARK, horizontalalignment="center")
+    else:
+        figure.supxlabel("\n".join(lines), fontsize=FOOT, color=DARK)
+    return figure
+
+
+def _levels(sign, rows, name) -> str:
+    values = sorted(rows[name].dropna().unique()) if name in rows else []
+    if len(values) > MOST_LEVELS:
+        return f"{sign} = {values[0]:.3g} to {values[-1]:.3g}"
+    return f"{sign} = " + ", ".join(f"{value:.4g}" for value in values) if values else ""
+
+
+def _neighbours(rows) -> str:
+    relations = rows["neighbours"].dropna().unique() if "neighbours" in rows else []
+    deeds = [NEIGHBOURS.get(relation, relation) for relation in relations if relation not in ("", EITHER)]
+    return "neighbours " + ", or ".join(deeds) if deeds else ""
 
 
 def points(axes, x, estimate, lower, upper, **style):
@@ -116,17 +127,17 @@ def broken_log10_axis(name: str, pieces: dict, label: str) -> None:
 
     name: "x" or "y"; pieces: of `log10_pieces` -> axes, side by side, or the far one above the near one.
     """
-    shown = {"near": (0, BREAK_AT + 0.3), "far": (BREAK_AT - 0.5, 330)}
+    limits = {"near": (0, BREAK_AT + 0.3), "far": (BREAK_AT - 0.5, 330)}
     ticks = {"near": range(0, BREAK_AT + 1, 3), "far": (BREAK_AT, 30, 100, 300)}
-    told = {"near": f"{label} (log axis)", "far": f"beyond $10^{{{BREAK_AT}}}$: log log axis"}
+    labels = {"near": f"{label} (log axis)", "far": f"beyond $10^{{{BREAK_AT}}}$: log log axis"}
     for piece, axes in pieces.items():
         getattr(axes, f"set_{name}scale")("log" if piece == "far" else "linear")
-        getattr(axes, f"set_{name}lim")(*shown[piece])
+        getattr(axes, f"set_{name}lim")(*limits[piece])
         axis = getattr(axes, f"{name}axis")
         axis.set_major_locator(FixedLocator(ticks[piece]))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:g}}}$")
-        axis.set_label_text(told[piece])
+        axis.set_label_text(labels[piece])
     if len(pieces) == 2:
         _break_marks(name, pieces["near"], pieces["far"])
 

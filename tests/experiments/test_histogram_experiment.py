@@ -240,23 +240,6 @@ def test_series_differ_in_omega_and_delta_however_they_are_given(tiny, folder):
         assert list(line.get_xdata()) == [10, 1e6]
 
 
-def test_a_noise_has_one_pattern_of_dashes_and_a_series_one_colour_and_marker():
-    series = [(f"{noise} {omega}", noise) for noise in "abcde" for omega in range(4)]
-    styles = plots.series_styles([*series, *series])
-    assert list(styles) == [label for label, _ in series]
-    patterns = {}
-    for label, noise in series:
-        patterns.setdefault(noise, set()).add(str(styles[label]["linestyle"]))
-    assert all(len(found) == 1 for found in patterns.values())
-    assert len(set.union(*patterns.values())) == 5
-    assert len({(style["color"], style["marker"]) for style in styles.values()}) == len(series)
-
-
-def test_tables_of_colours_markers_and_dashes_repeat_nothing():
-    for table in (plots.COLOURS, plots.MARKERS, plots.DASHES):
-        assert len({str(entry) for entry in table}) == len(table) == 8
-
-
 def test_bounds_are_thin_and_exact_lines_are_not(table):
     (axes,) = drawn(table)["error_vs_k_one_bin"].axes
     gaussian = table[table["noise"] == "gaussian"].sort_values("k")

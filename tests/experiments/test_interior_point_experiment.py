@@ -1,7 +1,5 @@
 """The study of interior points, from a small run."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +7,11 @@ from rich.console import Console
 from scipy.special import betaincinv
 from scipy.stats import norm
 from tcdp_sim.experiments import interior_point
-from tcdp_sim.experiments.interior_point import budget, series
+from tcdp_sim.experiments.interior_point import budget, drawing, series
 
 from tcdp_sim import results
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.report import plots
-
-figures = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -145,9 +141,9 @@ def test_where_the_search_wins_is_read_off_the_cells():
         return pd.DataFrame(rows, columns=["method", "log2_k", "n95"])
 
     search, tree = ("binary_search", "one_level"), ("one_level", "binary_search")
-    assert figures._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
-    assert figures._search_wins(found((4, search))) == 4
-    assert figures._search_wins(found((4, tree), (16, search))) == 0
+    assert drawing._search_wins(found((4, search), (16, search), (64, tree), (70, search))) == 16
+    assert drawing._search_wins(found((4, search))) == 4
+    assert drawing._search_wins(found((4, tree), (16, search))) == 0
 
 
 def test_recursion_pays_late():
@@ -183,7 +179,7 @@ def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_
     assert "stability" not in said[said.index("Fewest records") :]
     look = series.styles(table)
     assert [name for name in (style["label"] for style in look.values()) if "WEAKER" in name]
-    figure = figures.needed_figure(found, look)
+    figure = drawing.needed_figure(found, look)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert sum("WEAKER" in label for label in labels) == 2
 

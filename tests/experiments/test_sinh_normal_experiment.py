@@ -92,7 +92,7 @@ def test_the_papers_figure_2_is_bimodal_with_modes_at_0_881(table):
     _, curve = instance(table, "density", **GIVEN)
     mode = abs(curve.loc[curve["value_exact"].idxmax(), "at"])
     assert mode == pytest.approx(np.arccosh(np.sqrt(2)), abs=0.02)
-    assert sinh_normal._said(curve.iloc[0])[1:] == ["bimodal: knee 1 < scale 1.41", "modes at ±0.881"]
+    assert sinh_normal._description(curve.iloc[0])[1:] == ["bimodal: knee 1 < scale 1.41", "modes at ±0.881"]
 
 
 def test_bins_put_together_are_those_of_the_draws_themselves(study):
@@ -149,8 +149,9 @@ def test_report_fits_a_terminal_of_80_columns(table):
     sinh_normal.report(table, console)
     text = " ".join(console.export_text().split())
     assert "…" not in text
-    for words in ("variance", "99.9%", "bimodal", "log-concave", "outside the 95% interval", "no theorem covers that"):
+    for words in ("variance", "99.9%", "bimodal", "log-concave", "no theorem covers that"):
         assert words in text
+    assert text.count("is outside the simulated 95% interval") == 2  # of the bins, of variances and quantiles
 
 
 def test_figures(table):

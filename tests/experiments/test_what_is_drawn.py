@@ -1,7 +1,5 @@
 """Figures of tables made up here, in which every column has numbers of its own: each line is what its label says."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,10 +10,9 @@ from tcdp_sim.experiments.gap_max import name_problems
 from tcdp_sim.experiments.gap_max.series import styles as selection_styles
 from tcdp_sim.experiments.gap_max.series import with_series
 from tcdp_sim.experiments.interior_point import budget, series
+from tcdp_sim.experiments.interior_point import drawing as interior
 
 from tcdp_sim.report import plots
-
-interior = import_module("tcdp_sim.experiments.interior_point.figures")  # its package has a function of that name
 
 
 @pytest.fixture(autouse=True)
@@ -93,12 +90,12 @@ def test_without_a_change_of_scale_there_is_no_break(ks, panels):
 def test_crossovers_are_the_rows_and_none_is_left_out():
     far, near = (figure := dict((n, f) for n, f, _ in crossover.figures(ratios()))["crossover"]).axes
     for axes in (far, near):
-        x, y = curve(axes, key(figure, "the paper's constants"), marker="s")
+        x, y = curve(axes, key(figure, "the paper's constants"), marker="^")
         assert (list(x), list(y)) == ([0.71], [75])
         np.testing.assert_allclose(curve(axes, key(figure, "smaller by 10%"))[1], [5, 20])
         np.testing.assert_allclose(curve(axes, key(figure, "smaller by 1%"))[1], np.log10([4 * 0.71, 8]))
     like = key(figure, "beyond, nothing was looked for")
-    (beyond,) = [line for line in far.lines if line.get_marker() == like.get_marker() == "^" and len(line.get_xdata())]
+    (beyond,) = [line for line in far.lines if line.get_marker() == like.get_marker() and len(line.get_xdata())]
     assert list(beyond.get_xdata()) == [2.0]
     assert 300 < beyond.get_ydata()[0] < far.get_ylim()[1]
     assert colour(beyond) == colour(key(figure, "the paper's constants"))

@@ -87,10 +87,6 @@ def test_the_skewness_of_what_the_bins_do_not_resolve():
     assert results.sample_skewness(flat, 1, "x") == 0
 
 
-def test_how_many_misses_chance_explains():
-    assert [results.by_chance(n) for n in (1, 9, 161, 1000, 12_345)] == ["0.05", "0.45", "8.1", "50", "617"]
-
-
 def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):
     """Truncated Laplace noise at (1, 0.1): its 95% quantile is inf, simulated and exact, which is no contradiction."""
     words = ("experiment=privacy_loss", "cluster=serial", "trials=4000", "chunk=1000", "sweep.noise=truncated_laplace")

@@ -5,6 +5,7 @@ from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_li
 
 from tcdp_sim.interior import methods, records_needed, stability_histogram
 from tcdp_sim.interior.ledger import exponential_epsilon
+from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import line_key, new_figure, plain_log_axis, points
 
 PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
@@ -40,8 +41,8 @@ def success_figure(table, styles):
 
 def _keys(styles):
     """(handles, labels) of the series for a legend."""
-    told = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
-    return [line_key(**look) for look in told], [style["label"] for style in styles.values()]
+    looks = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
+    return [line_key(**look) for look in looks], [style["label"] for style in styles.values()]
 
 
 def _plain_ticks(axes, n):
@@ -53,30 +54,29 @@ def _plain_ticks(axes, n):
 
 def _curve(axes, part, style):
     part = part.sort_values("n")
-    kept = {name: style[name] for name in ("color", "marker")}
-    points(axes, part["n"], part["success"], part["success_lower"], part["success_upper"], **kept)
-    axes.plot(part["n"], part["success"], color=style["color"], linestyle=style["linestyle"], linewidth=0.9)
+    points(axes, part["n"], part["success"], part["success_lower"], part["success_upper"], **marks_of(style))
+    axes.plot(part["n"], part["success"], linewidth=0.9, **line_of(style))
 
 
-def needed_figure(found, styles):
-    """The n for 95% against log2 log2 k, with what is proved and the lower bounds; found: of `series.least_n`."""
+def needed_figure(needed, styles):
+    """The n for 95% against log2 log2 k, with what is proved and the lower bounds; needed: of `series.least_n`."""
     figure, grid = new_figure(1, 1, 10.4, 7.0)
     axes = grid[0, 0]
-    for key, part in groups(found.sort_values("log2_k")):
+    for key, part in groups(needed.sort_values("log2_k")):
         x, style = np.log2(part["log2_k"]), styles[key]
         kept = {name: value for name, value in style.items() if name != "label"}
         axes.plot(x, part["n95"], linewidth=1.2, **kept)
         points(axes, x, part["n95"], part["n95_lower"], part["n95_upper"], color=style["color"])
         if key[0] in PROVED:
             axes.plot(x, part["required_n"], color=style["color"], linestyle="--", linewidth=0.8)
-    _lower_bounds(axes, found)
-    _exact_zcdp(axes, found, styles)
+    _lower_bounds(axes, needed)
+    _exact_zcdp(axes, needed, styles)
     axes.set(xlabel="log2 log2 k", ylabel="records n")
-    rho = found["rho"].iloc[0]
-    wins = _search_wins(found)
+    rho = needed["rho"].iloc[0]
+    wins = _search_wins(needed)
     loses = f"\nup to k = 2^{wins:g} the zCDP binary search needs the fewest records" if wins else ""
-    said = f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated, bars: 95%)"
-    axes.set_title(f"{said}{loses}")
+    title = f"Records for an interior point with probability 95%, ρ = {rho:g} (markers: simulated, bars: 95%)"
+    axes.set_title(f"{title}{loses}")
     plain_log_axis(axes)
     handles, labels = _keys(styles)
     keys = {
@@ -91,33 +91,33 @@ def needed_figure(found, styles):
     return figure
 
 
-def _search_wins(found) -> float:
+def _search_wins(needed) -> float:
     """The largest log2 k up to which the binary search, as simulated, needs the fewest records of all; 0 for none."""
-    known = like_for_like(found)
+    known = like_for_like(needed)
     best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
     lost = best["log2_k"][best["method"] != "binary_search"].min()
     won = best["log2_k"][~(best["log2_k"] >= lost)]
     return float(won.max()) if len(won) else 0.0
 
 
-def _exact_zcdp(axes, found, styles):
+def _exact_zcdp(axes, needed, styles):
     """What the zCDP methods need, by their formulas, also where it is too many records to simulate."""
-    needed = {
+    least = {
         "exponential": lambda rho, v: records_needed.exponential_required_n(
             exponential_epsilon(rho, "tight"), v, 1 - GOAL
         ),
         "binary_search": lambda rho, v: records_needed.binary_search_required_n(rho, round(v), 1 - GOAL),
     }
-    log2_k = np.geomspace(found["log2_k"].min(), found["log2_k"].max(), 60)
+    log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
     for key, style in styles.items():
-        if key[0] in needed:
-            n = [needed[key[0]](found["rho"].iloc[0], v) for v in log2_k]
+        if key[0] in least:
+            n = [least[key[0]](needed["rho"].iloc[0], v) for v in log2_k]
             axes.plot(np.log2(log2_k), n, color=style["color"], linestyle="--", linewidth=0.8)
 
 
-def _lower_bounds(axes, found):
-    rho, omegas = found["rho"].iloc[0], found["omega"].dropna().unique()
-    log2_k = np.geomspace(found["log2_k"].min(), found["log2_k"].max(), 60)
+def _lower_bounds(axes, needed):
+    rho, omegas = needed["rho"].iloc[0], needed["omega"].dropna().unique()
+    log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
     x = np.log2(log2_k)
     axes.plot(x, [records_needed.zcdp_least_n(rho, v) for v in log2_k], color="#B00020", linewidth=2.0)
     for omega in omegas:

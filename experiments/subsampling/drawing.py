@@ -4,9 +4,8 @@ import numpy as np
 from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 
 from tcdp_sim.privacy import SCHEMES
-from tcdp_sim.report.plots import COLOURS, GREY, MARKERS, line_key, new_figure, points, series_styles
-
-RELATIONS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}  # what neighbours do
+from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
 
 
 def curves(part, rho):
@@ -19,7 +18,7 @@ def curves(part, rho):
         panel = part[part["fraction"] == s]
         for name, style in styles.items():
             rows = panel[panel["quantity"] == name]
-            axes.plot(rows["at"], rows["exact"], color=style["color"], linestyle=style["linestyle"])
+            axes.plot(rows["at"], rows["exact"], **line_of(style))
         lemma, whole = (panel[panel["quantity"] == name] for name in ("Lemma 15, Gaussian", "no sampling"))
         axes.plot(lemma["at"], lemma["exact"], linestyle="none", marker="o", color=styles["exact, Gaussian"]["color"])
         axes.plot(whole["at"], whole["exact"], color=GREY, linestyle=":")
@@ -70,17 +69,18 @@ def profiles(part, rho):
     keys |= {"dashed: black box": line_key(GREY, linestyle="--"), "no sampling": line_key(GREY, linestyle=":")}
     keys["attained (Theorem 13)"] = line_key("black", linestyle="none", marker="x", markersize=5)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
-    told = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
-    figure.suptitle(f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}\n{told}", fontsize=10)
+    relation = "Neighbours substitute one record, or, where marked (±), add or remove one; the base's noise is the same"
+    title = f"Privacy profiles under five schemes: 10 of 100 records, base of ρ = {rho:g}"
+    figure.suptitle(f"{title}\n{relation}", fontsize=10)
     return figure
 
 
 def _alike(part):
     """One scheme of all that have the same numbers for the noises -> the names of these."""
-    found, part = {}, part[part["noise"] != MEMBERSHIP]
-    for scheme, rows in part.groupby("quantity", sort=False):
-        found.setdefault(tuple(rows["exact"].round(14)), []).append(scheme)
-    return {schemes[0]: " = ".join(map(_with_relation, schemes)) for schemes in found.values()}
+    alike: dict[tuple[float, ...], list[str]] = {}
+    for scheme, rows in part[part["noise"] != MEMBERSHIP].groupby("quantity", sort=False):
+        alike.setdefault(tuple(rows["exact"].round(14)), []).append(str(scheme))
+    return {schemes[0]: " = ".join(map(_with_relation, schemes)) for schemes in alike.values()}
 
 
 def _with_relation(scheme) -> str:
@@ -96,8 +96,8 @@ def releases(part, rho):
         under = " (substitution)" if (rows["relation"] == "substitute").any() else ""
         axes.plot(rows["at"], rows["exact"].where(rows["exact"] > 0), label=name + under, **style)
     axes.set(xscale="log", yscale="log", xlabel="releases T", ylabel="ε (nats) at δ = 1e-6")
-    told = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
-    axes.set_title(f"{told}; neighbours {RELATIONS['add-remove']}")
+    title = f"Gaussian noise (ρ = {rho:g}) on Poisson samples of s = {part['fraction'].iloc[0]:g}"
+    axes.set_title(f"{title}; neighbours {NEIGHBOURS['add-remove']}")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
@@ -111,9 +111,9 @@ def errors(part, best):
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     figure, grid = new_figure(rows, columns, max(4.6 * columns, 6.5), 3.6 * rows + 1.3)
-    kinds = list(dict.fromkeys(zip(part["label"], part["scheme"])))
-    named = series_styles([(f"{label}, {_spoken(scheme)}", label) for label, scheme in kinds])
-    styles = dict(zip(kinds, named.values()))
+    cells = part.drop_duplicates(["label", "scheme"]).to_dict("records")
+    named = noise_styles(map(_series_of, cells))
+    styles = {(row["label"], row["scheme"]): named[_series_of(row).label] for row in cells}
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes, ((relation, name, epsilon), panel) in zip(grid.flat, panels):
@@ -121,8 +121,8 @@ def errors(part, best):
         for kind, rows in panel.groupby(["label", "scheme"], sort=False):
             star = stars[(stars["label"] == kind[0]) & (stars["scheme"] == kind[1])]
             _error_curve(axes, rows.sort_values("at"), star, styles[kind])
-        told = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP\nneighbours {RELATIONS[relation]}"
-        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=told)
+        title = f"{name}: ({epsilon:g}, {panel['delta'].iloc[0]:g})-DP\nneighbours {NEIGHBOURS[relation]}"
+        axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=title)
     for axes in grid[:, 0]:
         axes.set_ylabel("root-mean-square error (counts)")
     keys = {name: line_key(**style) for name, style in named.items()}
@@ -135,6 +135,11 @@ def errors(part, best):
     return figure
 
 
+def _series_of(row) -> Series:
+    about = row["noise"], row["noise_family"], row["noise_calibration"], row["label"]
+    return Series(f"{row['label']}, {_spoken(row['scheme'])}", *about, algorithm=row["scheme"])
+
+
 def _spoken(scheme) -> str:
     return scheme.replace("_", " ")
 
@@ -142,10 +147,9 @@ def _spoken(scheme) -> str:
 def _error_curve(axes, rows, star, style):
     """One noise and scheme: all of the error, what sampling alone makes of it, and the best fraction."""
     total = rows[rows["quantity"] == "square_error"]
-    marks = {key: value for key, value in style.items() if key != "linestyle"}
-    shown = (np.sqrt(total[c].clip(lower=0)) for c in ("simulated", "lower", "upper"))
-    points(axes, total["at"], *shown, **marks)
-    axes.plot(total["at"], np.sqrt(total["exact"]), color=style["color"], linestyle=style["linestyle"])
+    roots = (np.sqrt(total[name].clip(lower=0)) for name in ("simulated", "lower", "upper"))
+    points(axes, total["at"], *roots, **marks_of(style))
+    axes.plot(total["at"], np.sqrt(total["exact"]), **line_of(style))
     sampling = rows[(rows["quantity"] == "square_sampling_error") & (rows["exact"] > 0)]
     axes.plot(sampling["at"], np.sqrt(sampling["exact"]), color=GREY, linewidth=0.8, linestyle=":")
     axes.plot(star["at"], np.sqrt(star["exact"]), "*", color=style["color"], markersize=12, zorder=5)
@@ -172,6 +176,6 @@ def tails(part):
     }
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     scheme, rho = _spoken(part["scheme"].iloc[0]), part["rho"].iloc[0]
-    told = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
-    figure.suptitle(f"{told}. Lines: exact; markers: simulated, 95%", fontsize=10)
+    title = f"Privacy loss of one record in one bin, base of ρ = {rho:g}, sampling scheme {scheme}"
+    figure.suptitle(f"{title}. Lines: exact; markers: simulated, 95%", fontsize=10)
     return figure

@@ -5,6 +5,7 @@ import pandas as pd
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, rebuilt, required
 
+from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import GREY, WRONG, new_figure, plain_log_axis, points
 from tcdp_sim.selection.calibration import WITH_NOISE
 
@@ -25,7 +26,7 @@ def success_figure(part: pd.DataFrame, looks):
         for label, cells in part[part["k"] == k].groupby("series", sort=False):
             _markers(axes, cells, "gap", "top_selected", looks[label])
             law = exact_arguments(rebuilt(cells.iloc[0]))
-            axes.plot(gaps, [1 - failure(*law, k, gap, 1) for gap in gaps], **series.line(looks[label]))
+            axes.plot(gaps, [1 - failure(*law, k, gap, 1) for gap in gaps], **line_of(looks[label]))
         axes.set(title=f"k = {series.size(k)}", xlabel="gap (counts)", ylim=(-0.03, 1.03))
     grid[0, 0].set_ylabel("P[the true top is selected]")
     series.legend(figure, part, looks, 2, SIMULATED)
@@ -44,7 +45,7 @@ def required_figure(part: pd.DataFrame, looks):
         for label, cells in rows.groupby("series", sort=False):
             cells = cells.sort_values("k")
             _markers(axes, cells, "k", "required_gap", looks[label])
-            axes.plot(cells["k"], cells["required_gap_exact"], **series.line(looks[label]))
+            axes.plot(cells["k"], cells["required_gap_exact"], **line_of(looks[label]))
         axes.set(xscale="log", xlabel="number of candidates k", ylabel="gap for 95% success (counts)", title=title)
         plain_log_axis(axes)
     tables = [part]
@@ -62,7 +63,7 @@ def _far(axes, part, looks):
         row = cells.iloc[-1]
         mechanism = rebuilt(row)
         gaps = [required(*exact_arguments(mechanism), float(k), BETA, 1) for k in np.round(HUGE)]
-        axes.plot(np.log10(HUGE), gaps, **series.line(looks[label]))
+        axes.plot(np.log10(HUGE), gaps, **line_of(looks[label]))
         scale = np.array([gap_scale(mechanism.promise, k) for k in HUGE])
         axes.plot(np.log10(HUGE), scale * gaps[-1] / scale[-1], **SCALE | {"color": looks[label]["color"]})
         for k, gap, order in zip(HUGE, gaps, scale):
@@ -82,7 +83,7 @@ def rho_figure(part: pd.DataFrame, looks, title: str):
         cells = cells.drop_duplicates("rho").sort_values("rho")
         for axes, name in zip(grid[0], ("top_selected", "required_gap")):
             _markers(axes, cells, "rho", name, looks[label])
-            axes.plot(cells["rho"], cells[f"{name}_exact"], **series.line(looks[label]))
+            axes.plot(cells["rho"], cells[f"{name}_exact"], **line_of(looks[label]))
     of_data = {"color": GREY, "linewidth": 3, "alpha": 0.5}
     grid[0, 1].axhline(gap, **of_data)
     grid[0, 0].set(xscale="log", xlabel="privacy ρ", ylabel="P[the true top is selected]", ylim=(-0.03, 1.03))
@@ -99,7 +100,7 @@ def top_m_figure(part: pd.DataFrame, looks):
     for label, cells in part.groupby("series", sort=False):
         cells = cells.drop_duplicates("m").sort_values("m")
         _markers(axes, cells, "m", "required_gap", looks[label])
-        axes.plot(cells["m"], cells["required_gap_exact"], **series.line(looks[label]))
+        axes.plot(cells["m"], cells["required_gap_exact"], **line_of(looks[label]))
     ticks = sorted(part["m"].unique())
     axes.set(xscale="log", xlabel="number of winners m", ylabel="gap for 95% success (counts)")
     axes.set_xticks(ticks, [f"{m:g}" for m in ticks])
@@ -115,21 +116,21 @@ def theorem_20_figure(part: pd.DataFrame):
     figure, grid = new_figure(1, 1, 6.4, 4.2)
     axes = grid[0, 0]
     keys = {}
-    for algorithm, colour, marker, said in (
+    for algorithm, colour, marker, label in (
         ("generalized_histogram", "#0072B2", "o", "Alg. 21 at the gap of Theorem 20"),
         ("obvious_answer", WRONG, "X", "Alg. 22 at that gap: claimed to succeed as well, WRONG (E6)"),
     ):
         cells = part[part["algorithm"] == algorithm].sort_values("k")
         if len(cells):
-            keys[said] = {"color": colour, "marker": marker}
+            keys[label] = {"color": colour, "marker": marker}
             _success_at(axes, cells, "theorem_20", {"color": colour, "marker": marker})
     cells = part[part["algorithm"] == "obvious_answer"].sort_values("k")
     if len(cells):
         keys["Alg. 22 at 4 t_k + 2 (proved: 1 − 1/k)"] = {"color": "#009E73", "marker": "^"}
         _success_at(axes, cells, "proved", {"color": "#009E73", "marker": "^"})
     axes.set(xscale="log", xlabel="number of candidates k", ylabel="P[the true top is selected]", ylim=(None, 1.02))
-    told = f"Gaussian noise at ρ = {part['rho'].iloc[0]:g}; lines: exact, markers: simulated"
-    axes.set_title(f"Gap 2 z with P[|Z| ≥ z] = 0.01 / k, {told}")
+    what = f"Gaussian noise at ρ = {part['rho'].iloc[0]:g}; lines: exact, markers: simulated, 95%"
+    axes.set_title(f"Gap 2 z with P[|Z| ≥ z] = 0.01 / k\n{what}")
     series.legend(figure, part.iloc[:0], {}, 1, keys)
     return figure
 
@@ -141,4 +142,4 @@ def _success_at(axes, cells, name, style):
 
 
 def _markers(axes, cells, x, name, style):
-    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **series.dots(style))
+    points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **marks_of(style))

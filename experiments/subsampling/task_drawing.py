@@ -1,12 +1,11 @@
 """How the errors of selection and threshold queries on subsamples look."""
 
-from tcdp_sim.experiments.subsampling.figures import RELATIONS
-
-from tcdp_sim.report.plots import GREY, line_key, new_figure, points, series_styles
+from tcdp_sim.report.looks import marks_of, series_styles
+from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
 
 _PANEL = ("relation", "base", "data", "records", "epsilon", "rho")
 _SERIES = ("quantity", "algorithm", "method", "noise", "scheme")
-_SHOWN = ("at", "simulated", "lower", "upper")
+_INTERVAL = ("at", "simulated", "lower", "upper")
 _ALONE = "missed_by_sampling"
 _AXIS = {
     "missed": "records missed by the selected bin",
@@ -22,32 +21,32 @@ def tasks(part):
     kinds = [name for name in _SERIES if name in part]
     drawn = part.loc[part["quantity"] != _ALONE, kinds].drop_duplicates()
     series = list(drawn.itertuples(index=False, name=None))
-    styles = dict(zip(series, series_styles((_said(kind), _said(kind[:-1])) for kind in series).values()))
+    styles = dict(zip(series, series_styles((_label(kind), _label(kind[:-1])) for kind in series).values()))
     columns = min(len(panels), 2)
     lines = -(-len(panels) // columns)
     figure, grid = new_figure(lines, columns, max(4.6 * columns, 6.5), 3.6 * lines + 1.3)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    for axes, (told, panel) in zip(grid.flat, panels):
+    for axes, (levels, panel) in zip(grid.flat, panels):
         for kind, rows in panel.groupby(kinds, sort=False):
             rows = rows.sort_values("at")
-            at, mean, *ends = (rows[name].where(rows["simulated"] > 0) for name in _SHOWN)  # zero has no logarithm
+            at, mean, *ends = (rows[name].where(rows["simulated"] > 0) for name in _INTERVAL)  # zero has no logarithm
             if kind not in styles:
                 axes.plot(at, mean, color=GREY, linewidth=0.8, linestyle=":")
                 continue
             style = styles[kind]
-            points(axes, at, mean, *ends, **{key: value for key, value in style.items() if key != "linestyle"})
+            points(axes, at, mean, *ends, **marks_of(style))
             axes.plot(at, mean, **style)
             best = rows["simulated"].argmin()
             axes.plot(at.iloc[best], mean.iloc[best], "*", color=style["color"], markersize=12, zorder=5)
-        named = dict(zip((name for name in _PANEL if name in part), told))
+        named = dict(zip((name for name in _PANEL if name in part), levels))
         target = ", ".join(f"{sign} = {named[key]:g}" for key, sign in _TARGETS if named.get(key, "") != "")
         where = named.get("records") or named.get("data", "")
-        where = f"{where}: {target}\nneighbours {RELATIONS[named['relation']]}"
+        where = f"{where}: {target}\nneighbours {NEIGHBOURS[named['relation']]}"
         axes.set(xscale="log", yscale="log", xlabel="sampling fraction s", title=where)
-        found = [_AXIS[name] for name in panel["quantity"].unique() if name in _AXIS]
-        axes.set_ylabel(" / ".join(found) if axes in grid[:, 0] or part["base"].nunique() > 1 else "")
-    keys = {_said(kind, len(set(part["quantity"])) > 2): line_key(**style) for kind, style in styles.items()}
+        labels = [_AXIS[name] for name in panel["quantity"].unique() if name in _AXIS]
+        axes.set_ylabel(" / ".join(labels) if axes in grid[:, 0] or part["base"].nunique() > 1 else "")
+    keys = {_label(kind, len(set(part["quantity"])) > 2): line_key(**style) for kind, style in styles.items()}
     keys |= {"sampling alone": line_key(GREY, linestyle=":")} if (part["quantity"] == _ALONE).any() else {}
     keys |= {"least of the simulated": line_key("black", linestyle="none", marker="*", markersize=9)}
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
@@ -58,6 +57,6 @@ def tasks(part):
 _TARGETS = (("epsilon", "final ε"), ("rho", "ρ of the base"))
 
 
-def _said(kind, quantity: bool = True) -> str:
+def _label(kind, quantity: bool = True) -> str:
     words = kind if quantity else kind[1:]
     return ", ".join(str(word).replace("_", " ") for word in words if word != "")

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.privacy import RDP, ZCDP, loss_tail_bound
-from tcdp_sim.report.plots import GREY, line_key, new_figure, points, series_styles
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
 
 SIGNS = {"rho": "ρ =", "omega": "ω =", "delta": "δ =", "shift": "shift"}
 ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
@@ -17,7 +18,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) the tail under each notion, (b) delta(epsilon), (c) the Renyi curve, (d) the law; at the middle rho."""
     table = middle_rho(table)
     table = table.assign(series=_named(table), guarantee=table["guarantee"].replace("None", "no promise"))
-    styles = series_styles(zip(table["series"], table["noise"]))
+    styles = noise_styles(_series_of(row) for row in table.drop_duplicates("series").to_dict("records"))
     for quantity, name, draw in (
         ("tail", "loss_tail", _tail),
         ("profile", "delta_epsilon", _profile),
@@ -26,7 +27,12 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     ):
         part = table[table["quantity"] == quantity]
         if len(part):
-            yield name, draw(part, styles), part.drop(columns="series")
+            yield name, captioned(draw(part, styles), part, "losses in nats"), part.drop(columns="series")
+
+
+def _series_of(row) -> Series:
+    variant = row["series"].removeprefix(row["noise_label"])
+    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)
 
 
 def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
@@ -47,8 +53,7 @@ def _named(table):
 def _target(part) -> str:
     """The privacy that all of the noises are at, for a title: rho, and what else is the same wherever it is said."""
     known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
-    said = [f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1]
-    return "\n" + ", ".join(said)
+    return "\n" + ", ".join(f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1)
 
 
 def _series(part, styles):
@@ -58,14 +63,10 @@ def _series(part, styles):
         yield styles[name], rows[rows["trials"] > 0], rows[rows["trials"] == 0]
 
 
-def _shown(axes, style, drawn, curve):
+def _points_and_curve(axes, style, drawn, curve):
     """Markers for what is simulated, a line for what is exact."""
-    points(axes, drawn["at"], drawn["simulated"], drawn["lower"], drawn["upper"], **_mark(style))
-    axes.plot(curve["at"], curve["exact"], color=style["color"], linestyle=style["linestyle"])
-
-
-def _mark(style):
-    return {"color": style["color"], "marker": style["marker"]}
+    points(axes, drawn["at"], drawn["simulated"], drawn["lower"], drawn["upper"], **marks_of(style))
+    axes.plot(curve["at"], curve["exact"], **line_of(style))
 
 
 def _on_log_axis(part):
@@ -86,7 +87,7 @@ def _tail(part, styles):
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.0), 3.0 * rows + 1.2, sharex=True, sharey=True)
     for axes, (title, panel) in zip(grid.flat, panels):
         for style, drawn, curve in _series(panel, styles):
-            _shown(axes, style, drawn, curve)
+            _points_and_curve(axes, style, drawn, curve)
             axes.plot(curve["at"], curve["promised"], **ALLOWED)
         for style, bound in _neighbouring_notions(panel):
             axes.plot(curve["at"], [bound(t) for t in curve["at"]], **ALLOWED | style)
@@ -122,7 +123,7 @@ def _profile(part, styles):
     figure, grid = new_figure(1, 1, 6.8, 5.2)
     axes = grid[0, 0]
     for style, drawn, curve in _series(_on_log_axis(part), styles):
-        _shown(axes, style, drawn, curve)
+        _points_and_curve(axes, style, drawn, curve)
         axes.plot(curve["at"], curve["promised"], **ALLOWED | {"color": style["color"]})
     axes.set(yscale="log", ylim=(1e-14, 2), xlabel="ε (nats)", ylabel="δ(ε)")
     axes.set_title("Privacy profiles: what every noise leaks beyond ε" + _target(part))
@@ -139,15 +140,15 @@ def _renyi(part, styles):
     for style, drawn, curve in _series(part, styles):
         drawn = drawn[np.isfinite(drawn["simulated"])]
         if len(drawn):  # truncated Laplace noise has no finite divergence
-            _shown(axes, style, drawn, curve)
+            _points_and_curve(axes, style, drawn, curve)
     axes.axhline(1, **ALLOWED)
     for omega in (part["omega"] / part["shift"].clip(lower=1)).dropna().unique():
         axes.axvline(omega, color=GREY, linestyle=":", linewidth=0.9)
         axes.annotate(f" ω = {omega:.4g}", (omega, 0.95), xycoords=("data", "axes fraction"), fontsize=8)
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
-    told = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
-    axes.set_title(told + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # of no line
+    title = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
+    axes.set_title(title + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # of no line
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
     _legend(figure, finite[finite["trials"] > 0], styles, {"the most that tCDP allows for α < ω": ALLOWED})
     return figure
@@ -160,8 +161,8 @@ def _law(part, styles):
         drawn = drawn[np.isfinite(drawn["simulated"])]  # infinite quantiles are off the axes
         left, right = drawn["simulated"] - drawn["lower"], drawn["upper"] - drawn["simulated"]
         whiskers = {"xerr": [left, right], "linestyle": "none", "capsize": 1.5}
-        axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **_mark(style))
-        axes.plot(curve["exact"], curve["at"], color=style["color"], linestyle=style["linestyle"])
+        axes.errorbar(drawn["simulated"], drawn["at"], **whiskers, **marks_of(style))
+        axes.plot(curve["exact"], curve["at"], **line_of(style))
     axes.set(xlabel="privacy loss l (nats)", ylabel="P[L ≤ l]", title="The law of the privacy loss" + _target(part))
     _legend(figure, part, styles, {})
     return figure
@@ -169,6 +170,6 @@ def _law(part, styles):
 
 def _legend(figure, part, styles, keys):
     """The series of `part`, what lines and markers are, and `keys` (label -> style)."""
-    found = {name: styles[name] for name in part["series"].unique()}
-    found |= {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}} | keys
-    figure.legend([line_key(**style) for style in found.values()], [*found], loc="outside lower center", ncols=2)
+    entries = {name: styles[name] for name in part["series"].unique()}
+    entries |= {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}} | keys
+    figure.legend([line_key(**style) for style in entries.values()], [*entries], loc="outside lower center", ncols=2)

@@ -14,7 +14,8 @@ from tcdp_sim.experiments.tightness.claims import (
     highest,
 )
 
-from tcdp_sim.report.plots import GREY, WRONG, line_key, new_figure, plain_log_axis, points, series_styles
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_looks, noise_styles
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points
 
 INFINITE = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 
@@ -24,7 +25,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     for given, name, draw in ((False, "theorem_17", _by_order_figure), (True, "corollary_18", _by_omega_figure)):
         part = table[(table["claim"] == COROLLARY) == given]
         for rho, rows in part.groupby("rho", sort=False):
-            yield name + f"_rho_{rho:.4g}" * (part["rho"].nunique() > 1), draw(rows, rho), rows
+            figure = captioned(draw(rows, rho), rows, "divergences in nats")
+            yield name + f"_rho_{rho:.4g}" * (part["rho"].nunique() > 1), figure, rows
 
 
 def _by_order_figure(part, rho):
@@ -32,15 +34,14 @@ def _by_order_figure(part, rho):
     axes = grid[0, 0]
     axes.fill_between([0, 1], 0.01, 1, color="#009E73", alpha=0.12, linewidth=0)
     named = {_series_name(row): rows for row, rows in _groups(part)}
-    styles = series_styles([(name, rows["claim"].iloc[0]) for name, rows in named.items()])
+    styles = noise_styles(_series_of(name, rows.iloc[0]) for name, rows in named.items())
     for name, rows in named.items():
         style, rows = styles[name], rows.sort_values("order")
         drawn, curve = rows[(rows["trials"] > 0) & np.isfinite(rows["ratio"])], rows[rows["trials"] == 0]
         omega, end = rows["omega"].iloc[0], rows["infinite_from"].iloc[0]
-        marks = {"color": style["color"], "marker": style["marker"]}
         x = drawn["order"] / omega
-        points(axes, x, drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **marks)
-        axes.plot(curve["order"] / omega, curve["ratio_exact"], color=style["color"], linestyle=style["linestyle"])
+        points(axes, x, drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **marks_of(style))
+        axes.plot(curve["order"] / omega, curve["ratio_exact"], **line_of(style))
         axes.plot([end / omega] * 2, [curve["ratio_exact"].iloc[-1], 10], **INFINITE | {"color": style["color"]})
     axes.axhline(1, color=GREY, linewidth=1.2)
     axes.annotate("claimed: at most 1 for α < ω", (0.03, 1.04), color=GREY, fontsize=8)
@@ -62,6 +63,11 @@ def _by_order_figure(part, rho):
 def _groups(part):
     for _, rows in part.groupby("noise_law", sort=False):
         yield rows.iloc[0], rows
+
+
+def _series_of(name, row) -> Series:
+    calibration = "paper" if row["claim"] == THEOREM else "tight"
+    return Series(name, row["claim"], "sinh_normal", calibration, name)
 
 
 def _series_name(row) -> str:
@@ -88,12 +94,13 @@ def _by_omega_figure(part, rho):
         if max(start, low) < end:
             axes.axvspan(max(start, low), end, color=colour, alpha=0.13, linewidth=0)
             axes.annotate(text, (np.sqrt(max(start, low) * end), 5.4), ha="center", va="top", fontsize=8)
-    axes.plot(curve["omega_sqrt_rho"], curve["worst"], color="#0072B2", label="exact, worst order below ω")
-    told = {"color": "#0072B2", "marker": "o", "label": "simulated at the highest order, 95% interval"}
-    points(axes, drawn["omega_sqrt_rho"], drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **told)
+    look = noise_looks([(COROLLARY, "sinh_normal", "paper")])[COROLLARY]
+    axes.plot(curve["omega_sqrt_rho"], curve["worst"], color=look["color"], label="exact, worst order below ω")
+    marks = look | {"label": "simulated at the highest order, 95% interval"}
+    points(axes, drawn["omega_sqrt_rho"], drawn["ratio"], drawn["ratio_lower"], drawn["ratio_upper"], **marks)
     axes.axhline(1, color=GREY, linewidth=1.2)
-    told = {"ha": "right", "color": GREY, "fontsize": 8}
-    axes.annotate("claimed: at most 1 ", (high, 1), (0, 3), textcoords="offset points", **told)
+    place = {"ha": "right", "color": GREY, "fontsize": 8}
+    axes.annotate("claimed: at most 1 ", (high, 1), (0, 3), textcoords="offset points", **place)
     if edge > low:
         axes.annotate(f"ω√ρ = {edge:.4f}", (edge, 1), (6, 6), textcoords="offset points", fontsize=8, color=WRONG)
     axes.set_xscale("log")

@@ -1,0 +1,81 @@
+"""Which colour, marker and dashes a series has."""
+
+import itertools
+
+import pytest
+from matplotlib.colors import to_rgb
+
+from tcdp_sim.report import looks
+from tcdp_sim.report.looks import Series, noise_looks, noise_styles, series_styles
+
+KNOWN = {
+    "laplace": ("laplace", "paper"),
+    "truncated_laplace": ("truncated_laplace", "paper"),
+    "gaussian": ("gaussian", "paper"),
+    "sinh_normal": ("sinh_normal", "paper"),
+    "sinh_normal_tight": ("sinh_normal", "tight"),
+}
+
+
+def test_a_noise_looks_the_same_beside_any_others():
+    whole = noise_looks((name, *about) for name, about in KNOWN.items())
+    for some in itertools.permutations(KNOWN, 2):
+        pair = noise_looks([("logistic", "logistic", "given"), *((name, *KNOWN[name]) for name in some)])
+        assert {name: pair[name] for name in some} == {name: whole[name] for name in some}
+    assert len({look["color"] for look in whole.values()}) == len({look["marker"] for look in whole.values()}) == 5
+
+
+def test_noises_of_others_take_what_is_left():
+    """A second of the same family and calibration, as one tuned to k, does too; up to 64 differ."""
+    strange = [(f"noise {i}", "strange", "given") for i in range(40)]
+    found = noise_looks(
+        [*strange, *((name, *about) for name, about in KNOWN.items()), ("tuned", "sinh_normal", "tight")]
+    )
+    assert len(found) == 46
+    assert len({tuple(look.values()) for look in found.values()}) == 46
+    assert found["gaussian"] == noise_looks([("gaussian", "gaussian", "paper")])["gaussian"]
+
+
+def test_variants_of_a_noise_share_its_marker_and_differ_in_shade_filling_and_dashes():
+    series = [Series(f"s {omega}", "s", "sinh_normal", "tight", f"{omega}") for omega in range(3)]
+    styles = noise_styles([Series("g", "gaussian", "gaussian", "paper"), *series])
+    own = [styles[one.label] for one in series]
+    assert {style["marker"] for style in own} == {noise_looks([("s", "sinh_normal", "tight")])["s"]["marker"]}
+    assert own[0]["color"] == noise_looks([("s", "sinh_normal", "tight")])["s"]["color"]
+    for name in ("color", "fillstyle", "linestyle"):
+        assert len({str(style[name]) for style in own}) == 3
+    brightness = [sum(to_rgb(style["color"])) for style in own]
+    assert brightness == sorted(brightness)
+
+
+def test_where_algorithms_are_compared_dashes_are_theirs():
+    series = [
+        Series(f"{noise} {algorithm} {omega}", noise, *KNOWN[noise], omega, algorithm)
+        for noise in ("gaussian", "sinh_normal")
+        for algorithm in ("a", "b")
+        for omega in ("1", "2")
+    ]
+    styles = noise_styles(series)
+    dashes = {one.algorithm: set() for one in series}
+    for one in series:
+        dashes[one.algorithm].add(str(styles[one.label]["linestyle"]))
+    assert all(len(patterns) == 1 for patterns in dashes.values())
+    assert dashes["a"] != dashes["b"]
+    assert len({(style["color"], str(style["linestyle"])) for style in styles.values()}) == len(series)
+
+
+def test_what_is_no_noise_has_a_colour_and_marker_a_series_and_dashes_a_kind():
+    series = [(f"{kind} {i}", kind) for kind in "abcde" for i in range(4)]
+    styles = series_styles([*series, *series])
+    assert list(styles) == [label for label, _ in series]
+    patterns = {}
+    for label, kind in series:
+        patterns.setdefault(kind, set()).add(str(styles[label]["linestyle"]))
+    assert all(len(found) == 1 for found in patterns.values())
+    assert len(set.union(*patterns.values())) == 5
+    assert len({(style["color"], style["marker"]) for style in styles.values()}) == len(series)
+
+
+@pytest.mark.parametrize("table", [looks.COLOURS, looks.MARKERS, looks.DASHES])
+def test_tables_of_colours_markers_and_dashes_repeat_nothing(table):
+    assert len({str(entry) for entry in table}) == len(table) == 8
