@@ -7,13 +7,21 @@ from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
 
+NOISES = {  # of the exact curves -> family and calibration
+    "Laplace": ("laplace", "paper"),
+    "Gaussian": ("gaussian", "paper"),
+    "sinh-normal": ("sinh_normal", "tight"),
+}
+
 
 def curves(part, rho):
     """(a) One panel for each sampling fraction."""
     fractions = np.sort(part["fraction"].unique())[::-1]
     figure, grid = new_figure(2, 2, 10, 7.6)
     names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
-    styles = series_styles([(name, name) for name in names])
+    dashes = series_styles([(name, name) for name in names])
+    looks = noise_styles(map(_curve_of, names))
+    styles = {name: looks[name] | {"linestyle": dashes[name]["linestyle"]} for name in names}
     for axes, s in zip(grid.flat, fractions):
         panel = part[part["fraction"] == s]
         for name, style in styles.items():
@@ -42,6 +50,12 @@ def curves(part, rho):
         fontsize=10,
     )
     return figure
+
+
+def _curve_of(name: str) -> Series:
+    """Exact curves are of a noise, and have its colour: "exact, Gaussian, other direction"."""
+    noise = name.split(", ")[1] if name.startswith("exact, ") else ""
+    return Series(name, noise, *NOISES[noise], variant=name) if noise else Series(name, algorithm=name)
 
 
 def profiles(part, rho):
