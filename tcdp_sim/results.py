@@ -21,7 +21,7 @@ from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import NORMAL
 from tcdp_sim.texts import write_csv
 
-MEND = "the command that ran it, without mode=draw, publishes it again from the journal"
+MEND = "the command that ran it publishes it again from the journal"
 UNSEEN = 3.6888794541139363  # -log(0.025)
 RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
 

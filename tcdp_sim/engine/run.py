@@ -147,8 +147,8 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
-    message = f"{error.message}; again, with its traceback: mode=replay cell={error.cell[:16]} index={error.chunk}"
-    return f"a chunk ended with an error: {message}; on_error=continue goes on with the other cells"
+    again = f"again, with its traceback: tcdp-sim replay {study.folder} cell={error.cell[:16]} index={error.chunk}"
+    return f"a chunk ended with an error: {error.message}; {again}; on_error=continue goes on with the other cells"
 
 
 def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:

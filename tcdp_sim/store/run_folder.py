@@ -9,7 +9,7 @@
       problems.csv        errors and warnings of the chunks of the latest run
       certificate.json    hashes of what the published results consist of
       contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
-      differences.csv     between cells that share random numbers; diff.csv: what the latest mode=diff found
+      differences.csv     between cells that share random numbers; diff.csv: what the latest `tcdp-sim diff` found
 
 A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
 the journal holds and however often the run was interrupted. Times and hosts stay out of it.
@@ -296,5 +296,5 @@ def open_run(study: Study) -> Run:
 def existing_run(study: Study) -> Run:
     """The folder of a run that has begun; UserError if there is none."""
     if not (study.folder / "run.json").exists():
-        raise UserError(f"{study.folder} holds no run; run the same command without mode first")
+        raise UserError(f"{study.folder} holds no run; run its study first")
     return open_run(study)

@@ -15,7 +15,7 @@ from tcdp_sim.summaries.estimates import mean
 def main(settings: Settings, console: Console) -> None:
     """Run chunk `index` of the cell whose id starts with `cell`; an error in it ends with its traceback.
 
-    For a debugger: `python -m pdb -c continue -m tcdp_sim mode=replay cell=... index=...`.
+    For a debugger: `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`.
     """
     study = prepare(settings)
     cell, index = _cell(study, settings.cell), settings.index

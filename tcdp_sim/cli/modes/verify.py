@@ -21,7 +21,7 @@ DIFFERENT = 1  # exit code
 SHARE = 5  # per cent: how many wrong chunks a sample is said to notice
 CHECKED = (("cell",), ("cell", "quantile"))  # dimensions of the published numbers that are looked at
 NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
-MEND = "the command that ran it, without mode, computes what is missing and certifies it again"
+MEND = "the command that ran it computes what is missing and certifies it again"
 
 
 def main(settings: Settings, console: Console) -> None:

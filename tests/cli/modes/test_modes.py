@@ -57,7 +57,7 @@ def test_status_of_a_finished_run(tiny, folder):
 
 
 def test_status_of_nothing(one_line):
-    assert "holds no run; run the same command without mode first" in one_line("mode=status")
+    assert "holds no run; run its study first" in one_line("mode=status")
 
 
 # Verify and replay

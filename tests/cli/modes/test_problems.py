@@ -52,7 +52,8 @@ def test_an_error_ends_the_run_and_the_next_one_goes_on(tiny, folder, failing):
     code, _, err = tiny(*SMALL)
     assert code == 1
     assert err.count("\n") == 1
-    assert "a chunk ended with an error: ArithmeticError: no luck; again, with its traceback: mode=replay cell=" in err
+    again = "again, with its traceback: tcdp-sim replay results/histogram cell="
+    assert f"a chunk ended with an error: ArithmeticError: no luck; {again}" in err
     assert not (folder / "results.zarr").exists()
     (error,) = (row for row in listed(folder) if row["kind"] == ERROR)
     assert error["chunk"] == "1"
