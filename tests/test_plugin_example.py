@@ -25,7 +25,7 @@ def run(*command, cwd, code=0, **environment):
 def python(tmp_path_factory):
     """The interpreter of a fresh environment: this one's libraries, and the plug-in installed as anybody would."""
     home = tmp_path_factory.mktemp("plugin")
-    run(sys.executable, "-m", "venv", str(home / "env"), cwd=home)
+    run(sys.executable, "-m", "venv", "--without-pip", str(home / "env"), cwd=home)  # its own setuptools may be old
     python = home / "env" / "bin" / "python"
     site = Path(run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=home).strip())
     shared = [path for path in sys.path if path.endswith("site-packages")]
@@ -35,7 +35,8 @@ def python(tmp_path_factory):
         if path.is_file() and "__pycache__" not in path.parts:
             (source / path.relative_to(EXAMPLE)).parent.mkdir(parents=True, exist_ok=True)
             (source / path.relative_to(EXAMPLE)).write_bytes(path.read_bytes())
-    run(str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", str(source), cwd=home)
+    pip = (sys.executable, "-m", "pip", "--python", str(python))
+    run(*pip, "install", "-q", "--no-deps", "--no-build-isolation", str(source), cwd=home)
     return str(python)
 
 

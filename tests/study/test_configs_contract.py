@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 import tcdp_sim
 from tcdp_sim import experiments, registry
 from tcdp_sim.calibration import METHODS
+from tcdp_sim.cli.commands import COMMANDS
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms import MECHANISMS
@@ -144,11 +145,11 @@ def test_who_adds_a_block_without_a_plus_is_told_of_it(command, words):
 
 def test_the_sweeps_of_the_readme_are_planned(command):
     """Each cheap: one noise."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    lines = [line.split(" #")[0] for line in readme.splitlines() if line.startswith("    tcdp-sim ")]
-    others = ("--help", "data=csv", "cheat-sheet", "trials=+")
-    commands = [shlex.split(line)[1:] for line in lines if not any(word in line for word in others)]
-    assert len(commands) >= 5
+    text = "".join((ROOT / page).read_text("utf-8") for page in ("README.md", "docs/studies.md"))
+    lines = [line.split(" #")[0] for line in text.splitlines() if line.startswith("    tcdp-sim ")]
+    others = ("data=csv", "trials=+", "cluster=", *(f"tcdp-sim {name} " for name in (*COMMANDS, "cheat-sheet", "list")))
+    commands = [shlex.split(line)[1:] for line in lines if not any(word in f"{line} " for word in others)]
+    assert len(commands) >= 6
     assert any("also" in word for words in commands for word in words)
     for words in commands:
         code, out, err = command(*words, "mode=plan", "cluster=serial", "sweep.noise=gaussian")
