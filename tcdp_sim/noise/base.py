@@ -113,6 +113,14 @@ class Noise(ABC):
             return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property
+    def bounded_slope(self) -> bool:
+        """Whether the log density is known to have no infinite slope where it is finite, as no log-concave one has.
+
+        At a cusp (exp(-|x|^p), p < 1, at 0) a grid made for the tails sees too little, and bounds would be false.
+        """
+        return self.log_concave
+
+    @property
     def gives_loss(self) -> bool:
         """Whether `privacy_loss` is its own, good to its last digits, and not the difference of log densities."""
         return type(self).privacy_loss is not Noise.privacy_loss
@@ -135,8 +143,8 @@ class Noise(ABC):
     def largest_loss(self, shift: float) -> float:
         """The supremum of |privacy loss| in nats, shift > 0; NaN where it is not known in closed form.
 
-        A noise that knows it, gives its loss and states `max_order` exactly has its divergences by quadrature from
-        these; that of others goes through `exact.mixture_divergences`, which assumes less.
+        A noise that knows it, gives its loss, has a `bounded_slope` and states `max_order` exactly has its divergences
+        by quadrature from these; that of others goes through `exact.mixture_divergences`, which assumes less.
         """
         return np.nan
 

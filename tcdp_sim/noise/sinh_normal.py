@@ -26,6 +26,7 @@ class SinhNormal(Noise):
     scale: float
     knee: float
     family = "sinh_normal"
+    bounded_slope = True  # its log density is analytic
     depends_on = ("rho", "omega")
     guarantees = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
     log_concave_if = "knee >= scale"
