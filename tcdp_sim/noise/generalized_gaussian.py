@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gamma, gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
+from scipy.special import gamma, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from tcdp_sim.errors import real
 from tcdp_sim.noise.base import Noise, Reals
