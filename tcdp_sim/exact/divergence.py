@@ -1,7 +1,7 @@
 """Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
 
 The closed form of a noise that has one (`Noise.closed_renyi`), else quadrature from its log density and loss; a noise
-that does not know its largest loss is taken as a mixture of one (`mixture_divergences`).
+that does not know its largest loss, or has a cusp, is taken as a mixture of one (`mixture_divergences`).
 With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 into the mean of the non-negative
 e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
 """
@@ -39,7 +39,7 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
         bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
-    elif np.isnan(noise.largest_loss(size)) or not noise.gives_loss:
+    elif np.isnan(noise.largest_loss(size)) or not noise.gives_loss or noise.has_cusp:
         bounds = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
         largest = max_order(noise, size)

@@ -113,6 +113,11 @@ class Noise(ABC):
             return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property
+    def has_cusp(self) -> bool:
+        """Whether the density has an infinite slope somewhere: divergences then need a grid that closes in on it."""
+        return False
+
+    @property
     def gives_loss(self) -> bool:
         """Whether `privacy_loss` is its own, good to its last digits, and not the difference of log densities."""
         return type(self).privacy_loss is not Noise.privacy_loss
@@ -135,8 +140,8 @@ class Noise(ABC):
     def largest_loss(self, shift: float) -> float:
         """The supremum of |privacy loss| in nats, shift > 0; NaN where it is not known in closed form.
 
-        A noise that knows it, gives its loss and states `max_order` exactly has its divergences by quadrature from
-        these; that of others goes through `exact.mixture_divergences`, which assumes less.
+        A noise that knows it, gives its loss, states `max_order` exactly and has no cusp has its divergences by
+        quadrature from these; that of others goes through `exact.mixture_divergences`, which assumes less.
         """
         return np.nan
 

@@ -47,6 +47,10 @@ class GeneralizedGaussian(Noise):
     def log_concave(self) -> bool:
         return bool(np.all(np.equal(self.power, 1)))
 
+    @property
+    def has_cusp(self) -> bool:
+        return not self.log_concave
+
     def logpdf(self, x: ArrayLike) -> Reals:
         return -self._w(x) - np.log(2 * np.multiply(self.scale, gamma(1 + 1 / np.asarray(self.power))))
 
@@ -123,10 +127,9 @@ def _log_upper(shape: Reals, w: Reals) -> Reals:
     """log Q(shape, w), the regularised upper incomplete gamma function, w >= 0."""
     with np.errstate(divide="ignore"):
         near = np.log(gammaincc(shape, np.minimum(w, _FAR)))
-        w = np.maximum(w, _FAR)
-        far = (shape - 1) * np.log(w) - w - gammaln(shape) + np.log(_series(shape, w))
-    far = np.where(np.isposinf(w), -np.inf, far)
-    return np.where(w > _FAR, far, near)
+    u = np.where(np.isposinf(w), _FAR, np.maximum(w, _FAR))
+    far = (shape - 1) * np.log(u) - u - gammaln(shape) + np.log(_series(shape, u))
+    return np.where(np.isposinf(w), -np.inf, np.where(u > _FAR, far, near))
 
 
 def _series(shape: Reals, w: Reals) -> Reals:
@@ -144,7 +147,7 @@ def _inverse_log_upper(shape: Reals, log_q: NDArray[np.float64]) -> NDArray[np.f
     """The w with log Q(shape, w) = log_q, for log_q below -400, by Newton's method; inf at -inf."""
     goal = np.maximum(log_q, -1e300)
     w = -goal + np.maximum(0.0, (shape - 1) * np.log(-goal) - gammaln(shape))
-    for _ in range(_STEPS):  # d log Q / dw = -1 / (w-dependent Mills ratio), which is near -1
+    for _ in range(_STEPS):  # the slope of log Q is -1 / _mills
         w = w + (_log_upper(shape, w) - goal) * _mills(shape, w)
     return np.where(np.isneginf(log_q), np.inf, w)
 
