@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -68,7 +68,7 @@ class ExponentialPolylogarithmic(Noise):
 
     def logpdf(self, x: ArrayLike) -> Reals:
         size = np.log(2 * self.scale * self.offset)
-        return -self._rise(0.0, self._w(x)) - size - self._log_mass()
+        return -self._rise(0.0, self._w(x)) - size - self._log_mass
 
     def sf(self, x: ArrayLike) -> Reals:
         return np.exp(self.logsf(x))
@@ -107,7 +107,7 @@ class ExponentialPolylogarithmic(Noise):
         rest = _log_integral(lambda w, step: self._climb(w, step, 3.0), np.array(mode), 0.0, np.inf, weighted=True)
         log_square = self._climb(0.0, mode, 3.0) + rest
         with np.errstate(over="ignore"):
-            return float(np.exp(log_square - self._log_mass() + 2 * np.log(unit)))
+            return float(np.exp(log_square - self._log_mass + 2 * np.log(unit)))
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
@@ -173,6 +173,7 @@ class ExponentialPolylogarithmic(Noise):
         peak = np.clip(self._mode(), low, high)
         return self._climb(0.0, peak) + _log_integral(self._climb, peak, low, high)
 
+    @cached_property
     def _log_mass(self) -> float:
         """log of that integral over w > 0."""
         return -float(np.log(self.rate - 1)) if self.power == 1 else float(self._log_between(np.array(0.0), np.inf))
@@ -180,7 +181,7 @@ class ExponentialPolylogarithmic(Noise):
     def _log_parts(self, w: Floats) -> tuple[Floats, Floats]:
         """log P[W < w], log P[W > w]: good to their last digits where they are below log(1/2)."""
         beyond = np.isposinf(w)
-        inside, mass = np.where(beyond, 0.0, w), self._log_mass()
+        inside, mass = np.where(beyond, 0.0, w), self._log_mass
         central = self._log_between(np.zeros_like(inside), inside) - mass
         outer = self._log_between(inside, np.inf) - mass
         return np.where(beyond, 0.0, central), np.where(beyond, -np.inf, outer)
@@ -200,7 +201,7 @@ class ExponentialPolylogarithmic(Noise):
 
     def _w_within(self, log_p: Floats) -> Floats:
         """The w with log P[W < w] = log_p. The log is concave: Newton's method stays below w once it is there."""
-        mass, mode = self._log_mass(), self._mode()
+        mass, mode = self._log_mass, self._mode()
         w = np.exp(log_p + mass - self._climb(0.0, mode))  # the density is nowhere higher than at the mode
         for _ in range(_STEPS):
             log_mass = self._log_between(np.zeros_like(w), w)
@@ -212,7 +213,7 @@ class ExponentialPolylogarithmic(Noise):
 
     def _w_outside(self, log_p: Floats) -> Floats:
         """The w with log P[W > w] = log_p. The log is concave: Newton's method stays above w once it is there."""
-        mass, mode = self._log_mass(), self._mode()
+        mass, mode = self._log_mass, self._mode()
         w = mode + _reach(lambda r: -self._climb(mode, r), -log_p, np.inf)  # P[W > mode + r] <= e^climb(mode, r)
         for _ in range(_STEPS):
             log_tail = self._log_between(w, np.inf)
@@ -236,7 +237,7 @@ class ExponentialPolylogarithmic(Noise):
 
     def _draw_by_rejection(self, rng: np.random.Generator, count: int) -> Floats:
         """From a flat cap at the mode and two tangents of the log density, thinned; the tails are exponential draws."""
-        mode, (left, left_mean), (right, right_mean) = self._mode(), self._tangent(-1.0), self._tangent(1.0)
+        mode, ((left, left_mean), (right, right_mean)) = self._mode(), self._tangents
         w, done = np.empty(count), 0
         while done < count:
             size = (count - done) * 5 // 4 + 16  # four draws of five are kept, or more
@@ -253,6 +254,11 @@ class ExponentialPolylogarithmic(Noise):
             done += new.size
         return w
 
+    @cached_property
+    def _tangents(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Those on the left and on the right of the mode."""
+        return self._tangent(-1.0), self._tangent(1.0)
+
     def _tangent(self, side: float) -> tuple[float, float]:
         """How far from the mode a tangent on that side meets the height of the mode, and 1 / |its slope|.
 
@@ -265,7 +271,7 @@ class ExponentialPolylogarithmic(Noise):
             with np.errstate(over="ignore"):
                 return -side * self._slope(mode + side * r) * r
 
-        if most == 0 or growth(np.float64(most)) < 1:
+        if most == 0 or growth(np.array(most)) < 1:
             return mode, 0.0
         r = float(_reach(growth, np.array(1.0), most))
         mean = -side / float(self._slope(mode + side * r))
@@ -294,7 +300,11 @@ def _log_integral(
     x, weights = _unit_panels()
     total = np.zeros(peak.shape)
     for side, most in ((-1.0, peak - low), (1.0, high - peak)):
-        far = _reach(lambda r, side=side: -climb(peak, side * r), np.full(peak.shape, _DROP), most)
+
+        def fall(r: Floats, side: float = side) -> Reals:
+            return -climb(peak, side * r)
+
+        far = _reach(fall, np.full(peak.shape, _DROP), most)
         step = side * far[..., None] * x
         height = np.exp(climb(peak[..., None], step))
         if weighted:
