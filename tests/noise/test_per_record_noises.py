@@ -284,11 +284,12 @@ def test_fill_is_sample(noise, shape):
 
 @pytest.mark.parametrize("noise", POLYLOGS, ids=repr)
 def test_rejection_has_the_same_law(noise):
-    """Also of power 2, which is drawn otherwise; half of the draws beyond the median, a thousandth beyond 1e-3."""
-    w = noise._draw_by_rejection(rng(5), DRAWS)
+    """Also of power 2, which is drawn otherwise: 64 classes as likely as each other, and one of a thousandth."""
+    w = noise._draw_by_rejection(rng(5), 10 * DRAWS)
     size = noise.scale * noise.offset * np.expm1(w)
-    assert stats.kstest(1 - 2 * noise.sf(size), "uniform").pvalue > ALPHA
-    assert stats.binomtest(int((size > noise.isf(5e-4)).sum()), DRAWS, 1e-3).pvalue > ALPHA
+    counts = np.bincount(np.searchsorted(noise.isf(np.linspace(0.5, 0, 65)[1:-1]), size), minlength=64)
+    assert stats.chisquare(counts).pvalue > ALPHA
+    assert stats.binomtest(int((size > noise.isf(5e-4)).sum()), 10 * DRAWS, 1e-3).pvalue > ALPHA
 
 
 class LongExponentials:
