@@ -21,6 +21,7 @@ _CONVERGED = 1e-14  # relative; the step that was that small has been made
 _LOG_RANGE, _HALVINGS = 690.0, 26  # of distances from e^-690 to e^690, by bisection of their logs
 _ROUNDING = 1e-12  # of offset = e^(power - 1), as math.e**2 < math.exp(2)
 _FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no floats
+_CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
 _LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
 
 Floats = NDArray[np.float64]
@@ -104,6 +105,8 @@ class ExponentialPolylogarithmic(Noise):
         if self.power == 1:
             return 2 * unit * unit / ((self.rate - 2) * (self.rate - 3)) if self.rate > 3 else np.inf
         mode = self._mode(3.0)  # the square is e^(2w) (1 - e^-w)^2 times unit^2
+        if mode > _CERTAINLY_INFINITE:
+            return np.inf
         rest = _log_integral(lambda w, step: self._climb(w, step, 3.0), np.array(mode), 0.0, np.inf, weighted=True)
         log_square = self._climb(0.0, mode, 3.0) + rest
         with np.errstate(over="ignore"):
@@ -152,7 +155,7 @@ class ExponentialPolylogarithmic(Noise):
         if self.power == 1:
             return self.rate * step
         at = self._l + w
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", divide="ignore"):  # step / at = -1 where a far mode makes the offset vanish
             return self.rate * at**self.power * np.expm1(self.power * np.log1p(step / at))
 
     def _climb(self, w: Reals, step: Reals, tilt: float = 1.0) -> Reals:

@@ -193,6 +193,8 @@ def test_power_two_is_a_normal_tail_in_the_log(noise):
 
 def test_a_variance_beyond_the_floats_is_infinite():
     assert ExponentialPolylogarithmic(1, 2, math.e, 2e-3).var() == np.inf
+    assert ExponentialPolylogarithmic(1, 1.01, 1.02, 1.5).var() == np.inf
+    assert ExponentialPolylogarithmic(1, 1.001, 1.02, 1.5).var() == np.inf
     assert GeneralizedGaussian(1e200, 0.5).var() == np.inf
     assert WITHOUT_MOMENTS.isf(1e-300) == np.inf
 
