@@ -27,6 +27,8 @@ EXAMPLES = {
         SinhNormal(1e-3, 1e3),
     ),
 }
+# Noises that no name alone calibrates; their tests are test_per_record_noises.py.
+PER_RECORD = {"generalized_gaussian", "exponential_polylogarithmic"}
 ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.

@@ -1,0 +1,336 @@
+"""Exponential polylogarithmic noise: its privacy loss grows as a power of the log of a record's influence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtri_exp
+
+from tcdp_sim.errors import scalar
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.laplace import difference_of_sizes
+from tcdp_sim.privacy.definitions import Guarantee
+
+_DROP = 45.0  # e^-45 of a log-concave integrand's height: what lies further out is not integrated
+_PANELS, _NODES = 8, 20  # on either side of the peak; 20 points see e^-6 per panel to their last digits
+_STEPS = 100  # of Newton's method at most; it comes from one side, and needs about ten
+_CONVERGED = 1e-14  # relative; the step that was that small has been made
+_LOG_RANGE, _HALVINGS = 690.0, 26  # of distances from e^-690 to e^690, by bisection of their logs
+_ROUNDING = 1e-12  # of offset = e^(power - 1), as math.e**2 < math.exp(2)
+_FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no floats
+_CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
+_LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialPolylogarithmic(Noise):
+    """Density proportional to exp(-rate log(|x| / scale + offset)^power); scale > 0 in counts, rate > 0 in nats.
+
+    Valid: power = 1 with rate > 1 and offset > 0, or power > 1 with offset >= e^(power - 1). Each parameter is one
+    number, no array. A record of influence t, in counts, loses at most
+    rate (log(t / scale + offset)^power - log(offset)^power) nats. The log density is never concave.
+    The variance is inf for power 1 and rate <= 3; quantiles beyond the largest float are inf.
+    ValueError outside of the ranges. Source: Finley et al. 2024, Section 5, Table 3 with its variances corrected.
+    """
+
+    # Everything happens in W = log(1 + |Z| / (scale offset)), whose density is proportional to e^(W - rise(W)),
+    # rise(w) = rate ((l + w)^power - l^power), l = log(offset): log-concave, whatever the noise's own tails are.
+
+    scale: float
+    power: float
+    offset: float
+    rate: float
+    family = "exponential_polylogarithmic"
+    guarantees = "none by a name alone: its power, offset and rate have to be given as well"
+    log_concave_if = "never"
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "power", "offset", "rate"):
+            self._freeze(**{name: scalar(name, getattr(self, name), 0)})
+        _refuse_bad_power(self.power, self.rate)
+        if self.power == 1:
+            return
+        least = np.exp(self.power - 1)
+        if self._l <= 0 or self.offset < least * (1 - _ROUNDING):
+            raise ValueError(
+                f"offset = {self.offset:g} is not valid; valid: offset >= e^(power - 1) = {least:.6g} at power = "
+                f"{self.power:g} (below, the loss is larger than its formula says)"
+            )
+        if not (np.isfinite(self.rate * self._l**self.power) and self._mode() < _FURTHEST):
+            raise ValueError(
+                f"rate = {self.rate:g} is not valid; valid: a rate at which log density and median are floats, "
+                f"at power = {self.power:g} and offset = {self.offset:g}"
+            )
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        size = np.log(2 * self.scale * self.offset)
+        return -self._rise(0.0, self._w(x)) - size - self._log_mass
+
+    def sf(self, x: ArrayLike) -> Reals:
+        return np.exp(self.logsf(x))
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        w = np.asarray(self._w(x))
+        if self.power == 1:
+            log_tail = -(self.rate - 1) * w - np.log(2)
+            return np.where(np.less(x, 0), np.log1p(-0.5 * np.exp(-(self.rate - 1) * w)), log_tail)[()]
+        central, log_tail = self._log_parts(w)  # of |Z|: the mass up to w, and the mass beyond
+        near = central < -np.log(2)
+        below = np.where(near, 0.5 * np.exp(central), -0.5 * np.expm1(log_tail))  # P[0 < Z < |x|]
+        log_tail = np.where(near, np.log(0.5 - np.minimum(below, 0.25)), log_tail - np.log(2))
+        lower = np.where(near, np.log(0.5 + below), np.log1p(-np.exp(log_tail)))
+        return np.where(np.less(x, 0), lower, log_tail)[()]
+
+    def isf(self, p: ArrayLike) -> Reals:
+        p = np.asarray(p, dtype=np.float64)
+        small = np.minimum(p, 1 - p)  # 1 - p is exact for p >= 1/2
+        valid = (p >= 0) & (p <= 1)
+        small = np.where(valid, small, 0.5)
+        with np.errstate(divide="ignore"):
+            size = self._size_beyond(np.log(2 * small), np.log1p(-2 * small))
+        return np.where(valid, np.where(p > 0.5, -size, size), np.nan)[()]
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        log_p = np.asarray(log_p, dtype=np.float64)
+        deep = np.minimum(log_p, -1.0) + np.log(2)
+        return np.where(log_p < -1, self._size_beyond(deep, np.log1p(-np.exp(deep))), self.isf(np.exp(log_p)))[()]
+
+    def var(self) -> Reals:
+        unit = self.scale * self.offset
+        if self.power == 1:
+            return 2 * unit * unit / ((self.rate - 2) * (self.rate - 3)) if self.rate > 3 else np.inf
+        mode = self._mode(3.0)  # the square is e^(2w) (1 - e^-w)^2 times unit^2
+        if mode > _CERTAINLY_INFINITE:
+            return np.inf
+        rest = _log_integral(lambda w, step: self._climb(w, step, 3.0), np.array(mode), 0.0, np.inf, weighted=True)
+        log_square = self._climb(0.0, mode, 3.0) + rest
+        with np.errstate(over="ignore"):
+            return float(np.exp(log_square - self._log_mass + 2 * np.log(unit)))
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        shape = np.empty(() if size is None else size).shape
+        count = int(np.prod(shape))
+        w = self._draw_w(rng, count).reshape(shape)
+        with np.errstate(over="ignore"):
+            return (self.scale * self.offset * np.copysign(np.expm1(w), rng.random(shape) - 0.5))[()]
+
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        # rise at the further centre over that at the nearer one, which does not cancel.
+        y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
+        further = difference_of_sizes(y, shift)
+        gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))
+        unit = self.scale * self.offset
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = self._rise(self._w(near), np.log1p(gap / (near + unit)))
+            loss = np.where(np.isinf(near), 0.0, loss)
+            return np.where(gap == 0, 0.0 * further, np.copysign(loss, further))[()]
+
+    def largest_loss(self, shift: float) -> float:
+        return float(self._rise(0.0, self._w(shift)))
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone: calibration would have to choose a shape."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, scale=self.scale * factor)
+
+    # The law of W
+
+    @property
+    def _l(self) -> float:
+        return float(np.log(self.offset))
+
+    def _w(self, x: ArrayLike) -> Reals:
+        return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
+
+    def _rise(self, w: Reals, step: Reals) -> Reals:
+        """rate ((l + w + step)^power - (l + w)^power) in nats, to its last digits also for a small step."""
+        if self.power == 1:
+            return self.rate * step
+        at = self._l + w
+        with np.errstate(over="ignore", divide="ignore"):  # step / at = -1 where a far mode makes the offset vanish
+            return self.rate * at**self.power * np.expm1(self.power * np.log1p(step / at))
+
+    def _climb(self, w: Reals, step: Reals, tilt: float = 1.0) -> Reals:
+        """By how much tilt w - rise(w) grows from w to w + step."""
+        return tilt * step - self._rise(w, step)
+
+    def _slope(self, w: Reals) -> Reals:
+        """The slope of w - rise(w)."""
+        return 1 - self.rate * self.power * (self._l + w) ** (self.power - 1)
+
+    def _mode(self, tilt: float = 1.0) -> float:
+        """The largest point of tilt w - rise(w) on w >= 0, for power > 1."""
+        with np.errstate(over="ignore"):
+            return max(0.0, float(np.float64(tilt / (self.rate * self.power)) ** (1 / (self.power - 1))) - self._l)
+
+    def _log_between(self, low: Reals, high: Reals) -> Reals:
+        """log of the integral of e^(w - rise(w)) over low < w < high, for power > 1."""
+        peak = np.clip(self._mode(), low, high)
+        return self._climb(0.0, peak) + _log_integral(self._climb, peak, low, high)
+
+    @cached_property
+    def _log_mass(self) -> float:
+        """log of that integral over w > 0."""
+        return -float(np.log(self.rate - 1)) if self.power == 1 else float(self._log_between(np.array(0.0), np.inf))
+
+    def _log_parts(self, w: Floats) -> tuple[Floats, Floats]:
+        """log P[W < w], log P[W > w]: good to their last digits where they are below log(1/2)."""
+        beyond = np.isposinf(w)
+        inside, mass = np.where(beyond, 0.0, w), self._log_mass
+        central = self._log_between(np.zeros_like(inside), inside) - mass
+        outer = self._log_between(inside, np.inf) - mass
+        return np.where(beyond, 0.0, central), np.where(beyond, -np.inf, outer)
+
+    def _size_beyond(self, log_outer: Floats, log_central: Floats) -> Floats:
+        """The z with P[|Z| > z] = e^log_outer, P[|Z| < z] = e^log_central; inf if it is no float."""
+        near = log_central < -np.log(2)
+        if self.power == 1:
+            with np.errstate(divide="ignore"):
+                w = -np.where(near, np.log1p(-np.exp(log_central)), log_outer) / (self.rate - 1)
+        else:
+            w = np.where(np.isneginf(log_outer), np.inf, 0.0)
+            inner, outer = near & ~np.isneginf(log_central), ~near & ~np.isneginf(log_outer)
+            w[inner], w[outer] = self._w_within(log_central[inner]), self._w_outside(log_outer[outer])
+        with np.errstate(over="ignore"):
+            return self.scale * self.offset * np.expm1(w)
+
+    def _w_within(self, log_p: Floats) -> Floats:
+        """The w with log P[W < w] = log_p. The log is concave: Newton's method stays below w once it is there."""
+        mass, mode = self._log_mass, self._mode()
+        w = np.exp(log_p + mass - self._climb(0.0, mode))  # the density is nowhere higher than at the mode
+        for _ in range(_STEPS):
+            log_mass = self._log_between(np.zeros_like(w), w)
+            step = (log_p + mass - log_mass) * np.exp(log_mass - self._climb(0.0, w))
+            w = w + step
+            if (np.abs(step) <= _CONVERGED * w).all():
+                break
+        return w
+
+    def _w_outside(self, log_p: Floats) -> Floats:
+        """The w with log P[W > w] = log_p. The log is concave: Newton's method stays above w once it is there."""
+        mass, mode = self._log_mass, self._mode()
+        w = mode + _reach(lambda r: -self._climb(mode, r), -log_p, np.inf)  # P[W > mode + r] <= e^climb(mode, r)
+        for _ in range(_STEPS):
+            log_tail = self._log_between(w, np.inf)
+            step = (log_tail - mass - log_p) * np.exp(log_tail - self._climb(0.0, w))
+            w = np.maximum(w + step, 0.0)
+            if (np.abs(step) <= _CONVERGED * w).all():
+                break
+        return w
+
+    # Draws of W
+
+    def _draw_w(self, rng: np.random.Generator, count: int) -> Floats:
+        if self.power == 1:
+            return rng.standard_exponential(count) / (self.rate - 1)
+        width = np.sqrt(2 * self.rate)
+        start = width * self._l - 1 / width
+        if self.power == 2 and start < _LARGEST_START:  # a normal variable given that it exceeds `start`
+            normal = -ndtri_exp(log_ndtr(-start) - rng.standard_exponential(count))
+            return np.maximum(normal - start, 0.0) / width
+        return self._draw_by_rejection(rng, count)
+
+    def _draw_by_rejection(self, rng: np.random.Generator, count: int) -> Floats:
+        """From a flat cap at the mode and two tangents of the log density, thinned; the tails are exponential draws."""
+        mode, ((left, left_mean), (right, right_mean)) = self._mode(), self._tangents
+        w, done = np.empty(count), 0
+        while done < count:
+            size = (count - done) * 5 // 4 + 16  # four draws of five are kept, or more
+            place = (left + right + right_mean + left_mean) * rng.random(size) - left
+            excess = rng.standard_exponential(size)
+            above = right + right_mean
+            step = np.where(place < right, place, np.where(place < above, right + right_mean * excess, 0.0))
+            step = np.where(place < above, step, -left - left_mean * excess)
+            height = np.where(place < right, 0.0, -excess)
+            inside = step >= -mode
+            kept = inside & (rng.standard_exponential(size) >= height - self._climb(mode, np.maximum(step, -mode)))
+            new = step[kept][: count - done]
+            w[done : done + new.size] = mode + new
+            done += new.size
+        return w
+
+    @cached_property
+    def _tangents(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Those on the left and on the right of the mode."""
+        return self._tangent(-1.0), self._tangent(1.0)
+
+    def _tangent(self, side: float) -> tuple[float, float]:
+        """How far from the mode a tangent on that side meets the height of the mode, and 1 / |its slope|.
+
+        It touches where |slope| times distance from the mode is 1. On the left it may not be needed: (mode, 0).
+        """
+        mode = self._mode()
+        most = np.inf if side > 0 else mode
+
+        def growth(r: Floats) -> Floats:
+            with np.errstate(over="ignore"):
+                return -side * self._slope(mode + side * r) * r
+
+        if most == 0 or growth(np.array(most)) < 1:
+            return mode, 0.0
+        r = float(_reach(growth, np.array(1.0), most))
+        mean = -side / float(self._slope(mode + side * r))
+        return r + float(self._climb(mode, side * r)) * mean, mean
+
+
+def _refuse_bad_power(power: float, rate: float) -> None:
+    """Raise ValueError for a density that has no finite integral."""
+    if power < 1:
+        raise ValueError(
+            f"power = {power:g} is not valid; valid: power >= 1 (below, the density has no finite integral)"
+        )
+    if power == 1 and rate <= 1:
+        raise ValueError(
+            f"rate = {rate:g} is not valid; valid: rate > 1 at power = 1 (the density has no finite integral)"
+        )
+
+
+def _log_integral(
+    climb: Callable[[Reals, Reals], Reals], peak: Floats, low: Reals, high: Reals, weighted: bool = False
+) -> Floats:
+    """log of the integral over low < w < high of e^climb(peak, w - peak), times (1 - e^-w)^2 if `weighted`.
+
+    climb(peak, .) is concave, 0 at 0, and largest there on that range; low and high broadcast with peak.
+    """
+    x, weights = _unit_panels()
+    total = np.zeros(peak.shape)
+    for side, most in ((-1.0, peak - low), (1.0, high - peak)):
+
+        def fall(r: Floats, side: float = side) -> Reals:
+            return -climb(peak, side * r)
+
+        far = _reach(fall, np.full(peak.shape, _DROP), most)
+        step = side * far[..., None] * x
+        height = np.exp(climb(peak[..., None], step))
+        if weighted:
+            height = height * np.expm1(-(peak[..., None] + step)) ** 2
+        total = total + far * (height @ weights)
+    with np.errstate(divide="ignore"):
+        return np.log(total)
+
+
+def _reach(growth: Callable[[Floats], Reals], goal: Floats, most: Reals) -> Floats:
+    """The r <= most at which an increasing function, zero at 0, gets to `goal`, to 1e-5; `most` if it does not."""
+    low, high = np.full(goal.shape, -_LOG_RANGE), np.full(goal.shape, _LOG_RANGE)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        r = np.exp(middle)
+        below = (r < most) & (np.asarray(growth(np.minimum(r, most))) < goal)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.minimum(np.exp(high), most)
+
+
+@cache
+def _unit_panels() -> tuple[Floats, Floats]:
+    """Gauss-Legendre points and weights of panels that fill [0, 1]."""
+    x, weights = np.polynomial.legendre.leggauss(_NODES)
+    starts = np.arange(_PANELS)[:, None]
+    return ((starts + (x + 1) / 2) / _PANELS).ravel(), np.tile(weights / (2 * _PANELS), _PANELS)

@@ -1,0 +1,153 @@
+"""Generalised Gaussian noise of power at most one: its privacy loss grows as a power of a record's influence."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gamma, gammaincc, gammainccinv, gammaincinv, gammaln
+
+from tcdp_sim.errors import real
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.laplace import difference_of_sizes
+from tcdp_sim.privacy.definitions import Guarantee
+
+LEAST_POWER = 0.02  # below, the variance of unit scale is no longer a float
+_FAR = 600.0  # from here on the tail's series has converged, and e^-w is still a float
+_TERMS = 80  # of that series, whose ratio is at most 1 / (LEAST_POWER _FAR)
+_STEPS = 12  # Newton's method for quantiles, which starts within a few units
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedGaussian(Noise):
+    """Density proportional to exp(-(|x| / scale)^power); scale > 0 in counts, 0.02 <= power <= 1 (1: Laplace).
+
+    A record of influence t, in counts, loses at most (t / scale)^power nats. Above power 1 the loss has no bound.
+    All moments are finite. The log density is not concave below power 1: at 0 it has a vertical cusp.
+    ValueError outside of the ranges. Source: Finley et al. 2024, Corollary 5.6, without its power 0.
+    """
+
+    scale: float
+    power: float
+    family = "generalized_gaussian"
+    guarantees = "none by a name alone: its power has to be given as well"
+    log_concave_if = "power = 1"
+
+    def __post_init__(self) -> None:
+        power = real("power", self.power, 0)
+        wrong = np.asarray(power)[(np.asarray(power) < LEAST_POWER) | (np.asarray(power) > 1)]
+        if wrong.size:
+            raise ValueError(
+                f"power = {wrong.flat[0]:g} is not valid; valid: {LEAST_POWER} <= power <= 1 "
+                "(above 1 the privacy loss has no bound, below 0.02 the variance is no float)"
+            )
+        self._freeze(scale=real("scale", self.scale, 0), power=power)
+
+    @property
+    def log_concave(self) -> bool:
+        return bool(np.all(np.equal(self.power, 1)))
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        return -self._w(x) - np.log(2 * np.multiply(self.scale, gamma(1 + 1 / np.asarray(self.power))))
+
+    def sf(self, x: ArrayLike) -> Reals:
+        tail = 0.5 * gammaincc(1 / np.asarray(self.power), self._w(x))
+        return np.where(np.less(x, 0), 1 - tail, tail)[()]
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        log_tail = _log_upper(1 / np.asarray(self.power), self._w(x)) - np.log(2)
+        return np.where(np.less(x, 0), np.log1p(-np.exp(log_tail)), log_tail)[()]
+
+    def isf(self, p: ArrayLike) -> Reals:
+        p = np.asarray(p, dtype=np.float64)
+        shape, small = 1 / np.asarray(self.power), np.minimum(p, 1 - p)  # 1 - p is exact for p >= 1/2
+        small = np.where((p >= 0) & (p <= 1), small, np.nan)
+        with np.errstate(divide="ignore", over="ignore"):
+            central = gammaincinv(shape, 1 - 2 * np.maximum(small, 0.25))
+            outer = gammainccinv(shape, np.clip(2 * small, 1e-200, 0.5))
+            deep = _inverse_log_upper(shape, np.log(2 * np.minimum(small, 1e-200)))
+            w = np.where(small > 0.25, central, np.where(small > 1e-200, outer, deep))
+            size = self.scale * w**shape
+        return np.where(np.isnan(small), np.nan, np.where(p > 0.5, -size, size))[()]
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        log_p = np.asarray(log_p, dtype=np.float64)
+        shape = 1 / np.asarray(self.power)
+        with np.errstate(over="ignore"):
+            deep = self.scale * _inverse_log_upper(shape, np.minimum(log_p, -_FAR) + np.log(2)) ** shape
+        return np.where(log_p < -_FAR, deep, self.isf(np.exp(log_p)))[()]
+
+    def var(self) -> Reals:
+        power = np.asarray(self.power)
+        with np.errstate(over="ignore"):
+            return (np.square(self.scale) * (gamma(3 / power) / gamma(1 / power)))[()]
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        # Gamma draws have exact tails, as |Z / scale|^power is Gamma(1 / power).
+        size = self.shape if size is None else size
+        shape = 1 / np.asarray(self.power)
+        magnitude = rng.standard_gamma(shape, size) ** shape
+        return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
+
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        # The difference of two powers as the smaller one times expm1, which does not cancel.
+        y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
+        further = difference_of_sizes(y, shift)
+        gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            ratio = gap / near
+            rise = self._w(near) * np.expm1(self.power * np.log1p(ratio))
+            rise = np.where(np.isfinite(ratio), rise, self._w(near + gap) - self._w(near))
+            rise = np.where(np.isinf(near), 0.0, rise)
+            rise = np.where(np.equal(self.power, 1), gap / self.scale, rise)
+            return np.where(gap == 0, 0.0 * further, np.copysign(rise, further))[()]
+
+    def largest_loss(self, shift: float) -> float:
+        return float((shift / self.scale) ** self.power)
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone: calibration would have to choose a power."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, scale=self.scale * factor)
+
+    def _w(self, x: ArrayLike) -> Reals:
+        """(|x| / scale)^power, in nats."""
+        with np.errstate(over="ignore"):
+            return np.abs(np.divide(x, self.scale, dtype=np.float64)) ** self.power
+
+
+def _log_upper(shape: Reals, w: Reals) -> Reals:
+    """log Q(shape, w), the regularised upper incomplete gamma function, w >= 0."""
+    with np.errstate(divide="ignore"):
+        near = np.log(gammaincc(shape, np.minimum(w, _FAR)))
+    u = np.where(np.isposinf(w), _FAR, np.maximum(w, _FAR))
+    far = (shape - 1) * np.log(u) - u - gammaln(shape) + np.log(_series(shape, u))
+    return np.where(np.isposinf(w), -np.inf, np.where(u > _FAR, far, near))
+
+
+def _series(shape: Reals, w: Reals) -> Reals:
+    """Q(shape, w) Gamma(shape) e^w w^(1 - shape) = 1 + (shape - 1)/w + (shape - 1)(shape - 2)/w^2 + ... for w far out.
+
+    shape <= 50 and w >= 600: the terms that are left out are below 1e-30.
+    """
+    total = np.ones(np.broadcast_shapes(np.shape(shape), np.shape(w)))
+    for k in range(_TERMS, 0, -1):
+        total = 1 + (shape - k) / w * total
+    return total
+
+
+def _inverse_log_upper(shape: Reals, log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The w with log Q(shape, w) = log_q, for log_q below -400, by Newton's method; inf at -inf."""
+    goal = np.maximum(log_q, -1e300)
+    w = -goal + np.maximum(0.0, (shape - 1) * np.log(-goal) - gammaln(shape))
+    for _ in range(_STEPS):  # the slope of log Q is -1 / _mills
+        w = w + (_log_upper(shape, w) - goal) * _mills(shape, w)
+    return np.where(np.isneginf(log_q), np.inf, w)
+
+
+def _mills(shape: Reals, w: Reals) -> Reals:
+    """Q over minus its slope at w: the series itself where it holds, near there an estimate that Newton can use."""
+    return _series(shape, np.maximum(w, _FAR))
