@@ -99,9 +99,9 @@ def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecor
 def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: str = "tight") -> Guarantee:
     """What several records together are promised when all of them are added or removed; their influences, >= 0.
 
-    "printed": J sum P for zCDP (Finley et al. 2024, Lemma 2.15), which is loose; "tight": (sum sqrt P)^2, by Bun-Steinke
-    2016, Lemma 26, attained by Gaussian noise; for tCDP with smaller omega. Pure DP adds up by both. "sum_query": the
-    policy at the sum of influences, for releases of one sum only.
+    "printed": J sum P for zCDP (Finley et al. 2024, Lemma 2.15), which is loose; "tight": (sum sqrt P)^2, by
+    Bun-Steinke 2016, Lemma 26, attained by Gaussian noise; for tCDP with smaller omega. Pure DP adds up by both.
+    "sum_query": the policy at the sum of influences, for releases of one sum only.
     Raises ValueError for "printed" with tCDP, no influences, or a group whose omega is not above 1.
     """
     choice("method", method, METHODS)
