@@ -61,9 +61,10 @@ class Root(Transform):
     def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
         step, base = np.asarray(step, dtype=np.float64), np.add(start, self.offset)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            exact = np.power(base, 1 / self.degree) * np.expm1(np.log1p(step / base) / self.degree)
-            far = np.power(base + step, 1 / self.degree) - np.power(base, 1 / self.degree)
-            return np.where(step < base, exact, far)[()]
+            ratio = step / base
+            near = np.power(base, 1 / self.degree) * np.expm1(np.log1p(ratio) / self.degree)
+            far = np.power(step, 1 / self.degree) - np.power(base, 1 / self.degree)
+            return np.where(np.isfinite(ratio), near, far)[()]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,6 @@ class Log(Transform):
 
     def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
         step, base = np.asarray(step, dtype=np.float64), np.add(start, self.offset)
-        with np.errstate(over="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             ratio = step / base
             return np.where(np.isinf(ratio), np.log(step) - np.log(base), np.log1p(ratio))[()]

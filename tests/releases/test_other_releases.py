@@ -93,7 +93,7 @@ def test_value_change_costs_the_rise_between():
 
 
 @pytest.mark.parametrize(
-    "make, words",
+    ("make", "words"),
     [
         (lambda: ClippedRelease(0.0, 1.0), "clip = 0"),
         (lambda: ClippedRelease(1.0, 1.0).contribution(-2.0), "value = -2"),

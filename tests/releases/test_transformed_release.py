@@ -1,5 +1,6 @@
 """Transformed releases against mpmath's integrals of their definition, simulation, and the paper's tables."""
 
+import itertools
 from math import comb, factorial, inf, isinf, log, sqrt
 
 import numpy as np
@@ -97,7 +98,7 @@ def test_hermite_cdf_by_roots_of_the_polynomial(k, q):
         real = sorted(mp.re(root) for root in roots if abs(mp.im(root)) < 1e-12)
         ends = [mp.mpf("-inf"), *real, mp.mpf("inf")]
         below = mp.mpf(0)
-        for low, high in zip(ends, ends[1:]):
+        for low, high in itertools.pairwise(ends):
             inside = high - 1 if low == mp.mpf("-inf") else low + 1 if high == mp.mpf("inf") else (low + high) / 2
             if hermite(k, inside) * mp.mpf("0.9") ** k - 0.5 <= x:
                 below += mp.ncdf(high - v / 0.9) - mp.ncdf(low - v / 0.9)
@@ -120,7 +121,7 @@ def test_the_whole_law_by_simulation(release):
     assert abs(np.mean(x < 0) - release.prob_negative(q)) <= 5 * sqrt(0.25 / n)
 
 
-@pytest.mark.parametrize("k, chance", [(2, 0.6827), (3, 0.5), (4, 0.4385), (5, 0.5), (6, 0.5206)])
+@pytest.mark.parametrize(("k", "chance"), [(2, 0.6827), (3, 0.5), (4, 0.4385), (5, 0.5), (6, 0.5206)])
 def test_negative_releases_of_an_empty_group(k, chance):
     assert TransformedRelease(Root(k), 1.7).prob_negative(0.0) == pytest.approx(chance, abs=5e-5)
 
@@ -197,7 +198,7 @@ def test_arrays_broadcast_and_numbers_stay_numbers():
 
 
 @pytest.mark.parametrize(
-    "make, words",
+    ("make", "words"),
     [
         (lambda: Root(0.5), "degree = 0.5.*convex"),
         (lambda: Root(2, -1.0), "offset = -1"),
