@@ -92,9 +92,9 @@ def test_hermite_cdf_by_roots_of_the_polynomial(k, q):
     release = TransformedRelease(Root(k, 0.5), 0.9)
     v = centre(release, q)
     for x in (-3.0, 0.0, 1.0, float(q), 2.0 * q + 50):
-        coefficients = np.polynomial.hermite_e.herme2poly([0] * k + [1])[::-1].copy()
-        coefficients[-1] -= (x + 0.5) / 0.9**k
-        roots = mp.polyroots([mp.mpf(float(each)) for each in coefficients], maxsteps=500, extraprec=200)
+        coefficients = np.polynomial.hermite_e.herme2poly([0] * k + [1])
+        coefficients[0] -= (x + 0.5) / 0.9**k
+        roots = mp.polyroots([mp.mpf(float(each)) for each in coefficients], maxsteps=500, extraprec=200, asc=True)
         real = sorted(mp.re(root) for root in roots if abs(mp.im(root)) < 1e-12)
         ends = [mp.mpf("-inf"), *real, mp.mpf("inf")]
         below = mp.mpf(0)
