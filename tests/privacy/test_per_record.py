@@ -101,6 +101,8 @@ def test_a_groups_omega():
     """Two equal records halve the room above: D_a takes orders 2a - 1 and 2a."""
     two = group_of_records(PerRecordTCDP(lambda t: t, 20.0), [1.0, 1.0])
     assert (two.rho, two.omega) == (pytest.approx(4.0), 10.0)
+    unequal = group_of_records(PerRecordTCDP(lambda t: t, 20.0), [9.0, 1.0])  # orders a + 3 (a-1) and a + a / 3
+    assert (unequal.rho, unequal.omega) == (pytest.approx(16.0), pytest.approx(23 / 4))
     with pytest.raises(ValueError, match="not above 1"):
         group_of_records(PerRecordTCDP(lambda t: t, 1.5), [1.0, 1.0])
     assert group_of_records(PerRecordTCDP(lambda t: t, 20.0), [0.0, 1.0]) == TCDP(1.0, 20.0)
