@@ -18,6 +18,14 @@ from tcdp_sim.privacy.definitions import (
     PureDP,
 )
 from tcdp_sim.privacy.groups import group, group_to_approx_dp
+from tcdp_sim.privacy.per_record import (
+    PerRecordDP,
+    PerRecordTCDP,
+    PerRecordZCDP,
+    compose_per_record,
+    group_of_records,
+    parallel,
+)
 from tcdp_sim.privacy.renyi import RenyiBound, pure_renyi, renyi_bound, tightest_epsilon, tightest_log_delta
 from tcdp_sim.privacy.tails import loss_tail_bound
 
@@ -31,6 +39,9 @@ __all__ = [
     "CheatSheetRow",
     "Guarantee",
     "MeanConcentratedDP",
+    "PerRecordDP",
+    "PerRecordTCDP",
+    "PerRecordZCDP",
     "PureDP",
     "RenyiBound",
     "amplified_profile",
@@ -40,16 +51,19 @@ __all__ = [
     "compose",
     "compose_advanced",
     "compose_approx",
+    "compose_per_record",
     "delta_at",
     "drawn_again",
     "drawn_more_often",
     "draws",
     "group",
     "group_delta",
+    "group_of_records",
     "group_to_approx_dp",
     "lemma_8",
     "lemma_38_delta",
     "loss_tail_bound",
+    "parallel",
     "pure_renyi",
     "renyi_bound",
     "tightest_epsilon",

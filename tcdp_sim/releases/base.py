@@ -1,0 +1,96 @@
+"""What every release of one number is to the rest: its exact law given the true answer, and its printed policy."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from tcdp_sim.arrays import AsGiven
+from tcdp_sim.errors import real
+
+
+class Release(ABC):
+    """A random answer to a question whose true answer is q.
+
+    q and x are in the units of the answer, u is a probability in [0, 1]; arrays broadcast, numbers give numbers.
+    Influence is the most that one record can change q when it is added or removed: for a sum, its absolute value.
+    """
+
+    @abstractmethod
+    def cdf(self, q: Any, x: Any) -> AsGiven:
+        """P[release <= x]."""
+
+    @abstractmethod
+    def sf(self, q: Any, x: Any) -> AsGiven:
+        """P[release > x], accurate in the upper tail."""
+
+    @abstractmethod
+    def ppf(self, q: Any, u: Any) -> AsGiven:
+        """The least x with P[release <= x] >= u."""
+
+    @abstractmethod
+    def bias(self, q: Any) -> AsGiven:
+        """E release - q."""
+
+    @abstractmethod
+    def var(self, q: Any) -> AsGiven:
+        """Variance of the release; inf where it is infinite or no float, never NaN."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+        """Independent releases of shape `size` (default: the shape of q)."""
+
+    @abstractmethod
+    def policy(self, influence: Any) -> AsGiven:
+        """The printed zCDP policy: D_a <= a policy(t) in nats for a record of influence t >= 0, all a > 1."""
+
+    def mean(self, q: Any) -> AsGiven:
+        """E release."""
+        return q + self.bias(q)
+
+    def mse(self, q: Any) -> AsGiven:
+        """E (release - q)^2."""
+        return self.var(q) + np.square(self.bias(q))
+
+    def prob_negative(self, q: Any) -> AsGiven:
+        """P[release < 0]."""
+        return self.cdf(q, 0.0)
+
+    def median_abs_error(self, q: Any) -> AsGiven:
+        """The least r with P[|release - q| <= r] >= 1/2."""
+        return elementwise(self._median_abs_error, q)
+
+    def _median_abs_error(self, q: float) -> float:
+        reach = max(abs(self.ppf(q, 0.25) - q), abs(self.ppf(q, 0.75) - q))  # between them lies half of the mass
+
+        def excess(r: float) -> float:
+            return float(self.sf(q, q + r) + self._below(q, q - r)) - 0.5
+
+        return crossing(lambda r: -excess(r), 0.0, reach)
+
+    def _below(self, q: float, x: float) -> float:
+        """P[release < x]: the cdf, unless the release has atoms."""
+        return float(self.cdf(q, x))
+
+
+def influences(influence: Any) -> AsGiven:
+    """The influence of records, finite and >= 0, as floats; ValueError for others."""
+    return real("influence", influence, 0, closed=True)
+
+
+def elementwise(function: Callable[..., float], *arguments: Any) -> AsGiven:
+    """function of every element of the arguments, broadcast; a float where all of them are numbers."""
+    arrays = np.broadcast_arrays(*(np.asarray(argument, dtype=np.float64) for argument in arguments))
+    values = [function(*(float(each) for each in row)) for row in zip(*(array.ravel() for array in arrays))]
+    return np.array(values, dtype=np.float64).reshape(arrays[0].shape)[()]
+
+
+def crossing(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a nondecreasing function of [low, high] becomes positive; the end that is nearest if it does not."""
+    if function(low) >= 0:
+        return low
+    if function(high) <= 0:
+        return high
+    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15, maxiter=2000))

@@ -1,0 +1,81 @@
+"""Sums of clipped values plus Gaussian noise, the baseline that bounds every record's influence."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from tcdp_sim.arrays import AsGiven
+from tcdp_sim.errors import real, scalar
+from tcdp_sim.releases import policies
+from tcdp_sim.releases.base import Release, crossing, elementwise
+
+
+class ContributionRelease(Release):
+    """sum of c(value) + N(0, scale^2), for a public contribution function c.
+
+    q is the sum of the contributions, `answer(records)`; errors are against `truth`, the true sum (default: q).
+    """
+
+    scale: float
+
+    @abstractmethod
+    def contribution(self, value: Any) -> AsGiven:
+        """What a record of that value >= 0 adds to the sum."""
+
+    def answer(self, records: Any) -> float:
+        """The sum of the contributions of all records: the q of the other methods."""
+        return float(np.sum(self.contribution(records)))
+
+    def cdf(self, q: Any, x: Any) -> AsGiven:
+        return ndtr(np.subtract(x, q) / self.scale)
+
+    def sf(self, q: Any, x: Any) -> AsGiven:
+        return ndtr(np.subtract(q, x) / self.scale)
+
+    def ppf(self, q: Any, u: Any) -> AsGiven:
+        return q + self.scale * ndtri(u)
+
+    def bias(self, q: Any, truth: Any = None) -> AsGiven:
+        """q - truth: minus what was clipped away."""
+        return np.subtract(q, q if truth is None else truth)
+
+    def var(self, q: Any) -> AsGiven:
+        return np.full(np.shape(q), self.scale**2)[()]
+
+    def mse(self, q: Any, truth: Any = None) -> AsGiven:
+        """scale^2 + bias^2."""
+        return self.var(q) + np.square(self.bias(q, truth))
+
+    def median_abs_error(self, q: Any, truth: Any = None) -> AsGiven:
+        """The median of |release - truth|."""
+        return elementwise(self._folded_median, self.bias(q, truth))
+
+    def _folded_median(self, bias: float) -> float:
+        shift = abs(bias) / self.scale
+        within = crossing(lambda r: ndtr(r - shift) - ndtr(-r - shift) - 0.5, 0.0, shift + 1.0)
+        return self.scale * within
+
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+        return q + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
+
+
+@dataclass(frozen=True)
+class ClippedRelease(ContributionRelease):
+    """sum of min(value, clip) + N(0, scale^2); clip > 0 and scale > 0 in the units of the values, which are >= 0."""
+
+    clip: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "clip", scalar("clip", self.clip, 0))
+        object.__setattr__(self, "scale", scalar("scale", self.scale, 0))
+
+    def contribution(self, value: Any) -> AsGiven:
+        return np.minimum(real("value", value, 0, closed=True), self.clip)
+
+    def policy(self, influence: Any) -> AsGiven:
+        """min(t, clip)^2 / (2 scale^2), for a record of value t."""
+        return policies.gaussian(self.contribution(influence), self.scale)

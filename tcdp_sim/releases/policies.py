@@ -1,0 +1,71 @@
+"""Printed policies: what a record of influence t gives away, in nats, as a function of t alone.
+
+The policy of a release is public, its value at a real record is not. Source: Finley et al. 2024, with the Gaussian's
+factor of 2 put right.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import AsGiven
+from tcdp_sim.errors import real
+from tcdp_sim.noise import Noise
+from tcdp_sim.releases.base import elementwise, influences
+from tcdp_sim.releases.transforms import Transform
+
+
+def gaussian(influence: Any, scale: float) -> AsGiven:
+    """t^2 / (2 scale^2): zCDP of N(0, scale^2) noise on an answer that a record moves by t >= 0."""
+    with np.errstate(over="ignore"):
+        return 0.5 * np.square(influences(influence) / real("scale", scale, 0))
+
+
+def transformation(transform: Transform, influence: Any, scale: float) -> AsGiven:
+    """(f(t+a) - f(a))^2 / (2 scale^2): zCDP of N(0, scale^2) noise on f(q + a), for concave f; attained at q = 0."""
+    return gaussian(transform.rise(influences(influence)), scale)
+
+
+def value_change(transform: Transform, old: Any, new: Any, scale: float) -> AsGiven:
+    """(f(max+a) - f(min+a))^2 / (2 scale^2): zCDP when one record changes from `old` to `new`, both >= 0."""
+    old, new = real("old", old, 0, closed=True), real("new", new, 0, closed=True)
+    low = np.minimum(old, new)
+    return gaussian(transform.rise(np.abs(np.subtract(new, old)), start=low), scale)
+
+
+def pure(noise: Noise, influence: Any) -> AsGiven:
+    """The supremum of the privacy loss of additive noise, in nats: pure DP; inf where the noise bounds none."""
+    return elementwise(lambda t: _largest_loss(noise, t), influences(influence))
+
+
+def printed_zcdp(loss: Any) -> AsGiven:
+    """P tanh(P / 2): zCDP of P-DP in both directions, P >= 0 (Finley et al. 2024, Lemma 5.2)."""
+    loss = real("loss", loss, 0, closed=True)
+    return loss * np.tanh(np.multiply(0.5, loss))
+
+
+def additive(noise: Noise, influence: Any) -> AsGiven:
+    """zCDP of additive noise: its divergence of order 1 where D_a = a D_1, else P tanh(P / 2) of its largest loss.
+
+    ValueError for a noise without any zCDP policy: one whose loss is unbounded and not linear in the order.
+    """
+    t = influences(influence)
+    if noise.linear_in_order:
+        return elementwise(lambda each: _first_order(noise, each), t)
+    loss = pure(noise, t)
+    if not np.all(np.isfinite(loss)):
+        raise ValueError(
+            f"noise = {noise!r} has no zCDP policy: its privacy loss is not bounded; valid: gaussian noise, or noise "
+            "whose largest_loss is finite"
+        )
+    return printed_zcdp(loss)
+
+
+def _first_order(noise: Noise, t: float) -> float:
+    closed = noise.closed_renyi(t, np.array([1.0])) if t > 0 else None
+    return 0.0 if closed is None else float(closed.estimate[0])
+
+
+def _largest_loss(noise: Noise, t: float) -> float:
+    loss = noise.largest_loss(t) if t > 0 else 0.0
+    return float(loss) if loss == loss else np.inf  # NaN: not known

@@ -1,0 +1,125 @@
+"""Slowly scaling releases: noise on a concave function of the answer, and an estimator of the answer from that."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import AsGiven
+from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.releases import policies
+from tcdp_sim.releases.base import Release, crossing, elementwise
+from tcdp_sim.releases.estimators import REACH, Estimator, estimator_of
+from tcdp_sim.releases.transforms import Transform
+
+ESTIMATORS = ("mean_unbiased", "median_unbiased", "plain", "least_mse")
+
+
+@dataclass(frozen=True)
+class TransformedRelease(Release):
+    """g(V), V = N(f(q + a), scale^2), for an answer q >= 0; scale > 0 in the units of f.
+
+    estimator: "mean_unbiased" (E = q; Hermite polynomials for roots of whole degree), "median_unbiased" (median = q,
+    any degree), "plain" (f undone), "least_mse" (logarithm only). nonnegative: negative releases become 0.
+    Source: Finley et al. 2024, Algorithm 1 and Theorem 4.9.
+    """
+
+    transform: Transform
+    scale: float
+    estimator: str = "mean_unbiased"
+    nonnegative: bool = False
+    law: Estimator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.transform, Transform):
+            raise ValueError(f"transform = {self.transform!r} is not valid; valid: Identity(), Root(...) or Log(...)")
+        object.__setattr__(self, "scale", scalar("scale", self.scale, 0))
+        choice("estimator", self.estimator, ESTIMATORS)
+        if not isinstance(self.nonnegative, bool):
+            raise ValueError(f"nonnegative = {self.nonnegative!r} is not valid; valid: True, False")
+        object.__setattr__(self, "law", estimator_of(self.transform, self.scale, self.estimator))
+
+    def cdf(self, q: Any, x: Any) -> AsGiven:
+        below = self.law.cdf(self._centre(q), x)
+        return np.where(np.less(x, 0), 0.0, below)[()] if self.nonnegative else below
+
+    def sf(self, q: Any, x: Any) -> AsGiven:
+        above = self.law.sf(self._centre(q), x)
+        return np.where(np.less(x, 0), 1.0, above)[()] if self.nonnegative else above
+
+    def ppf(self, q: Any, u: Any) -> AsGiven:
+        self._centre(q)
+        return elementwise(self._ppf, q, real("u", u, 0, 1, closed=True, finite=False))
+
+    def bias(self, q: Any) -> AsGiven:
+        return elementwise(self._bias, self._checked(q))
+
+    def var(self, q: Any) -> AsGiven:
+        return elementwise(self._var, self._checked(q))
+
+    def mse(self, q: Any) -> AsGiven:
+        return elementwise(self._mse, self._checked(q))
+
+    def median_abs_error(self, q: Any) -> AsGiven:
+        return super().median_abs_error(self._checked(q))
+
+    def prob_negative(self, q: Any) -> AsGiven:
+        """P[release < 0]; 0 where negative releases become 0."""
+        return np.zeros(np.shape(q))[()] if self.nonnegative else self.cdf(q, 0.0)
+
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+        centre = self._centre(q)
+        noisy = centre + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
+        released = self.law.value(noisy)
+        return np.maximum(released, 0.0) if self.nonnegative else released
+
+    def policy(self, influence: Any) -> AsGiven:
+        """(f(t+a) - f(a))^2 / (2 scale^2) in nats, attained at q = 0 as the order grows (Theorem 4.4)."""
+        return policies.transformation(self.transform, influence, self.scale)
+
+    def _checked(self, q: Any) -> AsGiven:
+        return real("q", q, 0, closed=True)
+
+    def _centre(self, q: Any) -> AsGiven:
+        return self.transform.forward(self._checked(q))
+
+    def _ppf(self, q: float, u: float) -> float:
+        v = float(self._centre(q))
+        if u in (0.0, 1.0):
+            x = np.inf if u else self.law.lowest()
+        else:
+            closed = self.law.quantile(v, u)
+            x = self._search(v, u) if closed is None else closed
+        return max(x, 0.0) if self.nonnegative else x
+
+    def _search(self, v: float, u: float) -> float:
+        """The quantile between the extremes of g where V has mass: at the ends of its reach, or at its lowest turn."""
+        ends = self.law.value(v + self.scale * np.array([-REACH, REACH]))
+        low = self.law.lowest() if np.isfinite(self.law.lowest()) else float(min(ends))
+        return crossing(lambda x: self._above(v, x, u), low, float(max(ends)))
+
+    def _above(self, v: float, x: float, u: float) -> float:
+        """cdf - u, from the smaller of the two tails."""
+        return float(self.law.cdf(v, x)) - u if u <= 0.5 else (1 - u) - float(self.law.sf(v, x))
+
+    def _bias(self, q: float) -> float:
+        v = float(self._centre(q))
+        bias = self.law.bias(v)
+        return bias + self.law.negative_moments(v)[0] if self.nonnegative else bias
+
+    def _mse(self, q: float) -> float:
+        v = float(self._centre(q))
+        mse = self.law.var(v) + self.law.bias(v) ** 2
+        if self.nonnegative and mse < np.inf:
+            first, second = self.law.negative_moments(v)
+            mse -= second + 2 * q * first
+        return mse
+
+    def _var(self, q: float) -> float:
+        if not self.nonnegative:
+            return self.law.var(float(self._centre(q)))
+        mse = self._mse(q)
+        return mse - self._bias(q) ** 2 if mse < np.inf else np.inf
+
+    def _below(self, q: float, x: float) -> float:
+        return 0.0 if self.nonnegative and x <= 0 else float(self.law.cdf(self._centre(q), x))
