@@ -14,7 +14,7 @@ from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP
 from tcdp_sim.releases import AdditiveRelease, Release
 
-_CLOSE = 1e-6  # relative: bounds that are apart by more are no basis of a calibration
+_CLOSE, _CLOSE_PROFILE = 1e-6, 1e-3  # relative: bounds of values, and of delta, beyond which nothing is calibrated
 ACCOUNTINGS = ("printed", "zcdp", "approx_dp", "pure")
 
 
@@ -51,7 +51,8 @@ class Accounting:
     def ratio(self, release: Release, influence: float, value: float) -> float:
         """Above 1 where the record gives away more than `value`, in currencies that take quadrature."""
         if self.name == "approx_dp":
-            return _upper(exact.record_profile(release, influence, value), 0.1 * self.delta) / self.delta
+            bounds = exact.record_profile(release, influence, value)
+            return _upper(bounds, _CLOSE_PROFILE, 0.1 * self.delta) / self.delta
         return self.value(release, influence) / value
 
     def gaussian_shift(self, value: float) -> float:
@@ -80,9 +81,9 @@ def largest_loss(release: Release, influence: float) -> float:
     return float(release.pure_policy(influence))
 
 
-def _upper(bounds: Bounds, small: float = 0.0) -> float:
-    """The upper end, if it is below `small` or close to the lower one; ValueError where quadrature sees too little."""
-    if bounds.upper > max(small, bounds.lower * (1 + _CLOSE)):
+def _upper(bounds: Bounds, apart: float = _CLOSE, small: float = 0.0) -> float:
+    """The upper end, if it is at most `small` or near the lower one; ValueError where quadrature sees too little."""
+    if bounds.upper > max(small, bounds.lower * (1 + apart)):
         raise ValueError(f"bounds = {bounds.lower:g}, {bounds.upper:g} are too far apart; valid: a less extreme noise")
     return float(bounds.upper)
 

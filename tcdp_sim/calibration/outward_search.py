@@ -55,6 +55,18 @@ def lowest(function: Function, start: float, low: float, high: float, enough: fl
     return _Point(float(best.x), float(best.fun))
 
 
+def first_computable(function: Function, places: list[float]) -> float:
+    """The first of the places at which the function is computable; if it is nowhere, the ValueError of the last one."""
+    for place in places[:-1]:
+        try:
+            function(place)
+            return place
+        except ValueError:
+            continue
+    function(places[-1])
+    return places[-1]
+
+
 def extremes(function: Function, start: float, low: float, high: float) -> tuple[float, float]:
     """The least and the largest value of such a function, as far as it is computable."""
     ends = (_walk(function, start, end, lambda old, new: False)[-1].value for end in (low, high))

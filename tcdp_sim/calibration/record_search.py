@@ -6,7 +6,7 @@ from functools import cache
 from math import exp, log
 
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
-from tcdp_sim.calibration.outward_search import extremes, increasing_root, largest_root
+from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
 from tcdp_sim.calibration.record_families import Parameters, RecordFamily
 from tcdp_sim.releases import Release
 
@@ -50,16 +50,24 @@ class Search(ABC):
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
         """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
         shapes = self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
-        begin = shapes.place(shapes.start if start is None else start)
 
         @cache
         def release(u: float) -> Release:
             parameters = {self.family.shape: shapes.at(u)}
             return self.build(self.scale(first, parameters), parameters)
 
-        root = largest_root(cache(lambda u: self.excess(release(u), second)), begin, *shapes.range())
+        @cache
+        def excess(u: float) -> float:
+            return self.excess(release(u), second)
+
+        @cache
+        def level(u: float) -> float:
+            return log(max(self.accounting.value(release(u), second[0]), _LEAST_VALUE))
+
+        starts = (shapes.start,) if start is None else (start, shapes.start)
+        begin = first_computable(excess, [shapes.place(each) for each in starts])
+        root = largest_root(excess, begin, *shapes.range())
         if root is None:
-            level = cache(lambda u: log(max(self.accounting.value(release(u), second[0]), _LEAST_VALUE)))
             raise NoShapeError(*(exp(end) for end in extremes(level, begin, *shapes.range())))
         return shapes.at(root)
 

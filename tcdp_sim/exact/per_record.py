@@ -21,9 +21,10 @@ from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
 from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds
-from tcdp_sim.releases import Release
+from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
@@ -31,11 +32,15 @@ _WIDENINGS = 40
 _LOG_LARGE = 1e3  # the log of a profile that is zero in floats, less
 
 
-def record_renyi(release: Release, influence: float, order: ArrayLike) -> Bounds[Any]:
+def record_renyi(release: Release, influence: float, order: ArrayLike, answer: float | None = None) -> Bounds[Any]:
     """D_order in nats between the release with and without a record of influence t >= 0; order >= 1, inf among them.
 
-    Both directions are equal. ValueError outside of the ranges.
+    The larger one of both directions. answer: None for the answer at which it is largest; or the answer q >= 0 without
+    the record, with which a transformed release gives away less. That of a confidential answer is no guarantee, and as
+    confidential. Orders finite where an estimator merges noisy numbers. ValueError outside of the ranges.
     """
+    if answer is not None and isinstance(release, TransformedRelease):
+        return transformed_renyi(release, influence, order, answer)
     noise, shift = _in_scales(release, influence)
     return renyi_divergence(noise, shift, order)
 
