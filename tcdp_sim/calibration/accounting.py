@@ -5,6 +5,7 @@ from functools import cache
 from math import sqrt, tanh
 from typing import Any
 
+import numpy as np
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
@@ -70,8 +71,8 @@ class Accounting:
         """The shift of a Gaussian by its scale: the printed one, which may be larger, or what the record makes."""
         if self.name == "printed":
             return sqrt(2 * float(release.policy(influence)))
-        noise, shift = release.worst_shift(influence)
-        return float(shift) / float(noise.scale)
+        gaussian, shift = release.worst_shift(influence)
+        return float(shift / np.sqrt(gaussian.var()))
 
 
 def largest_loss(release: Release, influence: float) -> float:

@@ -45,7 +45,7 @@ def lowest(function: Function, start: float, low: float, high: float, enough: fl
     ends = []
     for end in (low, high):
         path = _walk(function, start, end, lambda old, new: new >= old or new < enough)
-        if len(path) == 1 or path[-1].value < path[-2].value:
+        if len(path) > 1 and path[-1].value < path[-2].value:
             return path[-1]
         ends.append(path[-1].at)
         if len(path) > 2:

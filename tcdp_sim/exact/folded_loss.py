@@ -91,7 +91,8 @@ class FoldedLoss:
         lower, middle, upper = (
             self._log(mean, s) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
         )
-        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
+        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
+            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
 
     def _log(self, scaled: Floats, s: Floats) -> Floats:
         """log(1 + e^(s P) scaled), P the largest loss."""
