@@ -112,7 +112,9 @@ def _log_density(pair: _Pair, v: Floats) -> Floats:
 def _log_ratio(pair: _Pair, v: Floats) -> Floats:
     """The privacy loss of the output g(V), in nats."""
     law, scale = pair.release.law, pair.release.scale
-    others = _preimages(pair, law.value(v), float(np.abs(v).max()) + scale) if len(law.turns()) else v[:, None]
+    others = _preimages(pair, law.value(v), float(np.abs(v).max()) + scale) if len(law.turns()) else v[:, None].copy()
+    lost = np.isnan(others).all(axis=1)  # so near to a turn that rounding leaves none
+    others[lost, 0] = v[lost]
     log_slope = np.where(np.isnan(others), np.inf, law.log_slope(np.nan_to_num(others)))
     others = np.nan_to_num(others)
     logs = [
