@@ -90,9 +90,7 @@ def _at_root(noise_class: Any, excess: Falling) -> Any:
     return noise_class(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
 
 
-def _least_knee_family(
-    noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective
-) -> Noise:
+def _least_knee_family(noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective) -> Noise:
     family: str = noise_class.family
     if epsilon < ROUNDING[0] and delta < ROUNDING[1]:
         least = "epsilon >= {:g} or delta >= {:g}".format(*ROUNDING)

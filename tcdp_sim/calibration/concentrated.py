@@ -58,9 +58,7 @@ def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, o
 
 
 @lru_cache(maxsize=4096)
-def least_knee_family(
-    noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective
-) -> Noise:
+def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
     """The noise minimising `objective` among the log-concave ones of a family with scale and knee; omega finite.
 
     rho, omega: of one coordinate; sensitivity: its shift. Log-concavity (knee >= scale) makes the largest shift the

@@ -33,7 +33,6 @@ def main(experiment: str, console: Console) -> None:
     say(console, f"Run it: tcdp-sim experiment={experiment}   What it would run: add mode=plan")
 
 
-
 def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
     table = _table("Axes of the sweep (sweep.NAME=...; * must be given)", "axis", "default", "meaning", "unit", "valid")
     suggested = {**study.experiment.axes, **{key: v for key, v in study.sweep.items() if v is not None}}
