@@ -45,9 +45,9 @@ MAY_IMPORT = {
     "report": ("errors", "texts", "summaries"),
     # 3: drawing | exact laws, each other's oracle
     "samplers": ("errors", "noise"),
-    "exact": ("errors", "numerics", "noise", "privacy"),
-    "bounds": ("errors", "noise"),
     "releases": ("errors", "numerics", "noise", "privacy"),
+    "exact": ("errors", "numerics", "noise", "privacy", "releases"),
+    "bounds": ("errors", "noise"),
     # 4: the noise that meets a guarantee
     "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact"),
     # 5, 6: algorithms of several files

@@ -8,6 +8,7 @@ from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.exact.orders import max_order
+from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
@@ -45,6 +46,10 @@ __all__ = [
     "output_pair",
     "product_profile",
     "profile_from_losses",
+    "record_epsilon",
+    "record_policy",
+    "record_profile",
+    "record_renyi",
     "renyi_divergence",
     "renyi_divergence_between",
     "renyi_from_profile",

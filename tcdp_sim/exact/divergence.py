@@ -1,7 +1,8 @@
 """Renyi divergences of a noise from its shifted self: P = law of Z, Q = law of Z + shift.
 
 The closed form of a noise that has one (`Noise.closed_renyi`), else quadrature from its log density and loss; a noise
-that does not know its largest loss, or may have a cusp, is taken as a mixture of one (`mixture_divergences`).
+that may have a cusp at its peak goes through `folded_loss`, one that does not know its largest loss is taken as a
+mixture of one (`mixture_divergences`).
 With L = log(P / Q) and s = order - 1, E_P[e^(-L)] = 1 turns E_P[e^(sL)] - 1 into the mean of the non-negative
 e^(sL) - 1 + s (e^(-L) - 1), so that divergences of 1e-300 keep all their digits.
 """
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.arrays import Bools, Floats
 from tcdp_sim.errors import real
+from tcdp_sim.exact.folded_loss import falls_away, folded_renyi
 from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
@@ -39,6 +41,8 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
     size = abs(real("shift", shift, -np.inf))
     if size == 0:
         bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
+    elif not noise.bounded_slope and falls_away(noise, size):
+        bounds = folded_renyi(noise, size, orders)
     elif np.isnan(noise.largest_loss(size)) or not (noise.gives_loss and noise.bounded_slope):
         bounds = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
+from tcdp_sim.exact.folded_loss import falls_away
+from tcdp_sim.exact.folded_profile import FoldedProfile
 from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
@@ -50,6 +52,10 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
     if (closed := noise.closed_hockey_stick(shift, epsilons)) is not None:
         return closed
+    if not noise.bounded_slope and falls_away(noise, shift):
+        folded = FoldedProfile(noise, shift)
+        columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))
+        return Bounds(*(np.array(column) for column in columns))
     if not noise.gives_loss:
         return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
     sets = loss_sets(noise, shift)

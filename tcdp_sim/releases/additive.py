@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.arrays import AsGiven
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases import policies
-from tcdp_sim.releases.base import Release
+from tcdp_sim.releases.base import Release, one_influence
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,9 @@ class AdditiveRelease(Release):
     def policy(self, influence: Any) -> AsGiven:
         """D_1 where D_a = a D_1 (Gaussian), else P tanh(P / 2), P = `pure_policy`; both in nats."""
         return policies.additive(self.noise, influence)
+
+    def worst_shift(self, influence: float) -> tuple[Noise, float]:
+        return self.noise, one_influence(influence)
 
     def pure_policy(self, influence: Any) -> AsGiven:
         """The largest privacy loss at influence t >= 0, in nats: pure DP of each record; inf where there is none."""

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import real
+from tcdp_sim.errors import real, scalar
+from tcdp_sim.noise import Noise
 
 
 class Release(ABC):
@@ -53,6 +54,13 @@ class Release(ABC):
     def policy(self, influence: Any) -> AsGiven:
         """The printed zCDP policy: D_a <= a policy(t) in nats for a record of influence t >= 0, all a > 1."""
 
+    @abstractmethod
+    def worst_shift(self, influence: float) -> tuple[Noise, float]:
+        """The noise that hides a record of influence t >= 0, and how far the record moves its centre, at worst.
+
+        The release is a function of a draw of that noise around its centre: it gives away at most what the draw does.
+        """
+
     def mean(self, q: Any) -> AsGiven:
         """E release."""
         return q + self.bias(q)
@@ -85,6 +93,11 @@ class Release(ABC):
 def influences(influence: Any) -> AsGiven:
     """The influence of records, finite and >= 0, as floats; ValueError for others."""
     return real("influence", influence, 0, closed=True)
+
+
+def one_influence(influence: Any) -> float:
+    """The influence of one record, finite and >= 0; ValueError for another."""
+    return scalar("influence", influence, 0, closed=True)
 
 
 def elementwise(function: Callable[..., float], *arguments: Any) -> AsGiven:

@@ -9,8 +9,9 @@ from scipy.special import ndtr, ndtri
 
 from tcdp_sim.arrays import AsGiven
 from tcdp_sim.errors import real, scalar
+from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
-from tcdp_sim.releases.base import Release, crossing, elementwise
+from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
 
 
 class ContributionRelease(Release):
@@ -62,6 +63,9 @@ class ContributionRelease(Release):
         shift = abs(bias) / self.scale
         within = crossing(lambda r: ndtr(r - shift) - ndtr(-r - shift) - 0.5, 0.0, shift + 1.0)
         return self.scale * within
+
+    def worst_shift(self, influence: float) -> tuple[Noise, float]:
+        return Gaussian(self.scale), float(self.contribution(one_influence(influence)))
 
     def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
         return q + self.scale * rng.standard_normal(np.shape(q) if size is None else size)

@@ -7,8 +7,9 @@ import numpy as np
 
 from tcdp_sim.arrays import AsGiven
 from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
-from tcdp_sim.releases.base import Release, crossing, elementwise
+from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
 from tcdp_sim.releases.estimators import REACH, Estimator, estimator_of
 from tcdp_sim.releases.fourth_moment import fourth_moment
 from tcdp_sim.releases.transforms import Transform
@@ -80,6 +81,9 @@ class TransformedRelease(Release):
     def policy(self, influence: Any) -> AsGiven:
         """(f(t+a) - f(a))^2 / (2 scale^2) in nats, attained at q = 0 as the order grows (Theorem 4.4)."""
         return policies.transformation(self.transform, influence, self.scale)
+
+    def worst_shift(self, influence: float) -> tuple[Noise, float]:
+        return Gaussian(self.scale), float(self.transform.rise(one_influence(influence)))
 
     def _checked(self, q: Any) -> AsGiven:
         return real("q", q, 0, closed=True)

@@ -1,0 +1,139 @@
+"""The supremum of D_order / order over all orders, certified: what zCDP a divergence curve really amounts to.
+
+psi(s) = s D_(1+s) is the log moment generating function of the privacy loss: convex, zero at 0. Where the loss is
+bounded by P, its third and fourth derivatives are at most 2 P and 4 P^2 times its second one (the moments of a variable
+on [-P, P]), so that a cubic through values and slopes at the ends of an interval is as good as these bounds say.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tcdp_sim.arrays import Bools, Floats
+from tcdp_sim.exact.folded_loss import Curve
+from tcdp_sim.numerics import Bounds
+
+_RATIO = 3.0  # of the orders less one that are looked at first
+_FIRST = 1e-10  # the least of them, relative to 1 / (1 + P)
+_PARTS = 4  # an interval is cut into, where it may hold the supremum
+_ROUNDS = 12
+_MOST = 400  # intervals in a round
+_TOLERANCE = 1e-10
+_SLOPE_ERROR = 1e-10
+
+
+class _Interval(NamedTuple):
+    """Ends in s, and psi there: what is certain of it, its estimate and slope; all of shape (m,)."""
+
+    left: Floats
+    right: Floats
+    at_left: Curve
+    at_right: Curve
+
+
+def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float, omega: float) -> Bounds:
+    """sup over 1 < order < omega of D_order / order, in nats.
+
+    curve: s -> s D_(1+s); at_one: D_1; largest: the largest loss, at least D_inf. omega > 1; inf if largest is finite.
+    Where the largest loss is infinite the bounds are apart by what a dozen rounds of halving leave.
+    """
+    if at_one.upper == 0:
+        return Bounds(0.0, 0.0, 0.0)
+    last = min(omega - 1, largest / at_one.lower)  # beyond, D / order is below D_1, as D is at most the largest loss
+    first = min(_FIRST / (1 + largest) if largest < np.inf else _FIRST, last / 2)
+    s = np.geomspace(first, last, 2 + int(np.log(last / first) / np.log(_RATIO)))
+    intervals = _between(s, curve(s))
+    start = float(intervals.at_left.upper[0] / first)  # D does not fall, so nothing below the first order exceeds this
+    best, upper = Bounds(at_one.lower, at_one.estimate, at_one.upper), max(start, at_one.upper)
+    for _ in range(_ROUNDS):
+        low, middle, high = _ratios(intervals, largest)
+        best = Bounds(max(best.lower, float(low.max())), max(best.estimate, float(middle.max())), 0.0)
+        open_ = high > best.lower * (1 + _TOLERANCE)
+        upper_now = max(upper, float(high.max(initial=0.0)))
+        settled = high - np.maximum(low, best.lower) <= _TOLERANCE * best.lower
+        if not (open_ & ~settled).any() or open_.sum() * _PARTS > _MOST:
+            break
+        upper = max(upper, float(high[~(open_ & ~settled)].max(initial=0.0)))
+        intervals = _cut(intervals, open_ & ~settled, curve)
+    return Bounds(best.lower, min(max(best.estimate, best.lower), upper_now), upper_now)
+
+
+def _between(s: Floats, values: Curve) -> _Interval:
+    return _Interval(s[:-1], s[1:], Curve(*(v[:-1] for v in values)), Curve(*(v[1:] for v in values)))
+
+
+def _cut(intervals: _Interval, chosen: Bools, curve: Callable[[Floats], Curve]) -> _Interval:
+    """The chosen intervals, each in parts."""
+    left, right = intervals.left[chosen], intervals.right[chosen]
+    shares = np.arange(1, _PARTS) / _PARTS
+    inner = left[:, None] * (right / left)[:, None] ** shares
+    new = Curve(*(part.reshape(inner.shape) for part in curve(inner.ravel())))
+    ends = (Curve(*(part[chosen][:, None] for part in at)) for at in (intervals.at_left, intervals.at_right))
+    at_left, at_right = ends
+    s = np.concatenate([left[:, None], inner, right[:, None]], axis=1)
+    values = [np.concatenate(parts, axis=1) for parts in zip(at_left, new, at_right)]
+    flat = [(v[:, :-1].ravel(), v[:, 1:].ravel()) for v in (s, *values)]
+    return _Interval(*flat[0], Curve(*(v[0] for v in flat[1:])), Curve(*(v[1] for v in flat[1:])))
+
+
+def _ratios(intervals: _Interval, largest: float) -> tuple[Floats, Floats, Floats]:
+    """A lower bound, an estimate and an upper bound of the largest D / order of every interval."""
+    u, v = intervals.left, intervals.right
+    a, b = intervals.at_left, intervals.at_right
+    ends = np.maximum(a.lower / (u * (1 + u)), b.lower / (v * (1 + v)))
+    simple = np.minimum(b.upper / v, largest) / (1 + u)  # D does not fall with the order
+    if largest == np.inf:  # nothing is known of the derivatives of psi
+        return ends, ends, simple
+    top, error = _largest_of_cubic(intervals), _error_of_cubic(intervals, largest) / (u * (1 + u))
+    return np.maximum(ends, top - error), np.minimum(top, simple), np.minimum(top + error, simple)
+
+
+def _error_of_cubic(intervals: _Interval, largest: float) -> Floats:
+    """By how much psi may differ from the cubic: its fourth derivative, and what is not certain at the ends."""
+    step = intervals.right - intervals.left
+    a, b = intervals.at_left, intervals.at_right
+    slopes = _SLOPE_ERROR * np.abs(b.slope)
+    second = (np.maximum(b.slope - a.slope, 0.0) + slopes) / step  # its mean; it may grow e^(2 P step) times
+    with np.errstate(over="ignore", invalid="ignore"):
+        second = np.minimum(second * np.exp(np.minimum(2 * largest * step, 700.0)), largest**2)
+        curved = step**4 / 384 * 4 * largest**2 * second
+    ends = np.maximum(np.maximum(a.upper - a.estimate, b.upper - b.estimate), np.maximum(a.estimate - a.lower, 0.0))
+    ends = np.maximum(ends, b.estimate - b.lower)
+    return np.where(np.isfinite(curved), curved, np.inf) + ends + step * slopes
+
+
+def _largest_of_cubic(intervals: _Interval) -> Floats:
+    """The largest c(s) / (s (1 + s)) of the cubics c: at an end, or where c' s (1 + s) = c (1 + 2 s)."""
+    u, step = intervals.left, intervals.right - intervals.left
+    a, b = intervals.at_left, intervals.at_right
+    rise = b.estimate - a.estimate
+    one = step * a.slope  # c = zero + one x + two x^2 + three x^3, s = u + step x
+    two, three = 3 * rise - 2 * one - step * b.slope, one + step * b.slope - 2 * rise
+    c = np.stack([a.estimate, one, two, three])
+    d = np.stack([u * (1 + u), step * (1 + 2 * u), step * step])
+    x = np.concatenate([np.zeros((1, len(u))), np.ones((1, len(u))), _turns(c, d)])
+    values = (c[0] + x * (c[1] + x * (c[2] + x * c[3]))) / (d[0] + x * (d[1] + x * d[2]))
+    return np.asarray(values.max(axis=0))
+
+
+def _turns(c: Floats, d: Floats) -> Floats:
+    """Where c'd = c d' inside of (0, 1), for cubics c and quadratics d of x; 0 where it is not: shape (4, m)."""
+    p = np.stack(
+        [
+            c[1] * d[0] - c[0] * d[1],
+            2 * (c[2] * d[0] - c[0] * d[2]),
+            3 * c[3] * d[0] + c[2] * d[1] - c[1] * d[2],
+            2 * c[3] * d[1],
+            c[3] * d[2],
+        ]
+    )
+    size = np.abs(p).max(axis=0)
+    p = p / np.where(size > 0, size, 1.0)
+    lead = np.where(np.abs(p[4]) > 1e-14, p[4], 1e-14)  # of a polynomial of lower degree: one more root, far off
+    companion = np.zeros((p.shape[1], 4, 4))
+    companion[:, [1, 2, 3], [0, 1, 2]] = 1.0
+    companion[:, :, 3] = -(p[:4] / lead).T
+    roots = np.linalg.eigvals(companion).T
+    inside = (np.abs(roots.imag) < 1e-6) & (roots.real > 0) & (roots.real < 1)
+    return np.where(inside, roots.real, 0.0)

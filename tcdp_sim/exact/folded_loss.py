@@ -1,0 +1,171 @@
+"""Renyi divergences of noise whose density falls away from a peak at 0, however steep, at any shift and many orders.
+
+The loss L is antisymmetric about shift / 2, so that half of the outputs is enough: for s = order - 1,
+
+    E[e^(sL)] - 1 = integral over outputs y < shift / 2 of f(y) (e^(sL) - 1) (1 - e^(-(1 + s) L)),
+
+where nothing cancels. It is taken over log |y| on y < 0 and on 0 < y < shift / 2, which closes in on the peak as far as
+the largest order needs, and goes out as far as the tails matter.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
+
+_LOGS = np.linspace(-700.0, 700.0, 1401)  # of |y|, where it is looked for what matters
+_NEGLIGIBLE = 1e-19  # of the largest integrand
+_WIDTH = 0.8  # of a panel in log |y|; the nearest singularity is pi away
+_FINE, _COARSE = 16, 10
+_ROUNDING = 2e-12  # relative, of densities
+_LOSS_ROUNDING = 4e-15  # relative, of losses
+
+
+class Curve(NamedTuple):
+    """(order - 1) D_order at several orders: certified between lower and upper; slope: its derivative, an estimate."""
+
+    lower: Floats
+    estimate: Floats
+    upper: Floats
+    slope: Floats
+
+
+class _Nodes(NamedTuple):
+    """Outputs below shift / 2: their probabilities, privacy losses, and how far these are below the largest."""
+
+    mass: Floats
+    loss: Floats
+    below: Floats
+
+
+def falls_away(noise: Noise, shift: float) -> bool:
+    """Whether this file is good for the noise moved by shift > 0: what it takes for granted, seen at 1401 places.
+
+    The noise gives its loss, which is bounded; density and loss fall with |y| on y < 0 and on 0 < y < shift / 2.
+    """
+    if not noise.gives_loss or not np.isfinite(noise.largest_loss(shift)):
+        return False
+    log_density, outer, inner = _looked_at(noise, shift)
+    slack = 1e-9 * noise.largest_loss(shift)
+    return bool(
+        (np.diff(log_density) <= 1e-9).all() and (np.diff(outer) <= slack).all() and (np.diff(inner) <= slack).all()
+    )
+
+
+def _looked_at(noise: Noise, shift: float) -> tuple[Floats, Floats, Floats]:
+    """Log density and loss at y = -size, and the loss at y = size up to shift / 2, for all sizes of _LOGS."""
+    size = np.exp(_LOGS)
+    losses = (noise.privacy_loss(y, shift) for y in (-size, np.minimum(size, shift / 2)))
+    log_density, outer, inner = (np.asarray(each) for each in (noise.logpdf(size), *losses))
+    return log_density, outer, inner
+
+
+class FoldedLoss:
+    """The privacy loss of a noise moved by shift > 0, in nats, ready for divergences of orders up to 1 + largest_s.
+
+    For noises that `falls_away` admits, and finite largest_s >= 0.
+    """
+
+    def __init__(self, noise: Noise, shift: float, largest_s: float) -> None:
+        self.noise, self.shift = noise, shift
+        self.largest = noise.largest_loss(shift)
+        self._low, self._high = self._reach(largest_s)
+
+    def divergence_at_one(self) -> Bounds:
+        """D_1, the Kullback-Leibler divergence."""
+        fine, coarse = (float(_kl_integrand(nodes.loss) @ nodes.mass) for nodes in (self._fine, self._coarse))
+        rest = float(_kl_integrand(self._left_out.loss) @ self._left_out.mass)
+        error = abs(fine - coarse) + (_ROUNDING + 2 * _LOSS_ROUNDING) * fine
+        return Bounds(max(fine - error, 0.0), fine, fine + error + rest)
+
+    def curve(self, s: Floats) -> Curve:
+        """s D_(1+s) at every s > 0, shape (m,)."""
+        fine, slope = _scaled_moments(self._fine, s)
+        coarse, _ = _scaled_moments(self._coarse, s)
+        error = np.abs(fine - coarse) + (_ROUNDING + _LOSS_ROUNDING * (2 + s * self.largest)) * fine
+        rest, _ = _scaled_moments(self._left_out, s)
+        lower, middle, upper = (
+            self._log(mean, s) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
+        )
+        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
+
+    def _log(self, scaled: Floats, s: Floats) -> Floats:
+        """log(1 + e^(s P) scaled), P the largest loss."""
+        with np.errstate(divide="ignore"):
+            return np.logaddexp(0.0, s * self.largest + np.log(scaled))
+
+    def _reach(self, largest_s: float) -> tuple[float, float]:
+        """The ends of log |y| between which some order's integrand is not negligible."""
+        log_density, outer, _ = _looked_at(self.noise, self.shift)
+        low, high = len(_LOGS), 0
+        for s in (0.0, largest_s):
+            with np.errstate(all="ignore"):
+                height = _LOGS + log_density - s * (self.largest - outer) + 2 * np.log(-np.expm1(-(1 + s) * outer))
+            height = np.where(np.isfinite(height), height, -np.inf)
+            matters = np.flatnonzero(height > height.max() + np.log(_NEGLIGIBLE))
+            low, high = min(low, matters[0] - 1), max(high, matters[-1] + 1)
+        return float(_LOGS[max(low, 0)]), float(_LOGS[min(high, len(_LOGS) - 1)])
+
+    def _losses(self, size: Floats, half: str) -> Floats:
+        return np.asarray(self.noise.privacy_loss(-size if half == "outer" else size, self.shift))
+
+    def _nodes(self, count: int) -> _Nodes:
+        middle = min(float(np.log(self.shift / 2)), 700.0)
+        parts = []
+        for half, end in (("outer", self._high), ("inner", middle)):
+            low = min(self._low, end - 1)
+            x, weight = gauss_panels(np.linspace(low, end, int(np.ceil((end - low) / _WIDTH)) + 1), count)
+            size = np.exp(x)
+            parts.append((weight * size * self.noise.pdf(size), self._losses(size, half)))
+        mass, loss = (np.concatenate(each) for each in zip(*parts))
+        keep = mass > 0
+        return _Nodes(mass[keep], loss[keep], np.maximum(self.largest - loss[keep], 0.0))
+
+    @cached_property
+    def _fine(self) -> _Nodes:
+        return self._nodes(_FINE)
+
+    @cached_property
+    def _coarse(self) -> _Nodes:
+        return self._nodes(_COARSE)
+
+    @cached_property
+    def _left_out(self) -> _Nodes:
+        """At most how probable the outputs are that no node stands for, near 0 and far out, and their losses."""
+        near, far = np.exp(self._low), np.exp(self._high)
+        loss = np.array([self.largest, float(self._losses(np.array([far]), "outer")[0])])
+        further = float(far * self.noise.pdf(far)) * (
+            _LOGS[-1] - self._high + 1
+        )  # y f(y) e^(sL) L^2 falls with y there
+        mass = np.array([2 * near * float(self.noise.pdf(0.0)), further])
+        return _Nodes(mass, loss, self.largest - loss)
+
+
+def _kl_integrand(loss: Floats) -> Floats:
+    return -loss * np.expm1(-loss)
+
+
+def _scaled_moments(nodes: _Nodes, s: Floats) -> tuple[Floats, Floats]:
+    """e^(-s P) times E[e^(sL)] - 1 and E[L e^(sL)], P the largest loss."""
+    step = s[:, None]
+    lift = np.exp(-step * nodes.below)
+    gone = np.expm1(-step * nodes.loss)  # all factors of one sign: nothing cancels
+    less, kept = np.expm1(-nodes.loss), np.exp(-nodes.loss)
+    moment = (lift * gone * (less + kept * gone)) @ nodes.mass
+    slope = (lift * (less + kept * gone * (2 + gone))) @ (-nodes.loss * nodes.mass)
+    return moment, slope
+
+
+def folded_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
+    """D_order in nats for shift > 0 and orders >= 1, shape (n,), inf among them; for what `falls_away` admits."""
+    inside = (orders > 1) & np.isfinite(orders)
+    s = np.where(inside, orders - 1, 1.0)
+    folded = FoldedLoss(noise, shift, float(s.max()))
+    at_one, curve = folded.divergence_at_one(), folded.curve(s)
+    ends = zip((curve.lower, curve.estimate, curve.upper), at_one)
+    parts = (np.where(orders == 1, one, np.where(inside, part / s, folded.largest)) for part, one in ends)
+    return Bounds(*(np.minimum(part, folded.largest) for part in parts))

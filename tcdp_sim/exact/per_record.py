@@ -1,0 +1,125 @@
+"""What a release gives away about one record of influence t, exactly: per-record zCDP, Renyi and (epsilon, delta).
+
+All of it is of the noisy number that the release is made of (`Release.worst_shift`), at the answer where the record
+shows most. An estimator that gives one value for two noisy numbers, as Hermite polynomials and clamping do, may hide a
+little more of it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from math import inf, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.errors import scalar
+from tcdp_sim.exact.best_order import best_ratio
+from tcdp_sim.exact.divergence import renyi_divergence
+from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
+from tcdp_sim.exact.folded_profile import FoldedProfile
+from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.releases import Release
+
+_CLOSE = 1e-13  # relative: how well the root of a profile is found
+_WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
+_WIDENINGS = 40
+_LOG_LARGE = 1e3  # the log of a profile that is zero in floats, less
+
+
+def record_renyi(release: Release, influence: float, order: ArrayLike) -> Bounds[Any]:
+    """D_order in nats between the release with and without a record of influence t >= 0; order >= 1, inf among them.
+
+    Both directions are equal. ValueError outside of the ranges.
+    """
+    noise, shift = release.worst_shift(influence)
+    return renyi_divergence(noise, shift, order)
+
+
+def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bounds[Any]:
+    """delta(epsilon) of a record of influence t >= 0; epsilon in nats, finite, of any sign."""
+    noise, shift = release.worst_shift(influence)
+    return hockey_stick(noise, shift, epsilon)
+
+
+def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
+    """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
+    delta = scalar("delta", delta, 0, 1)
+    noise, shift = release.worst_shift(influence)
+    if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
+        return Bounds(0.0, 0.0, 0.0)
+    profile = _profile(noise, shift)
+    largest = noise.largest_loss(shift)
+    high = largest if largest < inf else 1.0
+    while largest == inf and profile(high).estimate > delta:
+        high *= 2
+
+    def excess(epsilon: float) -> float:
+        middle = profile(epsilon).estimate
+        return log(middle / delta) if middle > 0 else -_LOG_LARGE
+
+    root = brentq(excess, 0.0, high, xtol=_CLOSE * high, rtol=_CLOSE) if excess(0.0) > 0 else 0.0
+    return _certified(profile, delta, root, largest)
+
+
+def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
+    """sup over 1 < order < omega of D_order / order, in nats, for a record of influence t >= 0: its zCDP, or tCDP.
+
+    inf where a divergence below omega is. omega > 1. Raises ValueError for omega = inf and a noise of which neither
+    the largest loss is known, nor that its divergences are linear in the order: there all orders cannot be searched.
+    """
+    omega = scalar("omega", omega, 1, finite=False)
+    noise, shift = release.worst_shift(influence)
+    if shift == 0:
+        return Bounds(0.0, 0.0, 0.0)
+    if noise.linear_in_order:
+        return Bounds(*(part * 0.5 for part in renyi_divergence(noise, shift, 2.0)))
+    if omega > noise.max_order(shift):
+        return Bounds(inf, inf, inf)
+    if falls_away(noise, shift):
+        return _policy_of_bounded_loss(noise, shift, omega)
+    if omega == inf:
+        raise ValueError(
+            f"omega = inf with {noise!r} is not valid, whose largest loss is not known; valid: a finite omega"
+        )
+    return best_ratio(partial(_curve, noise, shift), renyi_divergence(noise, shift, 1.0), inf, omega)
+
+
+def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:
+    """epsilon -> delta(epsilon), once what does not depend on epsilon has been worked out."""
+    if not noise.bounded_slope and falls_away(noise, shift):
+        folded = FoldedProfile(noise, shift)
+        return lambda epsilon: folded(epsilon).delta
+    return partial(hockey_stick, noise, shift)
+
+
+def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:
+    """An interval around the root of a falling profile at whose ends it is certain; [0, largest] at the widest."""
+    width = _WIDTH * max(root, 1e-300)
+    lower, upper = max(root - width, 0.0), min(root + width, largest)
+    for _ in range(_WIDENINGS):
+        width *= 8
+        low_enough, high_enough = lower == 0 or profile(lower).lower >= delta, profile(upper).upper <= delta
+        if low_enough and high_enough:
+            break
+        lower = lower if low_enough else max(root - width, 0.0)
+        upper = upper if high_enough else min(root + width, largest)
+    return Bounds(lower, root, upper)
+
+
+def _policy_of_bounded_loss(noise: Noise, shift: float, omega: float) -> Bounds:
+    at_one = FoldedLoss(noise, shift, 0.0).divergence_at_one()
+    if at_one.lower <= 0:
+        return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
+    largest_s = min(omega - 1, noise.largest_loss(shift) / at_one.lower)
+    return best_ratio(FoldedLoss(noise, shift, largest_s).curve, at_one, noise.largest_loss(shift), omega)
+
+
+def _curve(noise: Noise, shift: float, s: Floats) -> Curve:
+    """s D_(1+s), of any noise; slopes are not known."""
+    lower, estimate, upper = (s * part for part in renyi_divergence(noise, shift, 1 + s))
+    return Curve(lower, estimate, upper, np.full(s.shape, np.nan))
