@@ -4,6 +4,7 @@ An anchor is an influence and what a record of that influence may lose. An influ
 is read off the population: such an anchor is confidential, and a study of it an illustration.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -14,8 +15,9 @@ import numpy as np
 
 from tcdp_sim import calibration, registry
 from tcdp_sim.arrays import Floats
+from tcdp_sim.data.skewed import skewed_records
 from tcdp_sim.errors import choice, real
-from tcdp_sim.mechanisms.base import Point
+from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import (
     AdditiveRelease,
     ClippedRelease,
@@ -27,7 +29,10 @@ from tcdp_sim.releases import (
     UnitSplitRelease,
 )
 
-WORDS = {"median": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}  # of influence -> quantile of the population
+WORDS = {  # of influence -> quantile of the population
+    **{"min": 0.0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75},
+    **{"p90": 0.9, "p95": 0.95, "p99": 0.99, "max": 1.0},
+}
 ANCHOR_AXES = ("accounting", "delta", "population", "influence_low", "value_low", "influence_high", "value_high")
 PARAMETER_AXES = (
     *("power", "rate", "offset", "degree", "clip", "threshold", "rule", "pieces", "exponent"),
@@ -106,10 +111,27 @@ def influence_of(name: str, value: Any, values: Floats | None = None) -> float:
     if values is None:
         raise ValueError(f"{name} = {value} needs population, which the sweep does not give")
     ordered = np.sort(values)
-    quantile = float(ordered[ceil(WORDS[value] * len(ordered)) - 1])
+    quantile = float(ordered[max(ceil(WORDS[value] * len(ordered)), 1) - 1])
     if not quantile > 0:
         raise ValueError(f"{name} = {value} is {quantile:g} in this population; valid: an influence above 0")
     return quantile
+
+
+def population_values(point: Point, options: Options) -> Floats:
+    """The values of the point's population, one of the option `populations`; UserError or ValueError for a bad one."""
+    known = options.get("populations")
+    if not isinstance(known, Mapping):
+        raise ValueError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
+    if point.get("population") is None:
+        raise ValueError(f"an influence in words ({', '.join(WORDS)}) needs population, which the sweep does not give")
+    name = choice("population", point["population"], known)
+    return _values(name, json.dumps(known[name]))
+
+
+@lru_cache(maxsize=8)
+def _values(name: str, spec: str) -> Floats:
+    """Of many cells with one population it is read once."""
+    return skewed_records(name, json.loads(spec)).values
 
 
 def built_release(data: Mapping[str, Any]) -> Release:
