@@ -32,7 +32,7 @@ CURRENCIES = {
     "approx_dp": "exact ε at δ",
     "pure": "pure ε",
 }
-WORDS = "anchors read off confidential data: an illustration, no private release"
+WORDS = "anchors are read off the data: an illustration, not private"
 
 
 def labels(cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Label -> colour, marker and filling: a release looks the same in every figure, its variants differ in filling."""
     looks: dict[str, dict[str, Any]] = {}
     taken: dict[int, int] = {}
-    for row in table.drop_duplicates("label").to_dict("records"):
+    for row in records(table.drop_duplicates("label")):
         place = NAMES.get(row["release"], ("", 7))[1]
         if row["release"] == "exponential_polylogarithmic":
             place = POLYLOG.get(row.get("power", 1.0), place)
@@ -65,8 +65,22 @@ def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return looks
 
 
-def setting(row: Mapping[str, Any]) -> str:
-    """What releases of one panel have in common: how privacy is counted, and what the anchors are promised."""
+def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """(title, rows) for each way in which privacy is counted and each pair of anchors, in order of appearance.
+
+    Releases with one anchor stand beside those with any lower one.
+    """
+    upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
+    found = []
+    for title, part in table.groupby(upper, sort=False):
+        lower = pd.Series([_lower(row) for row in records(part)], index=part.index, dtype=object)
+        for low in [text for text in lower.unique() if text] or [""]:
+            found.append((f"{title}{low}", part[lower.isin(["", low])]))
+    return found
+
+
+def _setting(row: Mapping[str, Any]) -> str:
+    """How privacy is counted, and what the larger record is promised."""
     accounting = row.get("accounting")
     if accounting is None or pd.isna(accounting):
         return "parameters as given"
@@ -74,6 +88,10 @@ def setting(row: Mapping[str, Any]) -> str:
     if accounting == "approx_dp":
         currency += f" = {row['delta']:g}".replace("e-0", "e-")
     return f"{currency}: {_anchor(row, 'high')}"
+
+
+def _lower(row: Mapping[str, Any]) -> str:
+    return "" if pd.isna(row.get("value_low", np.nan)) else f", {_anchor(row, 'low')}"
 
 
 def _anchor(row: Mapping[str, Any], end: str) -> str:
@@ -95,7 +113,12 @@ def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
 
 def plain_cells(flat: xr.Dataset) -> list[dict[str, Any]]:
     """The cells of `open_cells` as mappings, without what has further dimensions."""
-    return flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    return records(flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe())
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as mappings."""
+    return [dict(zip(map(str, table), row)) for row in table.itertuples(index=False, name=None)]
 
 
 LEFT_OUT = {
@@ -112,3 +135,8 @@ def about_records(law: Mapping[str, Any]) -> list[str]:
     if "persons" in law:
         return [*lines, f"A record is a person, of which there are {law['persons']:,}: the rows of each are summed."]
     return [*lines, "Each row is taken for a person; if a person may have several, give the population's id."]
+
+
+def label_order(table: pd.DataFrame) -> list[str]:
+    """The labels of a table, each once, in order of appearance."""
+    return [str(name) for name in table["label"].unique()]
