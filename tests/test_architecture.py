@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "exact": ("errors", "numerics", "noise", "privacy", "releases"),
     "bounds": ("errors", "noise"),
     # 4: the noise that meets a guarantee
-    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact"),
+    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
     # 5, 6: algorithms of several files
     "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
     "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),

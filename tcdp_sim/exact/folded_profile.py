@@ -47,7 +47,7 @@ class FoldedProfile:
         """What the outputs on one side of 0 add."""
         end = _FURTHEST if side < 0 else min(float(np.log(self.shift / 2)), _FURTHEST)
         cut = self._crossing(epsilon, side, end)
-        low = max(min(cut, self._middle) - _SPAN, _NEAREST)
+        low = max(min(cut, self._middle, float(np.log(self.shift))) - _SPAN, _NEAREST)
         edges = np.linspace(low, cut, int((cut - low) / _WIDTH) + 2)
         fine, exceeded, lost = self._integral(epsilon, side, edges, _FINE)
         error = abs(fine - self._integral(epsilon, side, edges, _COARSE)[0]) + _ROUNDING * fine + lost
