@@ -8,6 +8,7 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
@@ -31,6 +32,7 @@ __all__ = [
     "NoiseDraw",
     "Observable",
     "PerRecordLoss",
+    "PerRecordSum",
     "PrivacyLoss",
     "Subsampled",
     "Thresholds",

@@ -5,6 +5,7 @@ is read off the population: such an anchor is confidential, and a study of it an
 """
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -15,8 +16,8 @@ import numpy as np
 
 from tcdp_sim import calibration, registry
 from tcdp_sim.arrays import Floats
-from tcdp_sim.data.skewed import skewed_records
-from tcdp_sim.errors import choice, real
+from tcdp_sim.data.skewed import Population, skewed_records
+from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import (
     AdditiveRelease,
@@ -93,7 +94,7 @@ def release_law(point: Point, values: Floats | None = None) -> Data:
     family = _family(point)
     given = {name: point[name] for name in family.parameters if point.get(name) is not None}
     if "nonnegative" in given:
-        given["nonnegative"] = _truth("nonnegative", given["nonnegative"])
+        given["nonnegative"] = is_true(point, "nonnegative")
     if point.get("scale") is not None:
         return _data(_direct(point["release"], real("scale", point["scale"], 0), given))
     accounting = choice("accounting", _needed(point, "accounting"), ("printed", "zcdp", "approx_dp", "pure"))
@@ -117,21 +118,48 @@ def influence_of(name: str, value: Any, values: Floats | None = None) -> float:
     return quantile
 
 
-def population_values(point: Point, options: Options) -> Floats:
-    """The values of the point's population, one of the option `populations`; UserError or ValueError for a bad one."""
+def population_of(point: Point, options: Options, group_by: str | None = None) -> Population:
+    """The point's population, one of the option `populations`; UserError or ValueError for a bad one."""
     known = options.get("populations")
     if not isinstance(known, Mapping):
-        raise ValueError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
+        raise UserError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
     if point.get("population") is None:
-        raise ValueError(f"an influence in words ({', '.join(WORDS)}) needs population, which the sweep does not give")
+        raise ValueError(
+            f"population is missing, which sums and influences in words ({', '.join(WORDS)}) are of; "
+            f"valid: {', '.join(map(str, known))}"
+        )
     name = choice("population", point["population"], known)
-    return _values(name, json.dumps(known[name]))
+    if not isinstance(known[name], Mapping):
+        raise UserError(f"mechanism.populations.{name} = {known[name]!r} is not valid; valid: file, path or shape, ...")
+    return _population(name, json.dumps(known[name]), group_by, _stamp(known[name].get("path")))
 
 
 @lru_cache(maxsize=8)
-def _values(name: str, spec: str) -> Floats:
-    """Of many cells with one population it is read once."""
-    return skewed_records(name, json.loads(spec)).values
+def _population(name: str, spec: str, group_by: str | None, stamp: object) -> Population:
+    """Of many cells with one population it is read once, as long as its file does not change."""
+    return skewed_records(name, json.loads(spec), group_by)
+
+
+def _stamp(path: Any) -> object:
+    try:
+        about = os.stat(path)
+    except (OSError, TypeError, ValueError):
+        return None  # the reader says what is wrong with it
+    return about.st_mtime_ns, about.st_size
+
+
+def population_values(point: Point, options: Options) -> Floats:
+    """The values of all records of the point's population; errors as for `population_of`."""
+    return population_of(point, options).values
+
+
+def is_true(point: Point, axis: str) -> bool:
+    """A yes or no of a sweep, where values are texts or numbers; no where it is not given."""
+    value = point.get(axis)
+    return (
+        value is not None
+        and {"true": True, "false": False, 1: True, 0: False}[choice(axis, value, ("true", "false", 1, 0))]
+    )
 
 
 def built_release(data: Mapping[str, Any]) -> Release:
@@ -181,11 +209,6 @@ def _needed(point: Point, name: str) -> Any:
     if point.get(name) is None:
         raise ValueError(f"release {point['release']} needs {name} (or scale), which the sweep does not give")
     return point[name]
-
-
-def _truth(name: str, value: Any) -> bool:
-    """A yes or no of a sweep, where values are texts or numbers."""
-    return {"true": True, "false": False, 1: True, 0: False}[choice(name, value, ("true", "false", 1, 0))]
 
 
 @lru_cache(maxsize=4096)

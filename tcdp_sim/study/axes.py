@@ -55,6 +55,8 @@ AXES = {
     "influence_high": Axis("influence of the larger record that a release is calibrated at", "counts", INFLUENCE),
     "value_high": Axis("what that record may lose, by the accounting", "nats", POSITIVE),
     "population": Axis("records with values, of which influences are quantiles", "", NAME),
+    "group_by": Axis("column whose values are the groups that sums are of", "", "a name, a list of names, or none"),
+    "answer": Axis("true sum, in place of a population's", "values", "at least 0"),
     "power": Axis("of generalized Gaussian or exponential polylogarithmic noise", "1", POSITIVE),
     "rate": Axis("of exponential polylogarithmic noise", "1", POSITIVE),
     "offset": Axis("what is added before a root or logarithm is taken", "1", "at least 0"),
