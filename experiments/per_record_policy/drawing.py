@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+from tcdp_sim.experiments.per_record.series import styles as release_styles
 
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
 from tcdp_sim.report.plots import DARK, GREY, captioned, line_key, new_figure, plain_log_axis, points
@@ -16,7 +17,7 @@ CLOSE = 1.25  # ratio of two epsilons that are written as one
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) policies against the influence, (b) printed over exact against the largest loss, (c) delta(epsilon)."""
-    styles = series_styles((name, "") for name in table.loc[table["quantity"] == "curve", "label"].unique())
+    styles = release_styles(table[table["quantity"] == "curve"])
     policies = table[table["quantity"].isin(["supremum", "curve", "record"])]
     if (policies["quantity"] == "curve").any():
         yield "policies", captioned(_policies(policies, styles), policies, _unit(table)), policies

@@ -35,7 +35,7 @@ def _noise_label(noise) -> str:
     texts: dict[str, Callable[[], str]] = {
         "gaussian": lambda: "Gaussian",
         "laplace": lambda: "Laplace",
-        "generalized_gaussian": lambda: f"gen. Gaussian, power {noise.power:.3g}",
+        "generalized_gaussian": lambda: f"generalised Gaussian, power {noise.power:.3g}",
         "exponential_polylogarithmic": lambda: f"polylogarithmic, power {noise.power:.3g}, rate {noise.rate:.3g}",
     }
     return texts.get(noise.family, lambda: str(noise.family))()

@@ -24,7 +24,7 @@ from tcdp_sim.store import columns
 OBSERVABLES = {"mean": "privacy_loss", "tail": "loss_tail", "profile": "hockey_stick", "divergence": "renyi_excess"}
 PUBLISHED = {"mean": LOSS, "tail": TAIL, "profile": PROFILE, "divergence": RENYI}
 NUMBERS = ("simulated", "mcse", "lower", "upper")
-AXES = ("release", "population", "accounting", "delta", "guarantee")
+AXES = ("release", "power", "rate", "population", "accounting", "delta", "guarantee")
 NOTE = "Influences read off the records are confidential: policies at them are an illustration, not to be released."
 
 
