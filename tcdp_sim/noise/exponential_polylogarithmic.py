@@ -159,7 +159,8 @@ class ExponentialPolylogarithmic(Noise):
         return float(np.log(self.offset))
 
     def _w(self, x: ArrayLike) -> Reals:
-        return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
+        with np.errstate(over="ignore"):
+            return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
 
     def _rise(self, w: Reals, step: Reals) -> Reals:
         """rate ((l + w + step)^power - (l + w)^power) in nats, to its last digits also for a small step."""
