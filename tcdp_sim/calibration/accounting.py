@@ -5,14 +5,17 @@ from functools import cache
 from math import sqrt, tanh
 from typing import Any
 
+import numpy as np
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration.families import calibrate
 from tcdp_sim.errors import choice, scalar
+from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP
 from tcdp_sim.releases import AdditiveRelease, Release
 
+_CLOSE, _CLOSE_PROFILE = 1e-6, 1e-3  # relative: bounds of values, and of delta, beyond which nothing is calibrated
 ACCOUNTINGS = ("printed", "zcdp", "approx_dp", "pure")
 
 
@@ -41,15 +44,16 @@ class Accounting:
         if self.name == "printed":
             return float(release.policy(influence))
         if self.name == "zcdp":
-            return float(exact.record_policy(release, influence).upper)
+            return _upper(exact.record_policy(release, influence))
         if self.name == "approx_dp":
-            return float(exact.record_epsilon(release, influence, self.delta).upper)
+            return _upper(exact.record_epsilon(release, influence, self.delta))
         return largest_loss(release, influence)
 
     def ratio(self, release: Release, influence: float, value: float) -> float:
         """Above 1 where the record gives away more than `value`, in currencies that take quadrature."""
         if self.name == "approx_dp":
-            return float(exact.record_profile(release, influence, value).upper) / self.delta
+            bounds = exact.record_profile(release, influence, value)
+            return _upper(bounds, _CLOSE_PROFILE, 0.1 * self.delta) / self.delta
         return self.value(release, influence) / value
 
     def gaussian_shift(self, value: float) -> float:
@@ -67,8 +71,8 @@ class Accounting:
         """The shift of a Gaussian by its scale: the printed one, which may be larger, or what the record makes."""
         if self.name == "printed":
             return sqrt(2 * float(release.policy(influence)))
-        noise, shift = release.worst_shift(influence)
-        return float(shift) / float(noise.scale)
+        gaussian, shift = release.worst_shift(influence)
+        return float(shift / np.sqrt(gaussian.var()))
 
 
 def largest_loss(release: Release, influence: float) -> float:
@@ -76,6 +80,13 @@ def largest_loss(release: Release, influence: float) -> float:
     if not isinstance(release, AdditiveRelease):
         raise ValueError("accounting = 'pure' is not valid; valid for additive noise alone")
     return float(release.pure_policy(influence))
+
+
+def _upper(bounds: Bounds, apart: float = _CLOSE, small: float = 0.0) -> float:
+    """The upper end, if it is at most `small` or near the lower one; ValueError where quadrature sees too little."""
+    if bounds.upper > max(small, bounds.lower * (1 + apart)):
+        raise ValueError(f"bounds = {bounds.lower:g}, {bounds.upper:g} are too far apart; valid: a less extreme noise")
+    return float(bounds.upper)
 
 
 @cache

@@ -1,24 +1,19 @@
 """The scale and the shape of a release that meet anchors (influence, value), values certified from above."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import exp, log
-from typing import NamedTuple
-
-from scipy.optimize import brentq
 
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
+from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
 from tcdp_sim.calibration.record_families import Parameters, RecordFamily
 from tcdp_sim.releases import Release
 
 Anchor = tuple[float, float]
-Increasing = Callable[[float], float]
-_XTOL = 1e-11  # of logs
-_FIRST_STEP, _GROWTH, _LEAST_STEP = 0.4, 1.6, 0.02  # of logs
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
-_AT_AN_END = 1e-9  # of the log of a value: a shape that near an end of its range is that end
 _LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
+_LEAST_VALUE = 1e-300
 _DIGITS = 36.0  # log of the ratios of floats that still add up
 
 
@@ -53,23 +48,28 @@ class Search(ABC):
         return self.family.build(scale=scale, **self.parameters, **shape)
 
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
-        """The shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
+        """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
         shapes = self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
-        begin = shapes.place(shapes.start if start is None else start)
 
+        @cache
+        def release(u: float) -> Release:
+            parameters = {self.family.shape: shapes.at(u)}
+            return self.build(self.scale(first, parameters), parameters)
+
+        @cache
         def excess(u: float) -> float:
-            return self.excess(self._with_first(first, shapes.at(u)), second)
+            return self.excess(release(u), second)
 
-        best = _crossing(excess, begin, *shapes.range())
-        if abs(best.value) > _AT_AN_END:
-            ends = (_crossing(lambda u: side + 0 * excess(u), begin, *shapes.range()).at for side in (1.0, -1.0))
-            releases = (self._with_first(first, shapes.at(end)) for end in ends)
-            raise NoShapeError(*(self.accounting.value(release, second[0]) for release in releases))
-        return shapes.at(best.at)
+        @cache
+        def level(u: float) -> float:
+            return log(max(self.accounting.value(release(u), second[0]), _LEAST_VALUE))
 
-    def _with_first(self, first: Anchor, shape: float) -> Release:
-        parameters = {self.family.shape: shape}
-        return self.build(self.scale(first, parameters), parameters)
+        starts = (shapes.start,) if start is None else (start, shapes.start)
+        begin = first_computable(excess, [shapes.place(each) for each in starts])
+        root = largest_root(excess, begin, *shapes.range())
+        if root is None:
+            raise NoShapeError(*(exp(end) for end in extremes(level, begin, *shapes.range())))
+        return shapes.at(root)
 
 
 class ByShift(Search):
@@ -114,11 +114,10 @@ class ByValue(ByLoss):
         def excess(log_more: float) -> float:
             return self.excess(unit, (self._distance(least + exp(log_more), shape), value))
 
-        start = log(least)
-        best = _crossing(excess, start - 1, start - _DIGITS, start + _DIGITS)
-        if abs(best.value) > _AT_AN_END:
-            raise ValueError(f"value {value:g} is out of reach of quadrature for {unit}")
-        return t / self._distance(least + exp(best.at), shape)
+        log_more = increasing_root(excess, log(least) - 1, log(least) - _DIGITS, log(least) + _DIGITS)
+        if log_more is None:
+            raise ValueError(f"value = {value:g} is out of reach for {unit}: quadrature does not see it")
+        return t / self._distance(least + exp(log_more), shape)
 
     def excess(self, release: Release, anchor: Anchor) -> float:
         t, value = anchor
@@ -141,32 +140,3 @@ def certified(search: Search, anchors: tuple[Anchor, ...], scale: float, shape: 
         if all(search.accounting.value(release, t) <= value for t, value in anchors):
             return release
     raise ValueError(f"nothing is certified at anchors = {anchors}, accounting = {search.accounting.name}")
-
-
-class _Crossing(NamedTuple):
-    """Where an increasing function is nearest to zero, and what it is there."""
-
-    at: float
-    value: float
-
-
-def _crossing(excess: Increasing, start: float, low: float, high: float) -> _Crossing:
-    """Where an increasing function on [low, high] crosses zero, searched outwards from `start`.
-
-    Where it does not cross: an end, or the last place before that at which the function does not raise ValueError.
-    """
-    u = min(max(start, low), high)
-    here, step, growth = excess(u), _FIRST_STEP, _GROWTH
-    side = -1 if here > 0 else 1
-    end = high if side > 0 else low
-    while here * side < 0 and u != end and step > _LEAST_STEP:
-        after = min(max(u + side * step, low), high)
-        try:
-            there = excess(after)
-        except ValueError:
-            step, growth = step / 4, 1.0
-            continue
-        if there * side >= 0:
-            return _Crossing(brentq(excess, u, after, xtol=_XTOL), 0.0)
-        u, here, step = after, there, growth * step
-    return _Crossing(u, here)

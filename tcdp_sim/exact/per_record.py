@@ -21,9 +21,10 @@ from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
 from tcdp_sim.exact.profile import hockey_stick
+from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds
-from tcdp_sim.releases import Release
+from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
@@ -31,25 +32,29 @@ _WIDENINGS = 40
 _LOG_LARGE = 1e3  # the log of a profile that is zero in floats, less
 
 
-def record_renyi(release: Release, influence: float, order: ArrayLike) -> Bounds[Any]:
+def record_renyi(release: Release, influence: float, order: ArrayLike, answer: float | None = None) -> Bounds[Any]:
     """D_order in nats between the release with and without a record of influence t >= 0; order >= 1, inf among them.
 
-    Both directions are equal. ValueError outside of the ranges.
+    The larger one of both directions. answer: None for the answer at which it is largest; or the answer q >= 0 without
+    the record, with which a transformed release gives away less. That of a confidential answer is no guarantee, and as
+    confidential. Orders finite where an estimator merges noisy numbers. ValueError outside of the ranges.
     """
-    noise, shift = release.worst_shift(influence)
+    if answer is not None and isinstance(release, TransformedRelease):
+        return transformed_renyi(release, influence, order, answer)
+    noise, shift = _in_scales(release, influence)
     return renyi_divergence(noise, shift, order)
 
 
 def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bounds[Any]:
     """delta(epsilon) of a record of influence t >= 0; epsilon in nats, finite, of any sign."""
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     return hockey_stick(noise, shift, epsilon)
 
 
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
     delta = scalar("delta", delta, 0, 1)
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
         return Bounds(0.0, 0.0, 0.0)
     profile = _profile(noise, shift)
@@ -73,7 +78,7 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     the largest loss is known, nor that its divergences are linear in the order: there all orders cannot be searched.
     """
     omega = scalar("omega", omega, 1, finite=False)
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     if shift == 0:
         return Bounds(0.0, 0.0, 0.0)
     if noise.linear_in_order:
@@ -95,6 +100,13 @@ def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
     return partial(hockey_stick, noise, shift)
+
+
+def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
+    """`worst_shift` in units of the noise's scale, if it has one: the same divergences, and no overflow far out."""
+    noise, shift = release.worst_shift(influence)
+    scale = float(getattr(noise, "scale", 1.0))
+    return (noise.scaled(1 / scale), shift / scale) if shift / scale < inf else (noise, shift)
 
 
 def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:

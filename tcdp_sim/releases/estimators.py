@@ -57,6 +57,14 @@ class Estimator(ABC):
         """The infimum of g."""
         return -np.inf
 
+    def turns(self) -> Floats:
+        """The V, ascending, at which g turns; none where it is monotone."""
+        return np.empty(0)
+
+    def log_slope(self, noisy: Floats) -> Floats:
+        """log |g'(V)|, up to a constant; only needed where g turns."""
+        return np.zeros(np.shape(noisy))
+
     def quantile(self, v: float, u: float) -> float | None:
         """The u-quantile of g(V) in closed form, 0 < u < 1; None where g is not monotone."""
         return float(self.value(v + self.scale * ndtri(u))) if self.monotone else None
@@ -85,15 +93,21 @@ class Hermite(Estimator):
     monotone = False
 
     def lowest(self) -> float:
-        turns = roots_hermitenorm(self.degree - 1)[0] if self.degree > 1 else np.zeros(1)
-        return float(np.min(self.value(turns * self.scale))) if self.degree % 2 == 0 else -np.inf
+        return float(np.min(self.value(self.turns()))) if self.degree % 2 == 0 else -np.inf
+
+    def turns(self) -> Floats:
+        return roots_hermitenorm(self.degree - 1)[0] * self.scale if self.degree > 1 else np.empty(0)
+
+    def log_slope(self, noisy: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(np.abs(eval_hermitenorm(self.degree - 1, np.divide(noisy, self.scale))))
 
     def value(self, noisy: Any) -> AsGiven:
         return self.scale**self.degree * eval_hermitenorm(self.degree, np.divide(noisy, self.scale)) - self.offset
 
     def at_most(self, x: Floats) -> Intervals:
         target = ((x + self.offset) / self.scale**self.degree)[..., None]
-        turns = roots_hermitenorm(self.degree - 1)[0] if self.degree > 1 else np.empty(0)
+        turns = self.turns() / self.scale
         # Beyond its largest zero z, which is below 2 sqrt(k), He_k(x) >= (x - z)^k.
         reach = 2 * np.sqrt(self.degree) + 1 + np.abs(target) ** (1 / self.degree)
         inner = np.broadcast_to(turns, (*x.shape, self.degree - 1))
@@ -170,6 +184,13 @@ class EvenPower(Estimator):
 
     def lowest(self) -> float:
         return -self.offset
+
+    def turns(self) -> Floats:
+        return np.zeros(1)
+
+    def log_slope(self, noisy: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return (self.degree - 1) * np.log(np.abs(noisy))
 
     def value(self, noisy: Any) -> AsGiven:
         return np.power(noisy, self.degree) - self.offset

@@ -248,6 +248,16 @@ def test_identities(noise, shift, order):
     assert record_epsilon(release, shift, 1e-9).lower <= loss
 
 
+@pytest.mark.parametrize("noise", [*HEAVY, Laplace(2.0), Gaussian(2.0)])
+@pytest.mark.parametrize("delta", [1e-9, 1e-2])
+def test_epsilon_is_certain_at_its_ends(noise, delta):
+    release = AdditiveRelease(noise)
+    found = record_epsilon(release, 3.0, delta)
+    assert record_profile(release, 3.0, found.upper).upper <= delta
+    assert record_profile(release, 3.0, found.lower).lower >= delta
+    assert found.upper <= found.lower * (1 + 1e-8)
+
+
 @pytest.mark.parametrize("noise", HEAVY)
 @pytest.mark.parametrize("shift", [1e-12, 1e-3, 1.0, 1e9])
 def test_total_variation(noise, shift):
