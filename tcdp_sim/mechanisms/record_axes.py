@@ -17,7 +17,7 @@ import numpy as np
 from tcdp_sim import calibration, registry
 from tcdp_sim.arrays import Floats
 from tcdp_sim.data.skewed import Population, skewed_records
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.errors import UserError, choice, known, real
 from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import (
     AdditiveRelease,
@@ -192,7 +192,7 @@ def _data(release: Release) -> Data:
 
 
 def _family(point: Point) -> Family:
-    return FAMILIES[choice("release", point.get("release"), FAMILIES)]
+    return FAMILIES[known("release", point.get("release"), FAMILIES)]
 
 
 def _has_two_anchors(point: Point) -> bool:
