@@ -273,7 +273,7 @@ def epsilon_at_largest(power, goal):
     """epsilon at the largest record of generalised Gaussian noise that gives `goal` at the median one."""
 
     def excess(log_t):
-        return Record(generalized_gaussian(1.0, power), exp(log_t)).epsilon(DELTA) - goal
+        return Record(generalized_gaussian(1.0, power), exp(log_t)).delta(goal) - DELTA
 
     t = exp(brentq(excess, log(goal) / power - 2, log(goal + 3) / power, xtol=1e-8))
     return Record(generalized_gaussian(1.0, power), t * RATIO).epsilon(DELTA)
