@@ -127,6 +127,26 @@ def test_breaches(row):
     assert [rmse, median] == [digits(text) if text != "inf" else np.inf for text in errors]
 
 
+TRADE_OFF = """
+root4 | 1.04 0.631    | 1.24 0.731   | 1.37 0.790   | 1.52 0.852
+gg    | 0.0138 0.0051 | 0.0130 0.00345 | 0.0143 0.00258 | 0.0198 0.00217 | 0.305 0.0047
+epl 1 | inf 0.00154   | inf 0.00066  | inf 0.00045  | inf 0.00052
+epl 2 | 0.0119 0.00177 | 0.0274 0.00103 | 0.085 0.00084 | 0.44 0.00087
+"""
+
+
+@pytest.mark.parametrize("row", TRADE_OFF.strip().splitlines())
+def test_trade_off(row):
+    """The largest record's epsilon held at 10, the median one's swept: errors over the total, by literal numbers."""
+    (name, *power), *points = (part.split() for part in row.split("|"))
+    family, accounting = ("fourth_root", "approx_dp") if name == "root4" else (NAMES[name], "pure")
+    for low, texts in zip((0.05, 0.2, 0.5, 1.0, 3.0), points):
+        fixed = GIVEN[power[0]] if power else {}
+        release = calibrate_records(family, ((MEDIAN, low), (LARGEST, 10.0)), accounting, **fixed)
+        errors = float(np.sqrt(release.mse(TOTAL))) / TOTAL, float(release.median_abs_error(TOTAL)) / TOTAL
+        assert errors == tuple(digits(text) if text != "inf" else np.inf for text in texts)
+
+
 # One anchor
 
 
