@@ -241,7 +241,7 @@ def test_a_mechanism_object_of_ones_own_needs_no_config(here):
 
 def test_every_chunk_has_random_numbers_of_its_own(here):
     once, twice = (tcdp_sim.simulate(Coin(0.3), trials, seed=7)["heads_mean"] for trials in (50_000, 100_000))
-    assert float(once) != float(twice)  # equal if the second chunk were the first again; by chance about 0.3%, seed fixed
+    assert float(once) != float(twice)  # a second chunk like the first would leave the mean as it is
 
 
 def test_objects_of_the_package_are_simulated_as_in_a_study(here):
