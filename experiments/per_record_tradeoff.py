@@ -112,10 +112,10 @@ def _shape(rows: pd.DataFrame, swept: str) -> str:
 
 
 def _u_shaped(part: pd.DataFrame, swept: str) -> str:
-    """A line of a title: of which releases the median error has its least value inside the sweep."""
-    both = part[part["value_low"].notna()].groupby("label", sort=False)
-    names = [str(name) for name, rows in both if _shape(rows, swept) == "U"]
-    return f"\nU-shaped: {', '.join(names)}" if names else ""
+    """A line of a title: of how many releases the median error has its least value inside the sweep."""
+    shapes = [_shape(rows, swept) for _, rows in part[part["value_low"].notna()].groupby("label")]
+    count = shapes.count("U")
+    return f"\nU-shaped: the median error of {count} of {len(shapes)} releases" if count else "\n"
 
 
 def _axis(part: pd.DataFrame, end: str) -> str:
