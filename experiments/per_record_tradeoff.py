@@ -14,6 +14,7 @@ from tcdp_sim.experiments.per_record.series import (
     label_order,
     labels,
     plain_cells,
+    record,
     records,
     styles,
     with_caption,
@@ -60,7 +61,7 @@ def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[
     )
     row["rmse_exact"] = cell.get(RMSE + columns.EXACT, np.nan) / total
     row["value_low"] = row.get("value_low", np.nan)
-    return row | {"records": "\n".join(about_records(json.loads(cell["law"])))}
+    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
 
 
 def sweeps(table: pd.DataFrame) -> list[tuple[str, float, pd.DataFrame]]:
@@ -120,16 +121,12 @@ def _u_shaped(part: pd.DataFrame, swept: str) -> str:
 
 def _axis(part: pd.DataFrame, end: str) -> str:
     """What the value at an anchor is: ε or a policy, of which record."""
-    influence = part[f"influence_{end}"].dropna().iloc[0]
-    record = f"{influence} record" if isinstance(influence, str) else f"record of {influence:g}"
     currencies = [CURRENCIES[name] for name in part["accounting"].unique()]
-    return f"{' or '.join(currencies)} of the {record} (nats)"
+    return f"{' or '.join(currencies)} of the {record(part[f'influence_{end}'].dropna().iloc[0])} (nats)"
 
 
 def _held(part: pd.DataFrame, swept: str, value: float) -> str:
-    held = part[f"influence_{ENDS[swept]}"].dropna().iloc[0]
-    record = f"{held} record" if isinstance(held, str) else f"record of {held:g}"
-    return f"{value:g} held at the {record}"
+    return f"{value:g} held at the {record(part[f'influence_{ENDS[swept]}'].dropna().iloc[0])}"
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

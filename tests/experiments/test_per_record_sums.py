@@ -218,6 +218,19 @@ def test_panels_hold_what_is_equally_private():
     assert [list(part["release"]) for _, part in found] == [["gaussian", "log"], ["gaussian", "log"], ["log"]]
     assert series.is_illustration(pd.DataFrame(rows))
     assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=3.0, influence_high=9.0))
+    assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=np.nan, influence_high="9.0"))
+
+
+def test_lines_about_records():
+    law = {"left_out": {"dropped": 1200, "summed": 3}, "persons": 7}
+    assert series.about_records({}, law) == [
+        "1,200 rows with a negative value were dropped.",
+        "3 rows beyond the first of a person were added to it.",
+        "A record is a person, of which there are 7: the rows of each are summed.",
+    ]
+    assert "Each row is taken for a person" in series.about_records({}, {})[0]
+    assert series.about_records({"answer": 5.0, "influence_high": "max"}, {}) == [series.ANCHORS_ONLY]
+    assert series.about_records({"answer": 5.0, "influence_high": 7.0}, {}) == []
 
 
 # Runs
