@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+from tcdp_sim.experiments.per_record.series import plain_cells, records
 from tcdp_sim.experiments.per_record_policy import looseness
 from tcdp_sim.experiments.per_record_policy.drawing import figures
 from tcdp_sim.experiments.per_record_policy.exact_values import (
@@ -27,7 +28,7 @@ from tcdp_sim.results import cell_mechanism
 
 __all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
 
-FINE = 40  # points of the exact curves
+FINE = 30  # points of the exact curves
 DELTA = 1e-6  # at which profiles are compared
 
 
@@ -41,7 +42,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     "profile_curve" (exact delta(at)), "epsilon" (exact, at delta = `at`), "record" (`count` records have the value
     `t`), "looseness" (of unit noise whose largest loss is `pure`).
     """
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    cells = plain_cells(flat)
     mechanisms = [cast(PerRecordLoss, cell_mechanism(flat, i)) for i in range(flat.sizes["cell"])]
     drawn = [row for i, cell in enumerate(cells) for row in cell_rows(flat, i, cell, mechanisms[i])]
     releases = {mechanism.release: labels(cell, mechanism) for cell, mechanism in zip(cells, mechanisms)}
@@ -92,19 +93,19 @@ def _records(flat: xr.Dataset, cells: list[dict[str, Any]]) -> Iterator[dict[str
 def report(table: pd.DataFrame, console: Any) -> None:
     """Printed, exact and simulated policy of every release, what the printed one is off by, epsilon at one delta."""
     for name, part in table[table["quantity"] == "supremum"].groupby("label", sort=False):
-        rows = map(_terminal_row, part.sort_values("t").to_dict("records"))
+        rows = map(_terminal_row, records(part.sort_values("t")))
         headings = ("t", "printed", "exact", "simulated", "±", "order", "printed/exact")
         console.print(terminal_table(f"{name}: zCDP of one record (nats)", headings, rows), soft_wrap=False)
     curve = table[table["quantity"] == "curve"]
     if len(curve):
-        worst = curve.loc[(curve["printed"] / curve["policy"]).idxmax()]
-        factor = f"{worst['printed'] / worst['policy']:.3g} times the exact one"
+        worst = records(curve.assign(factor=curve["printed"] / curve["policy"]).nlargest(1, "factor"))[0]
+        factor = f"{worst['factor']:.3g} times the exact one"
         console.print(f"Largest gap here: at t = {worst['t']:.4g} the policy printed for {worst['label']} is {factor}.")
     epsilons = table[table["quantity"] == "epsilon"]
     for t, part in epsilons.groupby("t"):
-        rows = ([row["label"], f"{row['printed']:.4g}", f"{row['exact']:.5g}"] for row in part.to_dict("records"))
+        texts = ([row["label"], f"{row['printed']:.4g}", f"{row['exact']:.5g}"] for row in records(part))
         title = f"(ε, {DELTA:g})-DP of a record of influence t = {t:.4g}"
-        console.print(terminal_table(title, ("release", "printed zCDP", "exact ε"), rows), soft_wrap=False)
+        console.print(terminal_table(title, ("release", "printed zCDP", "exact ε"), texts), soft_wrap=False)
     for note in filter(None, table["note"].dropna().unique()):
         console.print(note)
     drawn = table[(table["trials"] > 0) & (table["quantity"] != "supremum")]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+from tcdp_sim.experiments.per_record.series import label_order
 from tcdp_sim.experiments.per_record.series import styles as release_styles
 
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
@@ -39,8 +40,8 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     figure, grid = new_figure(1, 1, 7.2, 5.4)
     axes = grid[0, 0]
     curves, drawn = part[part["quantity"] == "curve"], part[part["quantity"] == "supremum"]
-    for name, curve in curves.groupby("label", sort=False):
-        style, own = styles[name], drawn[drawn["label"] == name]
+    for name, style in styles.items():
+        curve, own = (rows[rows["label"] == name] for rows in (curves, drawn))
         axes.plot(curve["t"], curve["printed"], color=style["color"], **PRINTED)
         axes.plot(curve["t"], curve["policy"], **line_of(style))
         points(axes, own["t"], own["simulated"], own["lower"], own["upper"], **marks_of(style))
@@ -60,20 +61,21 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 def _rug(axes: Any, records: pd.DataFrame) -> None:
     """A stroke at the value of each record, darker where there are many."""
+    if not len(records):
+        return
     for t, count in zip(records["t"], records["count"]):
         axes.axvline(t, ymax=0.035, color="#000000", linewidth=0.5, alpha=min(1.0, 0.25 + 0.05 * count))
-    if len(records):
-        total = int(records["count"].sum())
-        place = {"xycoords": "axes fraction", "fontsize": 7.5, "color": GREY, "ha": "right"}
-        axes.annotate(f"{total:,} records", (0.99, 0.045), **place)
+    place = {"xycoords": "axes fraction", "fontsize": 7.5, "color": GREY, "ha": "right"}
+    axes.annotate(f"{int(records['count'].sum()):,} records", (0.99, 0.045), **place)
 
 
 def _looseness(part: pd.DataFrame) -> Any:
     figure, grid = new_figure(1, 1, 7.0, 4.8)
     axes = grid[0, 0]
     styles = series_styles((name, name.rpartition(",")[0]) for name in part["label"].unique())
-    for name, rows in part.groupby("label", sort=False):
-        axes.plot(rows["pure"], rows["looseness"], **styles[name], label=name)
+    for name, style in styles.items():
+        rows = part[part["label"] == name]
+        axes.plot(rows["pure"], rows["looseness"], **style, label=name)
     plain_log_axis(axes)
     axes.set(xscale="log", xlabel="largest loss P of the record (nats)")
     axes.set(ylabel="printed zCDP, P tanh(P/2), over the exact one")
@@ -84,15 +86,14 @@ def _looseness(part: pd.DataFrame) -> Any:
 
 def _profiles(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     """A panel each for the smallest and the largest influence, of the releases that have one printed zCDP there."""
-    sizes = part["t"].dropna().unique()
-    sizes = sorted({min(sizes), max(sizes)})
+    sizes = sorted({part["t"].min(), part["t"].max()})
     figure, grid = new_figure(1, len(sizes), 4.6 * len(sizes) + 0.6, 4.8, sharey=True)
     named: dict[str, Any] = {}
     for axes, t in zip(grid[0], sizes):
         panel = _equally_printed(part[part["t"] == t])
-        for name, rows in panel.groupby("label", sort=False):
+        for name in label_order(panel):
             named[name] = styles[name]
-            _profile(axes, rows, styles[name])
+            _profile(axes, panel[panel["label"] == name], styles[name])
         _mark_epsilons(axes, panel.loc[panel["quantity"] == "epsilon", "exact"])
         printed, count = panel["printed"].iloc[0], panel["label"].nunique()
         axes.axhline(DELTA, color=GREY, linewidth=0.8, linestyle=":")

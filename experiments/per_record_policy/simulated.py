@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from tcdp_sim.experiments.per_record.series import records
 from tcdp_sim.experiments.per_record_policy.exact_values import (
     LOSS,
     PROFILE,
@@ -56,7 +57,7 @@ def suprema(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return
     table = table.assign(**{name: table[name] / table["at"] for name in (*NUMBERS, "exact", "bound")})
     for _, group in table.groupby(["label", "t"], sort=False):
-        best: dict[str, Any] = group.loc[group["simulated"].idxmax()].to_dict()
+        best = records(group.nlargest(1, "simulated"))[0]
         yield best | {"quantity": "supremum", "on_grid": group["exact"].max(), "exact": np.nan, "skewness": np.nan}
 
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+from tcdp_sim.experiments.per_record.series import plain_cells, records
 from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.experiments.per_record_splitting import paper
 from tcdp_sim.experiments.per_record_splitting.drawing import figures
@@ -44,7 +45,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rule `series`, printed and exact over the value over the threshold, `at`, where one piece costs 1), "claim" (of the
     paper: printed, computed, verdict).
     """
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    cells = plain_cells(flat)
     rows: list[dict[str, Any]] = []
     for i, cell in enumerate(cells):
         mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
@@ -122,7 +123,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
     errors = table[table["quantity"] == "rmse"]
     for value, part in errors.groupby("value_high", sort=False):
         best = part.sort_values("exact_rmse").drop_duplicates("series")
-        rows = map(_terminal_row, best.to_dict("records"))
+        rows = map(_terminal_row, records(best))
         title = f"Sum of {part['true_sum'].iloc[0]:,.0f}, P = {value:g} at the largest record: the best of each kind"
         headings = ("release", "counts", "bias", "RMSE", "simulated", "±")
         console.print(terminal_table(title, headings, rows), soft_wrap=False)
@@ -138,7 +139,7 @@ def _report_claims(claims: pd.DataFrame, console: Any) -> None:
     fine = claims["verdict"].isin(["right", "tight"])
     rows = (
         [f"{row['where']}: {row['claim']}", row["printed_text"], f"{row['computed']:.6g}", row["verdict"]]
-        for row in claims[~fine].to_dict("records")
+        for row in records(claims[~fine])
     )
     title = f"Finley et al. 2024: of {len(claims)} numbers {fine.sum()} are right (bounds: tight); the others"
     headings = ("claim", "printed", "computed", "verdict")

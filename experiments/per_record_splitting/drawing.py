@@ -67,7 +67,8 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     figure, grid = new_figure(1, 1, 6.8, 4.8)
     axes = grid[0, 0]
     keys = {}
-    for width, (name, rows) in zip((3.4, 2.2, 1.0), part.groupby("series", sort=False)):
+    for width, (key, rows) in zip((3.4, 2.2, 1.0), part.groupby("series", sort=False)):
+        name = str(key)
         colour = styles[name]["color"]
         axes.plot(rows["at"], rows["printed"], color=colour, **PRINTED | {"linewidth": width})
         axes.plot(rows["at"], rows["policy"], color=colour, linewidth=width)
@@ -90,7 +91,8 @@ def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
         curve = panel[panel["quantity"] == "clipped"]
         axes.plot(curve["most"], curve["exact_rmse"], color=styles["clipped"]["color"])
         axes.plot(curve["most"], -curve["exact_bias"], color=GREY, linewidth=0.9, linestyle=":")
-        for name, rows in panel[panel["quantity"] == "rmse"].groupby("series", sort=False):
+        for key, rows in panel[panel["quantity"] == "rmse"].groupby("series", sort=False):
+            name = str(key)
             named[name] = styles[name]
             points(axes, rows["most"], rows["simulated"], rows["lower"], rows["upper"], **marks_of(styles[name]))
         best = curve.loc[curve["exact_rmse"].idxmin()] if len(curve) else None
@@ -119,9 +121,7 @@ def _claims(part: pd.DataFrame) -> Any:
     axes.set_yticks(rows.index, rows["where"] + ": " + rows["claim"], fontsize=7)
     axes.set(xscale="log", ylim=(-1, len(rows)), xlabel="printed / computed")
     axes.grid(axis="y", visible=False)
-    axes.set_title(
-        f"Finley et al. 2024: {fine.sum()} of {len(part)} numbers are right; these are loose or wrong", x=0.2
-    )
+    axes.set_title(f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong", x=0.2)
     keys = {"a bound, loose": LOOSE, "wrong, or false in words": WRONG}
     handles = [line_key(colour, marker="o", linestyle="none") for colour in keys.values()]
     figure.legend(handles, keys, loc="outside lower center", ncols=2)

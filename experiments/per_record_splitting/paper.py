@@ -85,9 +85,8 @@ def _transformed(where: str, release: TransformedRelease, printed: tuple[str, ..
     ratios = [_policy(release, value) / _policy(fair, value) for value in EMPLOYEES]
     yield Claim(where, f"RMSE of the total, {total:,.0f}", "", rmse)
     yield Claim(where, "P of establishment 6 by Gaussian noise of that RMSE", "", _policy(fair, EMPLOYEES[-1]))
-    yield Claim(
-        where, '"significantly smaller": least P over that of Gaussian noise of that RMSE', "1", min(ratios), LIMIT
-    )
+    name = '"significantly smaller" P: the least over that of Gaussian noise'
+    yield Claim(where, name, "1", min(ratios), LIMIT)
 
 
 def _additive() -> Iterator[Claim]:

@@ -17,7 +17,7 @@ import numpy as np
 from tcdp_sim import calibration, registry
 from tcdp_sim.arrays import Floats
 from tcdp_sim.data.skewed import Population, skewed_records
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.errors import UserError, choice, known, real
 from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import (
     AdditiveRelease,
@@ -125,8 +125,8 @@ def population_of(point: Point, options: Options, group_by: str | None = None) -
         raise UserError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
     if point.get("population") is None:
         raise ValueError(
-            f"what is of records (a sum, an influence such as {', '.join(WORDS)}) needs population, which the sweep does "
-            f"not give; valid: {', '.join(map(str, known))}"
+            f"what is read off records (a sum, an influence such as median) needs population, which the sweep does not "
+            f"give; valid: {', '.join(map(str, known))}"
         )
     name = choice("population", point["population"], known)
     if not isinstance(known[name], Mapping):
@@ -192,7 +192,7 @@ def _data(release: Release) -> Data:
 
 
 def _family(point: Point) -> Family:
-    return FAMILIES[choice("release", point.get("release"), FAMILIES)]
+    return FAMILIES[known("release", point.get("release"), FAMILIES)]
 
 
 def _has_two_anchors(point: Point) -> bool:

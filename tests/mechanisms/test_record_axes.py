@@ -78,10 +78,14 @@ def test_anchors_read_off_data_are_said_to_be_an_illustration():
     assert not is_illustration({"release": "laplace", "scale": 2.0} | ANCHORS)
 
 
+LEVELS = {"min": 0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "max": 1}
+
+
 def test_words_are_quantiles_by_the_inverted_cdf():
     """numpy's own definition of it is the oracle, on data with ties."""
     values = np.random.default_rng(3).integers(1, 300, 1151).astype(float)
-    for word, level in record_axes.WORDS.items():
+    assert set(LEVELS) == set(record_axes.WORDS)
+    for word, level in LEVELS.items():
         assert influence_of("influence", word, values) == np.quantile(values, level, method="inverted_cdf")
     assert influence_of("influence", 2.5) == 2.5
 
