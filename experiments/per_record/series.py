@@ -66,17 +66,24 @@ def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """(title, rows) for each way in which privacy is counted and each pair of anchors, in order of appearance.
+    """(title, rows) for each population, way in which privacy is counted and pair of anchors, in order of appearance.
 
     Releases with one anchor stand beside those with any lower one.
     """
     upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
+    if several_populations(table):
+        upper = table["population"].astype(str) + ", " + upper
     found = []
     for title, part in table.groupby(upper, sort=False):
         lower = pd.Series([_lower(row) for row in records(part)], index=part.index, dtype=object)
         for low in [text for text in lower.unique() if text] or [""]:
             found.append((f"{title}{low}", part[lower.isin(["", low])]))
     return found
+
+
+def several_populations(table: pd.DataFrame) -> bool:
+    """Whether rows are of more than one population."""
+    return "population" in table and table["population"].nunique() > 1
 
 
 def _setting(row: Mapping[str, Any]) -> str:

@@ -217,6 +217,8 @@ def test_panels_hold_what_is_equally_private():
     ]
     assert [list(part["release"]) for _, part in found] == [["gaussian", "log"], ["gaussian", "log"], ["log"]]
     assert series.is_illustration(pd.DataFrame(rows))
+    twice = pd.concat([pd.DataFrame(rows[:1]).assign(population=name) for name in ("a", "b")], ignore_index=True)
+    assert [title for title, _ in series.panels(twice)] == [f"{name}, exact zCDP: 5 at the max record" for name in "ab"]
     assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=3.0, influence_high=9.0))
     assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=np.nan, influence_high="9.0"))
 
@@ -359,7 +361,7 @@ def test_the_trade_off(command, tmp_path, capsys):
     assert code == 0, err
     assert "not feasible for fourth_root" in " ".join((out + err).split())  # said, and left out
     table = per_record_tradeoff.reference(results.open_cells(tmp_path / "results" / "per_record_tradeoff").load())
-    held = {(swept, value): part for swept, value, part in per_record_tradeoff.sweeps(table)}
+    held = {(sweep.swept, sweep.held): sweep.rows for sweep in per_record_tradeoff.sweeps(table)}
     assert set(held) == {("high", 0.05), ("low", 5.0)}
     assert set(held["low", 5.0]["label"]) == {"Laplace", "generalised Gaussian", "fourth root"}
     assert len(held["low", 5.0][held["low", 5.0]["label"] == "Laplace"]) == 1  # no lower anchor: a level
@@ -370,6 +372,17 @@ def test_the_trade_off(command, tmp_path, capsys):
     figures, texts = drawn(per_record_tradeoff, table)
     assert set(figures) == {"tradeoff"}
     assert "an illustration, not private" in texts
+
+
+def test_sweeps_of_two_populations_are_two():
+    rows = [
+        {"population": name, "value_low": low, "value_high": 5.0} for name in "ab" for low in (0.1, 0.2, 0.3, np.nan)
+    ]
+    found = per_record_tradeoff.sweeps(pd.DataFrame(rows))
+    assert [(sweep.population, sweep.swept, len(sweep.rows)) for sweep in found] == [
+        ("a: ", "low", 4),
+        ("b: ", "low", 4),
+    ]
 
 
 def test_a_least_error_inside_the_sweep_is_a_u():
