@@ -22,7 +22,7 @@ from tcdp_sim.experiments.per_record.series import (
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import GREY, line_key, new_figure
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NORMAL, cell_mechanism, sample_skewness
+from tcdp_sim.results import NORMAL, UNSEEN, cell_mechanism, sample_skewness
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
@@ -55,13 +55,20 @@ def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[
     for name in SHARES:
         mean = columns.mean(name)
         row |= {name + end: cell.get(mean + end, np.nan) for end in ("", columns.MCSE, columns.EXACT)}
-        half = NORMAL * row[name + columns.MCSE]
-        row |= {f"{name}_lower": row[name] - half, f"{name}_upper": row[name] + half}
+        row |= _interval(name, row)
     for short, name in (("within", SHARES[0]), ("median_relative_error", "median_relative_error")):
         quantiles = ds[columns.quantile(name)]
-        row |= {f"{short}_{end}": quantiles.sel(quantile=level).item() for end, level in BAND.items()}
+        most = 1.0 if short == "within" else np.inf  # quantiles are read from bins, whose ends may be beyond
+        row |= {f"{short}_{end}": min(quantiles.sel(quantile=level).item(), most) for end, level in BAND.items()}
     row[TYPICAL + columns.EXACT] = cell.get(TYPICAL + columns.EXACT, np.nan)
     return row | {"records": "\n".join(about_records(json.loads(cell["law"])))}
+
+
+def _interval(name: str, row: dict[str, Any]) -> dict[str, float]:
+    """Ends of the 95% interval of a share: normal, and as much wider as groups that never came may be frequent."""
+    half = NORMAL * row[name + columns.MCSE] + UNSEEN / (row["groups"] * row["trials"])
+    ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
+    return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
 
 
 def _skewness(flat: xr.Dataset, i: int) -> dict[str, float]:

@@ -19,6 +19,7 @@ from tcdp_sim.releases import (
 )
 
 Parameters = Mapping[str, Any]
+Anchor = tuple[float, float]  # influence, value
 MOST_LOG = 650.0  # of influence over scale: both are floats, and so is the noise's median
 LEAST_OFFSET, FURTHEST_OFFSET = 1e-290, 1e12  # the second one in influences: there a transformation is a line
 LEAST_RATE_ABOVE_ONE, MOST_RATE = 1e-9, 1e9  # beyond the second one it is Laplace noise

@@ -5,33 +5,38 @@ from dataclasses import dataclass
 from functools import cache
 from math import exp, log
 
+import numpy as np
+from scipy.optimize import root
+
+from tcdp_sim.arrays import Floats
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
-from tcdp_sim.calibration.record_families import Parameters, RecordFamily
+from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily, Shapes
 from tcdp_sim.releases import Release
 
-Anchor = tuple[float, float]
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
 _LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
 _LEAST_VALUE = 1e-300
+_NEWTON, _MET, _STEP = {"xtol": 1e-11, "maxfev": 40}, 1e-8, 1e-4
 _DIGITS = 36.0  # log of the ratios of floats that still add up
 
 
 class NoShapeError(ValueError):
-    """No shape meets both anchors; `least` and `most` are the values at the second one that some shape has."""
-
-    def __init__(self, least: float, most: float) -> None:
-        super().__init__(f"valid: {least:g} <= second value <= {most:g}")
-        self.least, self.most = least, most
+    """No shape meets both anchors."""
 
 
 @dataclass(frozen=True)
 class Search(ABC):
     """For the releases of one family, by their parameters without scale and shape, in one currency."""
 
-    family: RecordFamily
+    name: str
     accounting: Accounting
     parameters: Parameters
+
+    @property
+    def family(self) -> RecordFamily:
+        """What releases of that name are made of."""
+        return RECORD_FAMILIES[self.name]
 
     @abstractmethod
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
@@ -47,9 +52,23 @@ class Search(ABC):
             raise ValueError(f"scale = {scale:g} would meet the anchors, but is not a float to compute with")
         return self.family.build(scale=scale, **self.parameters, **shape)
 
+    def release(self, anchors: tuple[Anchor, ...], shape: Parameters) -> Release:
+        """The release that meets one anchor with that shape, {} for none, or two with a shape of its own; certified.
+
+        Its scale is larger than it needs to be by as little as it takes. NoShapeError as `shape`.
+        """
+        if len(anchors) == 2:
+            shape = {self.family.shape: self.shape(*anchors)}
+        scale = self.scale(anchors[0], shape)
+        for attempt in range(_ATTEMPTS):
+            release = self.build(scale * (1 + (_FIRST_WIDENING * 4**attempt if attempt else 0.0)), shape)
+            if all(self.accounting.value(release, t) <= value for t, value in anchors):
+                return release
+        raise ValueError(f"nothing is certified at anchors = {anchors} (accounting = {self.accounting.name})")
+
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
         """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
-        shapes = self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
+        shapes = self._shapes(first, second)
 
         @cache
         def release(u: float) -> Release:
@@ -66,10 +85,17 @@ class Search(ABC):
 
         starts = (shapes.start,) if start is None else (start, shapes.start)
         begin = first_computable(excess, [shapes.place(each) for each in starts])
-        root = largest_root(excess, begin, *shapes.range())
-        if root is None:
-            raise NoShapeError(*(exp(end) for end in extremes(level, begin, *shapes.range())))
-        return shapes.at(root)
+        place = largest_root(excess, begin, *shapes.range())
+        if place is None:
+            least, most = (exp(end) for end in extremes(level, begin, *shapes.range()))
+            raise NoShapeError(
+                f"anchors = {(first, second)} are not feasible for {self.name} (accounting = {self.accounting.name}); "
+                f"valid with the first one: {least:.6g} <= value at {second[0]:g} <= {most:.6g}"
+            )
+        return shapes.at(place)
+
+    def _shapes(self, first: Anchor, second: Anchor) -> Shapes:
+        return self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
 
 
 class ByShift(Search):
@@ -127,16 +153,45 @@ class ByValue(ByLoss):
         """From the shape that would do if the value were a function of the largest loss."""
         closed = Accounting("printed" if self.accounting.name == "zcdp" else "pure", self.accounting.delta)
         try:
-            start = ByLoss(self.family, closed, self.parameters).shape(first, second)
+            start = ByLoss(self.name, closed, self.parameters).shape(first, second)
         except NoShapeError:
-            start = None
-        return super().shape(first, second, start)
+            start = self._shapes(first, second).start
+        try:
+            shape = self._both_at_once(first, second, start)
+        except ValueError:  # out of reach
+            shape = None
+        return super().shape(first, second, start) if shape is None else shape
+
+    def _both_at_once(self, first: Anchor, second: Anchor, start: float) -> float | None:
+        """The largest shape, by Newton's method in shape and largest loss: several times as fast; None if it fails."""
+        (t, value), ratio = first, second[0] / first[0]
+        shapes, least = self._shapes(first, second), self.accounting.least_loss(value)
+
+        def excesses(x: Floats) -> list[float]:
+            shape = {self.family.shape: shapes.at(x[0])}
+            distance, unit = self._distance(least + exp(x[1]), shape), self.build(1.0, shape)
+            return [self.excess(unit, anchor) for anchor in ((distance, value), (distance * ratio, second[1]))]
+
+        shape = {self.family.shape: start}
+        loss = largest_loss(self.build(self.scale(first, shape), shape), t)
+        begin = [shapes.place(start), log(max(loss - least, least * exp(-_DIGITS)))]
+        found = root(excesses, begin, options=_NEWTON)
+        low, high = shapes.range()
+        if max(map(abs, excesses(found.x))) > _MET or not low < found.x[0] < high:
+            return None
+        slopes = [np.subtract(excesses(found.x + step), excesses(found.x)) / _STEP for step in _STEP * np.eye(2)]
+        rises = np.linalg.det(slopes) * slopes[1][0] < 0  # the second excess along the line on which the first is zero
+        return shapes.at(float(found.x[0])) if rises else None
 
 
-def certified(search: Search, anchors: tuple[Anchor, ...], scale: float, shape: Parameters) -> Release:
-    """The release of that scale, wider by as little as it takes to be certified at all anchors."""
-    for attempt in range(_ATTEMPTS):
-        release = search.build(scale * (1 + (_FIRST_WIDENING * 4**attempt if attempt else 0.0)), shape)
-        if all(search.accounting.value(release, t) <= value for t, value in anchors):
-            return release
-    raise ValueError(f"nothing is certified at anchors = {anchors}, accounting = {search.accounting.name}")
+def search(family: str, accounting: str, delta: float, parameters: Parameters) -> Search:
+    """How to calibrate a family in a currency; ValueError if that does not go together, and for an unknown currency."""
+    kind, currency = RECORD_FAMILIES[family], Accounting(accounting, delta)
+    if kind.reach is not None:
+        return (ByLoss if currency.by_largest_loss else ByValue)(family, currency, parameters)
+    if accounting == "pure":
+        raise ValueError(
+            f"accounting = 'pure' is not valid for {family}: the loss of Gaussian noise has no bound; "
+            "valid: printed, zcdp, approx_dp"
+        )
+    return ByShift(family, currency, parameters)

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tcdp_sim.calibration.accounting import Accounting
-from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Parameters, RecordFamily
-from tcdp_sim.calibration.record_search import Anchor, ByLoss, ByShift, ByValue, NoShapeError, Search, certified
+from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily
 from tcdp_sim.errors import choice, scalar
 from tcdp_sim.releases import Release
 
@@ -31,39 +29,23 @@ def calibrate_records(
     | unit_splitting | threshold; rule, pieces, exponent | |
 
     Roots and log also take estimator and nonnegative. None counts as not given.
+    Of two shapes that meet both anchors it is the larger one: epsilon at `delta` may fall and then rise with the shape.
     Anchors that are read from confidential data tell of that data: such a release illustrates, and is not private.
     Raises ValueError for another family, parameter or number of anchors, and for two anchors that no shape meets, with
     the interval of second values that it can meet. Source: Finley et al. 2024; exact accounting derived here.
     """
     kind = RECORD_FAMILIES[choice("family", family, tuple(RECORD_FAMILIES))]
-    checked, currency = _anchors(anchors), Accounting(accounting, delta)
+    checked = _anchors(anchors)
     given = {name: value for name, value in fixed.items() if value is not None}
     shape = _given_shape(family, kind, given, len(checked))
-    search = _search(family, kind, currency, _parameters(family, kind, given))
-    search.build(1.0, shape or {kind.shape: kind.example} if kind.shape else {})  # says what is wrong with a parameter
-    if len(checked) == 2:
-        shape = {kind.shape: _shape(family, search, *checked)}
-    return certified(search, checked, search.scale(checked[0], shape), shape)
+    parameters = _parameters(family, kind, given)
+    from tcdp_sim.calibration import record_search  # exact values, which workers do without
 
-
-def _search(family: str, kind: RecordFamily, currency: Accounting, parameters: Parameters) -> Search:
-    if kind.reach is None and currency.name == "pure":
-        raise ValueError(
-            f"accounting = 'pure' is not valid for {family}: the loss of Gaussian noise has no bound; "
-            "valid: printed, zcdp, approx_dp"
-        )
-    by = ByShift if kind.reach is None else ByLoss if currency.by_largest_loss else ByValue
-    return by(kind, currency, parameters)
-
-
-def _shape(family: str, search: Search, first: Anchor, second: Anchor) -> float:
-    try:
-        return search.shape(first, second)
-    except NoShapeError as none:
-        raise ValueError(
-            f"anchors = {(first, second)} are not feasible for {family} (accounting = {search.accounting.name}); "
-            f"valid with the first one: {none.least:.6g} <= value at {second[0]:g} <= {none.most:.6g}"
-        ) from None
+    search = record_search.search(family, accounting, delta, parameters)
+    search.build(
+        1.0, shape or ({kind.shape: kind.example} if kind.shape else {})
+    )  # says what is wrong with a parameter
+    return search.release(checked, shape)
 
 
 def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
