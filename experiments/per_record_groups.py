@@ -61,7 +61,7 @@ def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[
         most = 1.0 if short == "within" else np.inf  # quantiles are read from bins, whose ends may be beyond
         row |= {f"{short}_{end}": min(quantiles.sel(quantile=level).item(), most) for end, level in BAND.items()}
     row[TYPICAL + columns.EXACT] = cell.get(TYPICAL + columns.EXACT, np.nan)
-    return row | {"records": "\n".join(about_records(json.loads(cell["law"])))}
+    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
 
 
 def _interval(name: str, row: dict[str, Any]) -> dict[str, float]:

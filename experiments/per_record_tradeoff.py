@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,9 @@ from tcdp_sim.experiments.per_record.series import (
     label_order,
     labels,
     plain_cells,
+    record,
     records,
+    several_populations,
     styles,
     with_caption,
 )
@@ -60,24 +62,36 @@ def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[
     )
     row["rmse_exact"] = cell.get(RMSE + columns.EXACT, np.nan) / total
     row["value_low"] = row.get("value_low", np.nan)
-    return row | {"records": "\n".join(about_records(json.loads(cell["law"])))}
+    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
 
 
-def sweeps(table: pd.DataFrame) -> list[tuple[str, float, pd.DataFrame]]:
-    """(anchor that is swept, value of the other, rows) wherever at least three values are swept.
+class Sweep(NamedTuple):
+    """Rows along which the value at one anchor is swept, "low" or "high", and the one at the other is held."""
+
+    swept: str
+    held: float
+    rows: pd.DataFrame
+    population: str = ""
+
+
+def sweeps(table: pd.DataFrame) -> list[Sweep]:
+    """The sweeps of a table, of three values or more: of each population by itself.
 
     Releases with one anchor are in all sweeps of the larger value: they hold nothing else.
     """
-    found = []
+    if not several_populations(table):
+        return list(_sweeps(table, ""))
+    parts = table.groupby("population", sort=False)
+    return [sweep for name, part in parts for sweep in _sweeps(part, f"{name}: ")]
+
+
+def _sweeps(table: pd.DataFrame, population: str) -> Iterator[Sweep]:
+    both, single = table[table["value_low"].notna()], table[table["value_low"].isna()]
     for swept, held in ENDS.items():
-        both = table[table["value_low"].notna()]
         for value, part in both.groupby(f"value_{held}"):
-            single = table[table["value_low"].isna()]
-            if part[f"value_{swept}"].nunique() < 3:
-                continue
-            single = single[single["value_high"].isin(part["value_high"])] if swept == "low" else single
-            found.append((swept, cast(float, value), pd.concat([part, single])))
-    return found
+            if part[f"value_{swept}"].nunique() >= 3:
+                beside = single[single["value_high"].isin(part["value_high"])] if swept == "low" else single
+                yield Sweep(swept, cast(float, value), pd.concat([part, beside]), population)
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
@@ -85,10 +99,10 @@ def report(table: pd.DataFrame, console: Any) -> None:
     if not len(table):
         console.print("No cell releases one sum alone; valid: a population without group_by, or an answer.")
         return
-    for swept, value, part in sweeps(table):
-        both = part[part["value_low"].notna()]
-        heading = f"{_held(part, swept, value)}: the least median |error| / sum along {_axis(part, swept)}"
-        rows = [_best(rows, swept) for _, rows in both.groupby("label", sort=False)]
+    for sweep in sweeps(table):
+        both = sweep.rows[sweep.rows["value_low"].notna()]
+        heading = f"{_held(sweep)}: the least median |error| / sum along {_axis(sweep)}"
+        rows = [_best(rows, sweep.swept) for _, rows in both.groupby("label", sort=False)]
         headings = ("release", "there", "simulated", "exact", "RMSE", "shape")
         console.print(terminal_table(heading, headings, rows), soft_wrap=False)
     for line in dict.fromkeys(line for text in table["records"] for line in text.splitlines()):
@@ -111,25 +125,26 @@ def _shape(rows: pd.DataFrame, swept: str) -> str:
     return "U" if 0 < place < len(rows) - 1 else "falls" if place else "rises"
 
 
-def _u_shaped(part: pd.DataFrame, swept: str) -> str:
-    """A line of a title: of which releases the median error has its least value inside the sweep."""
-    both = part[part["value_low"].notna()].groupby("label", sort=False)
-    names = [str(name) for name, rows in both if _shape(rows, swept) == "U"]
-    return f"\nU-shaped: {', '.join(names)}" if names else ""
+def _u_shaped(sweep: Sweep) -> str:
+    """A line of a title: of how many releases the median error has its least value inside the sweep."""
+    both = sweep.rows[sweep.rows["value_low"].notna()]
+    shapes = [_shape(rows, sweep.swept) for _, rows in both.groupby("label")]
+    count = shapes.count("U")
+    return f"\nU-shaped: the median error of {count} of {len(shapes)} releases" if count else "\n"
 
 
-def _axis(part: pd.DataFrame, end: str) -> str:
-    """What the value at an anchor is: ε or a policy, of which record."""
-    influence = part[f"influence_{end}"].dropna().iloc[0]
-    record = f"{influence} record" if isinstance(influence, str) else f"record of {influence:g}"
-    currencies = [CURRENCIES[name] for name in part["accounting"].unique()]
-    return f"{' or '.join(currencies)} of the {record} (nats)"
+def _axis(sweep: Sweep) -> str:
+    """What the value at the swept anchor is: ε or a policy, of which record."""
+    currencies = " or ".join(CURRENCIES[name] for name in sweep.rows["accounting"].unique())
+    return f"{currencies} of the {_record(sweep, sweep.swept)} (nats)"
 
 
-def _held(part: pd.DataFrame, swept: str, value: float) -> str:
-    held = part[f"influence_{ENDS[swept]}"].dropna().iloc[0]
-    record = f"{held} record" if isinstance(held, str) else f"record of {held:g}"
-    return f"{value:g} held at the {record}"
+def _held(sweep: Sweep) -> str:
+    return f"{sweep.population}{sweep.held:g} held at the {_record(sweep, ENDS[sweep.swept])}"
+
+
+def _record(sweep: Sweep, end: str) -> str:
+    return record(sweep.rows[f"influence_{end}"].dropna().iloc[0])
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
@@ -139,19 +154,19 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         yield "tradeoff", with_caption(_tradeoff(found, styles(table)), table, "errors over the true sum"), table
 
 
-def _tradeoff(found: list[tuple[str, float, pd.DataFrame]], looks: dict[str, Any]) -> Any:
+def _tradeoff(found: list[Sweep], looks: dict[str, Any]) -> Any:
     figure, grid = new_figure(2, len(found), 4.8 * max(len(found), 1.6), 6.6, sharex="col", sharey="row")
-    for (swept, value, part), top, bottom in zip(found, *grid):
-        for name, rows in part.groupby("label", sort=False):
-            _draw(top, bottom, rows.sort_values(f"value_{swept}"), swept, looks[str(name)])
-        top.set(xscale="log", yscale="log", title=f"{_held(part, swept, value)}{_u_shaped(part, swept)}")
-        bottom.set(xscale="log", yscale="log", xlabel=_axis(part, swept))
+    for sweep, top, bottom in zip(found, *grid):
+        for name, rows in sweep.rows.groupby("label", sort=False):
+            _draw(top, bottom, rows.sort_values(f"value_{sweep.swept}"), sweep.swept, looks[str(name)])
+        _infinite_rmse(bottom, sweep, looks)
+        top.set(xscale="log", yscale="log", title=f"{_held(sweep)}{_u_shaped(sweep)}")
+        bottom.set(xscale="log", yscale="log", xlabel=_axis(sweep))
     for axes, name in ((grid[0, 0], "median_exact"), (grid[1, 0], "rmse_exact")):
-        _limit(axes, pd.concat([part[name] for _, _, part in found]))
+        _limit(axes, pd.concat([sweep.rows[name] for sweep in found]))
     grid[0, 0].set_ylabel("median |error| / sum")
     grid[1, 0].set_ylabel("RMSE / sum (exact)")
-    _infinite_rmse(grid[1], found, looks)
-    names = label_order(pd.concat([part for _, _, part in found]))
+    names = label_order(pd.concat([sweep.rows for sweep in found]))
     keys = {name: line_key(**looks[name], linestyle="-") for name in names}
     keys["infinite RMSE"] = line_key(marker="x", linestyle="none")
     keys["one anchor: the largest record's"] = line_key(linestyle="--")
@@ -184,9 +199,8 @@ def _draw(top: Any, bottom: Any, rows: pd.DataFrame, swept: str, look: dict[str,
     bottom.plot(x, rows["rmse_exact"].where(np.isfinite(rows["rmse_exact"])), **line)
 
 
-def _infinite_rmse(row: Any, found: list[tuple[str, float, pd.DataFrame]], looks: dict[str, Any]) -> None:
-    """A cross at the top of a panel for every point whose RMSE is infinite."""
-    for axes, (swept, _, part) in zip(row, found):
-        for one in records(part[np.isinf(part["rmse_exact"])]):
-            place = {"transform": axes.get_xaxis_transform(), "color": looks[one["label"]]["color"]}
-            axes.plot([one[f"value_{swept}"]], [0.97], marker="x", linestyle="none", **place)
+def _infinite_rmse(axes: Any, sweep: Sweep, looks: dict[str, Any]) -> None:
+    """A cross at the top of the panel for every point whose RMSE is infinite."""
+    for one in records(sweep.rows[np.isinf(sweep.rows["rmse_exact"])]):
+        place = {"transform": axes.get_xaxis_transform(), "color": looks[one["label"]]["color"]}
+        axes.plot([one[f"value_{sweep.swept}"]], [0.97], marker="x", linestyle="none", **place)

@@ -66,17 +66,24 @@ def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """(title, rows) for each way in which privacy is counted and each pair of anchors, in order of appearance.
+    """(title, rows) for each population, way in which privacy is counted and pair of anchors, in order of appearance.
 
     Releases with one anchor stand beside those with any lower one.
     """
     upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
+    if several_populations(table):
+        upper = table["population"].astype(str) + ", " + upper
     found = []
     for title, part in table.groupby(upper, sort=False):
         lower = pd.Series([_lower(row) for row in records(part)], index=part.index, dtype=object)
         for low in [text for text in lower.unique() if text] or [""]:
             found.append((f"{title}{low}", part[lower.isin(["", low])]))
     return found
+
+
+def several_populations(table: pd.DataFrame) -> bool:
+    """Whether rows are of more than one population."""
+    return "population" in table and table["population"].nunique() > 1
 
 
 def _setting(row: Mapping[str, Any]) -> str:
@@ -95,15 +102,26 @@ def _lower(row: Mapping[str, Any]) -> str:
 
 
 def _anchor(row: Mapping[str, Any], end: str) -> str:
-    influence = row[f"influence_{end}"]
-    what = f"{influence} record" if isinstance(influence, str) else f"record of {influence:g}"
-    return f"{row[f'value_{end}']:g} at the {what}"
+    return f"{row[f'value_{end}']:g} at the {record(row[f'influence_{end}'])}"
+
+
+def record(influence: Any) -> str:
+    """What a record is called by its influence, a number or a word."""
+    return f"{influence} record" if is_word(influence) else f"record of {float(influence):g}"
+
+
+def is_word(influence: Any) -> bool:
+    """Whether an influence is a quantile of the records; numbers beside words on an axis are texts, too."""
+    try:
+        return bool(np.isnan(float(influence))) and isinstance(influence, str)
+    except ValueError:
+        return True
 
 
 def is_illustration(table: pd.DataFrame) -> bool:
     """Whether any release of a table is calibrated at influences that were read off the records."""
     ends = [name for name in ("influence_low", "influence_high") if name in table]
-    return any(isinstance(value, str) for name in ends for value in table[name])
+    return any(is_word(value) for name in ends for value in table[name])
 
 
 def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
@@ -129,8 +147,14 @@ LEFT_OUT = {
 }
 
 
-def about_records(law: Mapping[str, Any]) -> list[str]:
-    """Lines for people: what was done to the records of a law, and who a record is."""
+ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if it has an id, else rows."
+
+
+def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
+    """Lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+    if not pd.isna(row.get("answer", np.nan)):
+        ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
+        return [ANCHORS_ONLY] if any(map(is_word, ends)) else []
     lines = [f"{number:,} {LEFT_OUT[what]}." for what, number in law.get("left_out", {}).items()]
     if "persons" in law:
         return [*lines, f"A record is a person, of which there are {law['persons']:,}: the rows of each are summed."]

@@ -63,7 +63,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset, i: int) -> dict[str, Any]:
     row = {"figure": "error", "cell_index": i, **labels(cell), "release_law": str(mechanism.release)}
     row |= {"sum": mechanism.true_sums[0], "trials": cell["trials"]}
-    row["records"] = "\n".join(about_records(json.loads(cell["law"]))) if pd.isna(row.get("answer", np.nan)) else ""
+    row["records"] = "\n".join(about_records(row, json.loads(cell["law"])))
     relative = columns.quantile("relative_error")
     for name, level in QUANTILES.items():
         at = {end: ds.get(relative + end) for end in columns.WITH_EXACT}

@@ -125,8 +125,8 @@ def population_of(point: Point, options: Options, group_by: str | None = None) -
         raise UserError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
     if point.get("population") is None:
         raise ValueError(
-            f"population is missing, which sums and influences in words ({', '.join(WORDS)}) are of; "
-            f"valid: {', '.join(map(str, known))}"
+            f"what is read off records (a sum, an influence such as median) needs population, which the sweep does not "
+            f"give; valid: {', '.join(map(str, known))}"
         )
     name = choice("population", point["population"], known)
     if not isinstance(known[name], Mapping):

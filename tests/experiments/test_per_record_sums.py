@@ -1,8 +1,11 @@
 """Studies of released sums: exact laws beside scipy, published numbers, tables, reports and figures of small runs."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 from scipy import stats
 from scipy.optimize import brentq
@@ -18,6 +21,14 @@ from tcdp_sim.statistics import contradictions
 from tcdp_sim.study import groups
 
 LEVELS = (0.05, 0.5, 0.95)
+
+
+@pytest.fixture(autouse=True)
+def no_files_of_figures(monkeypatch):
+    """Figures are drawn and laid out, but not written: that takes most of the time."""
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: Path(path).touch())
+
+
 OPTIONS = {key: value for key, value in groups.named("mechanism", "per_record_sum").items() if key != "name"}
 FAMILIES = {
     "gaussian": {"release": "gaussian"},
@@ -206,7 +217,22 @@ def test_panels_hold_what_is_equally_private():
     ]
     assert [list(part["release"]) for _, part in found] == [["gaussian", "log"], ["gaussian", "log"], ["log"]]
     assert series.is_illustration(pd.DataFrame(rows))
+    twice = pd.concat([pd.DataFrame(rows[:1]).assign(population=name) for name in ("a", "b")], ignore_index=True)
+    assert [title for title, _ in series.panels(twice)] == [f"{name}, exact zCDP: 5 at the max record" for name in "ab"]
     assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=3.0, influence_high=9.0))
+    assert not series.is_illustration(pd.DataFrame(rows).assign(influence_low=np.nan, influence_high="9.0"))
+
+
+def test_lines_about_records():
+    law = {"left_out": {"dropped": 1200, "summed": 3}, "persons": 7}
+    assert series.about_records({}, law) == [
+        "1,200 rows with a negative value were dropped.",
+        "3 rows beyond the first of a person were added to it.",
+        "A record is a person, of which there are 7: the rows of each are summed.",
+    ]
+    assert "Each row is taken for a person" in series.about_records({}, {})[0]
+    assert series.about_records({"answer": 5.0, "influence_high": "max"}, {}) == [series.ANCHORS_ONLY]
+    assert series.about_records({"answer": 5.0, "influence_high": 7.0}, {}) == []
 
 
 # Runs
@@ -335,7 +361,7 @@ def test_the_trade_off(command, tmp_path, capsys):
     assert code == 0, err
     assert "not feasible for fourth_root" in " ".join((out + err).split())  # said, and left out
     table = per_record_tradeoff.reference(results.open_cells(tmp_path / "results" / "per_record_tradeoff").load())
-    held = {(swept, value): part for swept, value, part in per_record_tradeoff.sweeps(table)}
+    held = {(sweep.swept, sweep.held): sweep.rows for sweep in per_record_tradeoff.sweeps(table)}
     assert set(held) == {("high", 0.05), ("low", 5.0)}
     assert set(held["low", 5.0]["label"]) == {"Laplace", "generalised Gaussian", "fourth root"}
     assert len(held["low", 5.0][held["low", 5.0]["label"] == "Laplace"]) == 1  # no lower anchor: a level
@@ -346,6 +372,17 @@ def test_the_trade_off(command, tmp_path, capsys):
     figures, texts = drawn(per_record_tradeoff, table)
     assert set(figures) == {"tradeoff"}
     assert "an illustration, not private" in texts
+
+
+def test_sweeps_of_two_populations_are_two():
+    rows = [
+        {"population": name, "value_low": low, "value_high": 5.0} for name in "ab" for low in (0.1, 0.2, 0.3, np.nan)
+    ]
+    found = per_record_tradeoff.sweeps(pd.DataFrame(rows))
+    assert [(sweep.population, sweep.swept, len(sweep.rows)) for sweep in found] == [
+        ("a: ", "low", 4),
+        ("b: ", "low", 4),
+    ]
 
 
 def test_a_least_error_inside_the_sweep_is_a_u():
@@ -368,3 +405,27 @@ def test_a_study_without_what_it_shows_says_so(command, module, group_by, senten
     code, out, err = command(f"experiment={name}", *FAST, *words)
     assert code == 0, err
     assert sentence in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "accounting", "low", "rmse", "median"),
+    [
+        ("root 4", "approx_dp", 0.05, 1.04, 0.631),
+        ("root 4", "approx_dp", 1.0, 1.52, 0.852),
+        ("gg", "pure", 0.05, 0.0138, 0.0051),
+        ("gg", "pure", 0.5, 0.0143, 0.00258),
+        ("gg", "pure", 1.0, 0.0198, 0.00217),
+        ("gg", "pure", 3.0, 0.305, 0.0047),
+        ("epl1", "pure", 0.05, np.inf, 0.00154),
+        ("epl1", "pure", 0.5, np.inf, 0.00045),
+        ("epl1", "pure", 1.0, np.inf, 0.00052),
+        ("epl2", "pure", 0.5, 0.085, 0.00084),
+        ("epl2", "pure", 1.0, 0.44, 0.00087),
+        ("epl2", "pure", 3.0, 1e4, 0.0086),
+    ],
+)
+def test_the_published_trade_off(name, accounting, low, rmse, median):
+    """Errors over the total, epsilon 10 at the largest record; numbers of two digits are good to 1.2%, 1e4 to half."""
+    total = mechanism(name, accounting, low, 10.0)
+    assert exact_values.rmse(total) / 41181144 == pytest.approx(rmse, rel=0.5 if rmse == 1e4 else 0.012)
+    assert exact_values.typical_error(total) == pytest.approx(median, rel=0.012)

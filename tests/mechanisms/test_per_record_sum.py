@@ -140,7 +140,7 @@ def test_what_was_left_out_is_in_the_law(tmp_path):
     ("more", "message"),
     [
         ({"population": "nobody"}, "population = 'nobody' is not known; valid: breaches, pareto, lognormal"),
-        ({"population": None}, "population is missing"),
+        ({"population": None}, "needs population, which the sweep does not give; valid: breaches,"),
         ({"population": "pareto", "group_by": "state"}, "a shape has no groups"),
         ({"group_by": "town"}, "column 'town' is not there"),
         ({"answer": -1.0}, "answer = -1 is not valid; valid: 0 <= answer"),
