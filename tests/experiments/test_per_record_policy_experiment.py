@@ -234,7 +234,7 @@ def test_a_run_that_does_not_say_its_population_has_no_rug(tmp_path):
             AdditiveRelease(GeneralizedGaussian(1.0, 0.5)),
             1.0,
             0.5,
-            1 - stats.gamma.sf(_W_IN, 2) / 2 - stats.gamma.sf(_W_OUT, 2) / 2,
+            1 - HALF.sum(),
         ),
     ],
 )
