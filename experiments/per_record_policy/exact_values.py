@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -41,16 +42,24 @@ def _noise_label(noise) -> str:
     return texts.get(noise.family, lambda: str(noise.family))()
 
 
+def _known(value: Callable[..., Any], *arguments: Any) -> float:
+    """The estimate of an exact value; NaN where it is refused."""
+    try:
+        return float(value(*arguments).estimate)
+    except ValueError:
+        return np.nan
+
+
 @lru_cache(maxsize=1 << 14)
 def divergence(release: Release, influence: float, order: float) -> float:
     """D_order of a record of that influence, in nats."""
-    return float(exact.record_renyi(release, influence, order).estimate)
+    return _known(exact.record_renyi, release, influence, order)
 
 
 @lru_cache(maxsize=1 << 12)
 def policy(release: Release, influence: float) -> float:
     """The least R with D_a <= a R for all orders a > 1, in nats: the zCDP of a record of that influence."""
-    return float(exact.record_policy(release, influence).estimate)
+    return _known(exact.record_policy, release, influence)
 
 
 def largest_loss(release: Release, influence: float) -> float:
@@ -61,13 +70,13 @@ def largest_loss(release: Release, influence: float) -> float:
 
 def delta(release: Release, influence: float, epsilon: float) -> float:
     """delta(epsilon) of a record of that influence."""
-    return float(exact.record_profile(release, influence, epsilon).estimate)
+    return _known(exact.record_profile, release, influence, epsilon)
 
 
 @lru_cache(maxsize=1 << 10)
 def epsilon(release: Release, influence: float, at: float) -> float:
     """The least epsilon with delta(epsilon) <= at, in nats, of a record of that influence."""
-    return float(exact.record_epsilon(release, influence, at).estimate)
+    return _known(exact.record_epsilon, release, influence, at)
 
 
 def _printed(mechanism: PerRecordLoss) -> float:

@@ -17,13 +17,15 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
     SQUARED,
     UNITS,
     bias,
+    is_normal,
     rmse,
     scale,
 )
 
+from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
-from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Release, UnitSplitRelease
+from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chance_of_quantiles
 from tcdp_sim.store import columns
@@ -49,6 +51,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for i, cell in enumerate(cells):
         mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
+        if not is_normal(mechanism):
+            valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
+            raise UserError(f"experiment per_record_splitting has no use for cell {i}; valid: {valid}")
         rows += _cell_rows(flat, i, cell, _labels(cell, mechanism), mechanism)
     known = [*_clipped(flat, rows), *_policies()]
     claims = paper.table().assign(quantity="claim", trials=0)
@@ -58,7 +63,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 def _labels(cell: dict[str, Any], mechanism: PerRecordSum) -> dict[str, Any]:
     """What is said of a cell in each of its rows."""
     row = {name: cell[name] for name in AXES if name in cell} | {"trials": cell["trials"]}
-    largest = scale(mechanism) * np.sqrt(2 * cell["value_high"]) if cell.get("accounting") == "zcdp" else np.nan
+    row["value_high"] = value = cell.get("value_high", np.nan)  # NaN where the scale is given
+    largest = scale(mechanism) * np.sqrt(2 * value) if cell.get("accounting") == "zcdp" else np.nan
     about = {"series": series(mechanism.release), "scale": scale(mechanism), "most": largest}
     about |= {"note": NOTE if is_illustration(cell) else "", "true_sum": mechanism.true_sums[0]}
     return row | about | {"exact_bias": bias(mechanism), "exact_rmse": rmse(mechanism)}
@@ -75,9 +81,7 @@ def series(release: Release) -> str:
 def _cell_rows(
     flat: xr.Dataset, i: int, cell: dict[str, Any], about: dict[str, Any], mechanism: PerRecordSum
 ) -> list[dict[str, Any]]:
-    """The rows of what a cell simulated; none for a release whose error is not normal."""
-    if not isinstance(mechanism.release, UnitSplitRelease | ClippedRelease | AdditiveRelease):
-        return []
+    """The rows of what a cell simulated."""
     ds = flat.isel(cell=i)
     rows = [_row(about, "bias", np.nan, [cell[ERROR + end] for end in columns.WITH_EXACT])]
     squared = [cell[SQUARED + end] for end in columns.WITH_EXACT]
@@ -97,7 +101,7 @@ def _row(about: dict[str, Any], quantity: str, at: float, numbers: Any) -> dict[
 
 def _clipped(flat: xr.Dataset, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Exact errors of clipping everywhere, at the policy of the largest record of each part of the study."""
-    parts = {(row["population"], row["value_high"]) for row in rows if row.get("accounting") == "zcdp"}
+    parts = {(row.get("population"), row["value_high"]) for row in rows if row["most"] == row["most"]}
     for population, value in sorted(part for part in parts if isinstance(part[0], str)):
         values, counts = record_values(flat, population)
         for clip in np.geomspace(values[-1] / 100, values[-1], FINE) if len(values) else ():
@@ -121,10 +125,12 @@ def _policies() -> Iterator[dict[str, Any]]:
 def report(table: pd.DataFrame, console: Any) -> None:
     """Errors of every rule on the terminal, the paper's claims with their verdicts."""
     errors = table[table["quantity"] == "rmse"]
-    for value, part in errors.groupby("value_high", sort=False):
+    for _, part in errors.groupby("value_high", sort=False, dropna=False):
         best = part.sort_values("exact_rmse").drop_duplicates("series")
         rows = map(_terminal_row, records(best))
-        title = f"Sum of {part['true_sum'].iloc[0]:,.0f}, P = {value:g} at the largest record: the best of each kind"
+        value = part["value_high"].iloc[0]
+        at = "scale given" if np.isnan(value) else f"P = {value:g} at the largest record"
+        title = f"Sum of {part['true_sum'].iloc[0]:,.0f}, {at}: the best of each kind"
         headings = ("release", "counts", "bias", "RMSE", "simulated", "±")
         console.print(terminal_table(title, headings, rows), soft_wrap=False)
     for note in filter(None, errors["note"].unique()):

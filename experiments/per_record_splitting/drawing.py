@@ -21,7 +21,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     unit = "errors in the units of the values" + f"; {ILLUSTRATION}" * bool(table["note"].fillna("").ne("").any())
     laws = table[table["quantity"] == "quantile"]
     if len(laws):
-        laws = laws[laws["value_high"] == laws["value_high"].max()]
+        laws = laws[(laws["value_high"] == laws["value_high"].max()) | laws["value_high"].isna().all()]
         yield "splitting_law", captioned(_laws(laws, styles), laws, unit), laws
     policies = table[table["quantity"] == "policy"]
     yield "splitting_policy", captioned(_policies(policies, styles), policies, "one piece costs 1"), policies
@@ -48,8 +48,7 @@ def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
     whole.set(xlabel="quantile of the standard normal law", ylabel="quantile of released minus true sum")
     off.set(xlabel="quantile of the standard normal law (series side by side)")
     off.set(ylabel="simulated minus exact quantile, over the scale")
-    title = f"Unit splitting is Gaussian noise on a clipped sum (P = {part['value_high'].iloc[0]:g} at the largest)"
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle("Unit splitting is Gaussian noise on a clipped sum", fontsize=11)
     keys = {name: line_key(**style) for name, style in named.items()}
     keys["exact normal law (line); simulated, 95% interval"] = line_key(GREY, marker="o")
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
@@ -64,20 +63,20 @@ def _one_each(part: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
-    figure, grid = new_figure(1, 1, 6.8, 4.8)
-    axes = grid[0, 0]
-    keys = {}
-    for width, (key, rows) in zip((3.4, 2.2, 1.0), part.groupby("series", sort=False)):
-        name = str(key)
-        colour = styles[name]["color"]
-        axes.plot(rows["at"], rows["printed"], color=colour, **PRINTED | {"linewidth": width})
-        axes.plot(rows["at"], rows["policy"], color=colour, linewidth=width)
-        keys[f"{name} at 5 pieces" if name == "split, capped" else name] = line_key(colour, linewidth=width)
-    axes.set(xscale="log", yscale="log", xlabel="value of the record over the size of a piece, v / T")
-    axes.set(ylabel="zCDP of the record over that of one piece")
-    axes.set_title("The printed policy of unit splitting is a staircase above what a record really costs")
-    keys |= {"exact: (counted value / T)²": line_key(GREY), "printed: (number of pieces)²": line_key(GREY, **PRINTED)}
+    """A panel for each rule: the staircase of the number of pieces above what a record's value costs."""
+    names = [str(name) for name in part["series"].unique()]
+    figure, grid = new_figure(1, len(names), 3.2 * len(names), 3.6, sharey=True)
+    for axes, name in zip(grid[0], names):
+        rows, colour = part[part["series"] == name], styles[name]["color"]
+        axes.plot(rows["at"], rows["policy"], color=colour, linewidth=1.6)
+        axes.plot(rows["at"], rows["printed"], color=GREY, **PRINTED)
+        title = f"{name} at 5 pieces" if name == "split, capped" else name
+        axes.set(xscale="log", yscale="log", xlabel="value over the size of a piece, v / T", title=title)
+    grid[0, 0].set_ylabel("zCDP of the record over that of one piece")
+    keys = {"exact: (what is counted / T)²": line_key(DARK, linewidth=1.6)}
+    keys["printed: (number of pieces)²"] = line_key(GREY, **PRINTED)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("The printed policy of unit splitting is a staircase above what a record really costs", fontsize=11)
     return figure
 
 

@@ -1,5 +1,7 @@
 """Errors of sums of clipped values with Gaussian noise, exactly: what unit splitting comes to."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, cast
 
 import numpy as np
@@ -7,10 +9,20 @@ from scipy.special import ndtri
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.noise import Gaussian
+from tcdp_sim.releases import AdditiveRelease, ClippedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
 
 ERROR, SQUARED, QUANTILES = columns.mean("error"), columns.mean("squared_error"), columns.quantile("error")
 RMSE = "rmse"  # which no trial yields
+
+
+def is_normal(mechanism: PerRecordSum) -> bool:
+    """Whether the mechanism is of one sum, and its error has a normal law: else nothing here is known of it."""
+    release = mechanism.release
+    gaussian = isinstance(release, AdditiveRelease) and isinstance(release.noise, Gaussian)
+    known = gaussian or isinstance(release, UnitSplitRelease | ClippedRelease)
+    return known and len(mechanism.answers) == 1 and not mechanism.nonnegative
 
 
 def scale(mechanism: PerRecordSum) -> float:
@@ -33,10 +45,20 @@ def quantiles(mechanism: PerRecordSum, levels: Any) -> Floats:
     return bias(mechanism) + scale(mechanism) * ndtri(np.asarray(levels))
 
 
+def _of_normal(value: Callable[[PerRecordSum], Any]) -> Callable[[PerRecordSum], Any]:
+    """The function of a mechanism whose error is normal; NaN for others."""
+
+    @wraps(value)
+    def of_normal(mechanism: PerRecordSum) -> Any:
+        return value(mechanism) if is_normal(mechanism) else np.nan
+
+    return of_normal
+
+
 EXACT = {
-    ERROR: bias,
-    SQUARED: lambda mechanism: rmse(mechanism) ** 2,
-    QUANTILES: lambda mechanism: quantiles(mechanism, columns.QUANTILES),
-    RMSE: rmse,
+    ERROR: _of_normal(bias),
+    SQUARED: _of_normal(lambda mechanism: rmse(mechanism) ** 2),
+    QUANTILES: _of_normal(lambda mechanism: quantiles(mechanism, columns.QUANTILES)),
+    RMSE: _of_normal(rmse),
 }
 UNITS = {RMSE: "values"}

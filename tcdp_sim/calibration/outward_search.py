@@ -94,7 +94,7 @@ def _walk(function: Function, start: float, end: float, done: Callable[[float, f
 def _root(function: Function, path: list[_Point]) -> float | None:
     """The root in the last step of a walk, or at its end."""
     for before, last in pairwise(path[-2:]):
-        if (before.value >= 0) != (last.value >= 0):
+        if min(before.value, last.value) <= 0 <= max(before.value, last.value):
             root = float(brentq(function, before.at, last.at, xtol=_XTOL))
             return root if abs(function(root)) < _ZERO else None
     return path[-1].at if abs(path[-1].value) < _ZERO else None

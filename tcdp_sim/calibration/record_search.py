@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from functools import cache
 from math import exp, log
 
+import numpy as np
+from scipy.optimize import root
+
+from tcdp_sim.arrays import Floats
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
-from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily
+from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily, Shapes
 from tcdp_sim.releases import Release
 
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
 _LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
 _LEAST_VALUE = 1e-300
+_NEWTON, _MET, _STEP = {"xtol": 1e-11, "maxfev": 40}, 1e-8, 1e-4
 _DIGITS = 36.0  # log of the ratios of floats that still add up
 
 
@@ -63,7 +68,7 @@ class Search(ABC):
 
     def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
         """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
-        shapes = self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
+        shapes = self._shapes(first, second)
 
         @cache
         def release(u: float) -> Release:
@@ -80,14 +85,17 @@ class Search(ABC):
 
         starts = (shapes.start,) if start is None else (start, shapes.start)
         begin = first_computable(excess, [shapes.place(each) for each in starts])
-        root = largest_root(excess, begin, *shapes.range())
-        if root is None:
+        place = largest_root(excess, begin, *shapes.range())
+        if place is None:
             least, most = (exp(end) for end in extremes(level, begin, *shapes.range()))
             raise NoShapeError(
                 f"anchors = {(first, second)} are not feasible for {self.name} (accounting = {self.accounting.name}); "
                 f"valid with the first one: {least:.6g} <= value at {second[0]:g} <= {most:.6g}"
             )
-        return shapes.at(root)
+        return shapes.at(place)
+
+    def _shapes(self, first: Anchor, second: Anchor) -> Shapes:
+        return self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
 
 
 class ByShift(Search):
@@ -147,8 +155,33 @@ class ByValue(ByLoss):
         try:
             start = ByLoss(self.name, closed, self.parameters).shape(first, second)
         except NoShapeError:
-            start = None
-        return super().shape(first, second, start)
+            start = self._shapes(first, second).start
+        try:
+            shape = self._both_at_once(first, second, start)
+        except ValueError:  # out of reach
+            shape = None
+        return super().shape(first, second, start) if shape is None else shape
+
+    def _both_at_once(self, first: Anchor, second: Anchor, start: float) -> float | None:
+        """The largest shape, by Newton's method in shape and largest loss: several times as fast; None if it fails."""
+        (t, value), ratio = first, second[0] / first[0]
+        shapes, least = self._shapes(first, second), self.accounting.least_loss(value)
+
+        def excesses(x: Floats) -> list[float]:
+            shape = {self.family.shape: shapes.at(x[0])}
+            distance, unit = self._distance(least + exp(x[1]), shape), self.build(1.0, shape)
+            return [self.excess(unit, anchor) for anchor in ((distance, value), (distance * ratio, second[1]))]
+
+        shape = {self.family.shape: start}
+        loss = largest_loss(self.build(self.scale(first, shape), shape), t)
+        begin = [shapes.place(start), log(max(loss - least, least * exp(-_DIGITS)))]
+        found = root(excesses, begin, options=_NEWTON)
+        low, high = shapes.range()
+        if max(map(abs, excesses(found.x))) > _MET or not low < found.x[0] < high:
+            return None
+        slopes = [np.subtract(excesses(found.x + step), excesses(found.x)) / _STEP for step in _STEP * np.eye(2)]
+        rises = np.linalg.det(slopes) * slopes[1][0] < 0  # the second excess along the line on which the first is zero
+        return shapes.at(float(found.x[0])) if rises else None
 
 
 def search(family: str, accounting: str, delta: float, parameters: Parameters) -> Search:

@@ -5,14 +5,17 @@ about 200.
 """
 
 import csv
+import json
 from collections import Counter
 from importlib import resources
 
 import numpy as np
 import pytest
+import xarray as xr
 from rich.console import Console
 from tcdp_sim.experiments import per_record_policy
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, looseness
+from tcdp_sim.experiments.per_record_policy.rug import record_values
 
 from tcdp_sim import results
 from tcdp_sim.report import plots
@@ -204,3 +207,11 @@ def test_mistakes_are_one_line(command, word, said):
     assert code == 2
     assert err.count("\n") == 1
     assert said in err
+
+
+def test_a_run_that_does_not_say_its_population_has_no_rug(tmp_path):
+    """Nor has one whose file has gone since."""
+    gone = json.dumps({"config": {"mechanism": {"populations": {"mine": {"path": str(tmp_path / "no.csv")}}}}})
+    for attributes in ({}, {"provenance": gone}):
+        values, counts = record_values(xr.Dataset(attrs=attributes), "mine")
+        assert (values.size, counts.size) == (0, 0)

@@ -244,6 +244,22 @@ def test_report_fits_a_terminal_of_80_columns(table):
     assert "outside the simulated 95% interval" in text
 
 
+def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
+    code, out, err = command(*WORDS, "sweep.release=clipped", "sweep.clip=1e6", "+sweep.scale=2e6")
+    assert code == 0, err
+    table = per_record_splitting.reference(results.open_cells(folder).load())
+    lost = np.minimum(skewed_records("breaches", BREACHES).values, 1e6).sum() - 41181144
+    rows = table[table["quantity"] == "rmse"]
+    assert rows["exact"].item() == pytest.approx(np.hypot(2e6, lost))
+    with plots.style():
+        assert [name for name, *_ in per_record_splitting.figures(table)] == [
+            "splitting_law",
+            "splitting_policy",
+            "claims",
+        ]
+    assert "illustration" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -251,6 +267,14 @@ def test_report_fits_a_terminal_of_80_columns(table):
         (("sweep.threshold=0",), "threshold = 0 is not valid"),
         (("sweep.release=clipped",), "clip"),
         (("sweep.rule=capped",), "pieces"),
+        (
+            ("sweep.release=fourth_root", "+sweep.offset=10", "sweep.value_high=5"),
+            "has no use for cell 0; valid: one sum",
+        ),
+        (
+            ("sweep.release=gaussian", "sweep.value_high=5", "+sweep.group_by=state"),
+            "has no use for cell 0; valid: one sum",
+        ),
     ],
 )
 def test_mistakes_are_one_line(command, words, said):
