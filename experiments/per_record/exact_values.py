@@ -11,6 +11,7 @@ from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
 from tcdp_sim.releases import AdditiveRelease
 from tcdp_sim.store import columns
 
+LARGEST_LOG, PANEL = 350.0, 0.25  # of a quadrature in log z: its end, as z^2 is a float, and the width of its panels
 LOWEST, HIGHEST, HALVINGS = -150.0, 350.0, 70  # of the log of an error's size, by bisection; below, it is 0
 
 
@@ -56,21 +57,39 @@ def typical_error(mechanism: PerRecordSum) -> float:
 
 def rmse(mechanism: PerRecordSum) -> float:
     """Root of the mean squared error of one sum; inf where it is infinite."""
-    if len(mechanism.answers) > 1 or mechanism.nonnegative:
+    if len(mechanism.answers) > 1:
         return np.nan
+    release, answer = mechanism.release, mechanism.answers[0]
+    if mechanism.nonnegative:
+        return _clamped_rmse(release, answer) if isinstance(release, AdditiveRelease) else np.nan
     more = () if mechanism.truths is None else (mechanism.truths[0],)
-    return float(np.sqrt(mechanism.release.mse(mechanism.answers[0], *more)))
+    return float(np.sqrt(release.mse(answer, *more)))
+
+
+def _clamped_rmse(release: AdditiveRelease, answer: float) -> float:
+    """That of max(answer + Z, 0): what Z < -answer adds to the variance shrinks by the integral of 2 z P[Z > z]."""
+    variance = float(release.var(answer))
+    if not 0 < answer < np.inf > variance:
+        return float(np.sqrt(variance / 2)) if answer == 0 else np.inf
+    x, weight = np.polynomial.legendre.leggauss(16)
+    edges = np.arange(np.log(answer), LARGEST_LOG, PANEL)
+    z = np.exp((edges[:-1, None] + PANEL * (x + 1) / 2).ravel())
+    gain = PANEL / 2 * np.sum(np.tile(weight, len(edges) - 1) * 2 * z**2 * release.noise.sf(z))
+    return float(np.sqrt(variance - gain))
 
 
 def trials_for_rmse(mechanism: PerRecordSum) -> float:
-    """The trials after which the mean squared error of one sum is known to 1%: 1e4 (kurtosis - 1)."""
+    """The trials after which the mean squared error of one sum is known to 1%: 1e4 (kurtosis - 1); inf if unknown."""
+    if mechanism.nonnegative:
+        return np.inf
     more = () if mechanism.truths is None else (mechanism.truths[0],)
     return 1e4 * (float(mechanism.release.kurtosis(mechanism.answers[0], *more)) - 1)
 
 
 def share_within(mechanism: PerRecordSum) -> float:
     """Mean over groups of P[|error| <= 10% of the true sum]."""
-    return float(1 - tail(mechanism, TOLERANCE * np.array(mechanism.true_sums)[:, None]).mean())
+    beyond = tail(mechanism, TOLERANCE * np.array(mechanism.true_sums)[:, None])
+    return float(np.clip(1 - beyond, 0, 1).mean())  # a sum and its rounding may be above 1
 
 
 def share_negative(mechanism: PerRecordSum) -> float:

@@ -118,17 +118,20 @@ def report(table: pd.DataFrame, console: Any) -> None:
 
 def _terminal_row(row: dict[str, Any]) -> list[str]:
     exact = (f"{row[name]:.3g}" for name in ("median_exact", "q95_exact"))
+    rmse = row["rmse_exact"] / row["sum"] if row["sum"] > 0 else np.inf
     return [
         row["label"],
         f"{row['median']:.3g} ± {row['median_mcse']:.1g}",
         *exact,
-        f"{row['rmse_exact'] / row['sum']:.3g}",
+        "-" if np.isnan(rmse) else f"{rmse:.3g}",
     ]
 
 
 def _crossings(part: pd.DataFrame) -> Iterator[str]:
     """Where each transformed release has a smaller median error than additive noise, by the exact values."""
-    wide = part.pivot_table(index="sum", columns="label", values="median_exact", sort=False).sort_index()
+    wide = (
+        part[part["sum"] > 0].pivot_table(index="sum", columns="label", values="median_exact", sort=False).sort_index()
+    )
     additive = [name for name in label_order(part[part["release"].isin(ADDITIVE)]) if name in wide]
     if len(wide) < 2 or not additive:
         return

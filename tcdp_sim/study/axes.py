@@ -54,7 +54,7 @@ AXES = {
     "value_low": Axis("what that record may lose, by the accounting", "nats", POSITIVE),
     "influence_high": Axis("influence of the larger record that a release is calibrated at", "counts", INFLUENCE),
     "value_high": Axis("what that record may lose, by the accounting", "nats", POSITIVE),
-    "population": Axis("records with values, of which influences are quantiles", "", NAME),
+    "population": Axis("records whose values are summed, or give influences in words", "", NAME),
     "group_by": Axis("column whose values are the groups that sums are of", "", "a name, a list of names, or none"),
     "answer": Axis("true sum, in place of a population's", "values", "at least 0"),
     "power": Axis("of generalized Gaussian or exponential polylogarithmic noise", "1", POSITIVE),

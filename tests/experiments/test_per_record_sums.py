@@ -97,7 +97,16 @@ def test_clamped_additive_errors():
     expected = stats.norm.ppf(0.9, scale=100)
     assert exact_values.abs_error_quantiles(one, (0.9,))[0, 0] == pytest.approx(expected)
     assert exact_values.share_negative(one) == 0
-    assert np.isnan(exact_values.rmse(one))
+    assert exact_values.trials_for_rmse(one) == np.inf
+    below = stats.norm.cdf(-0.1)
+    above = stats.norm.expect(lambda z: (100 * z) ** 2, lb=-0.1)
+    assert exact_values.rmse(one) == pytest.approx(np.sqrt(100 * below + above))
+    b, q = 20.0, 30.0
+    laplace = PerRecordSum(AdditiveRelease(Laplace(b)), (q,), nonnegative=True)
+    assert exact_values.rmse(laplace) ** 2 == pytest.approx(2 * b**2 - np.exp(-q / b) * b * (q + b))
+    assert exact_values.rmse(PerRecordSum(AdditiveRelease(Laplace(b)), (0.0,), nonnegative=True)) == pytest.approx(b)
+    heavy = PerRecordSum(AdditiveRelease(ExponentialPolylogarithmic(b, 1.0, 1.0, 2.5)), (q,), nonnegative=True)
+    assert exact_values.rmse(heavy) == np.inf
 
 
 def test_several_sums():
