@@ -5,9 +5,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy import ZCDP, delta_at, loss_tail_bound
 from tcdp_sim.releases import AdditiveRelease, Release, TransformedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
@@ -15,6 +17,7 @@ from tcdp_sim.store import columns
 TAIL, PROFILE, EXCESS = map(columns.mean, ("loss_tail", "hockey_stick", "renyi_excess"))
 LOSS = columns.mean("privacy_loss")  # the divergence of order 1
 RENYI = "renyi_divergence"  # which no trial yields: it is read off the mean of renyi_excess
+_LEAST, _MOST = -700.0, 700.0  # of the log of outputs: floats
 ROOTS = {2.0: "square root", 4.0: "fourth root"}
 
 
@@ -79,6 +82,29 @@ def epsilon(release: Release, influence: float, at: float) -> float:
     return _known(exact.record_epsilon, release, influence, at)
 
 
+def tail(release: Release, influence: float, at: float) -> float:
+    """P[L > at], at > 0 in nats, of a record of that influence: between the two outputs whose loss is `at`."""
+    noise, shift = release.worst_shift(influence)
+    if isinstance(noise, Gaussian):  # whose loss falls all along
+        return float(noise.cdf(shift / 2 - at * noise.scale**2 / shift))
+    if at >= noise.largest_loss(shift):
+        return 0.0
+    ends = [_crossing(noise, shift, at, side) for side in (-1.0, 1.0)]
+    return float(1 - noise.sf(ends[0]) - noise.sf(ends[1]))
+
+
+def _crossing(noise: Noise, shift: float, at: float, side: float) -> float:
+    """How far from 0, on that side, the loss is still above `at`: it falls away from 0; inf where it always is."""
+
+    def excess(log_y: float) -> float:
+        return float(noise.privacy_loss(side * np.exp(log_y), shift)) - at
+
+    ends = (_LEAST, np.log(shift / 2) if side > 0 else _MOST)
+    if excess(ends[1]) > 0:
+        return np.inf
+    return float(np.exp(brentq(excess, *ends, xtol=1e-13, rtol=1e-14))) if excess(ends[0]) > 0 else 0.0
+
+
 def _printed(mechanism: PerRecordLoss) -> float:
     return float(mechanism.release.policy(mechanism.influence))
 
@@ -104,6 +130,10 @@ def _delta(mechanism: PerRecordLoss) -> float:
     return np.nan if mechanism.epsilon is None else delta(mechanism.release, mechanism.influence, mechanism.epsilon)
 
 
+def _tail(mechanism: PerRecordLoss) -> float:
+    return np.nan if mechanism.epsilon is None else tail(mechanism.release, mechanism.influence, mechanism.epsilon)
+
+
 def _printed_divergence(mechanism: PerRecordLoss) -> float:
     """What is printed of the Renyi divergence of the cell's order."""
     return np.nan if mechanism.order is None else mechanism.order * _printed(mechanism)
@@ -121,6 +151,6 @@ def _printed_tail(mechanism: PerRecordLoss) -> float:
     return np.nan if mechanism.epsilon is None else loss_tail_bound(ZCDP(_printed(mechanism)), mechanism.epsilon)
 
 
-EXACT = {LOSS: _mean_loss, EXCESS: _excess, RENYI: _divergence, PROFILE: _delta}
+EXACT = {LOSS: _mean_loss, EXCESS: _excess, RENYI: _divergence, PROFILE: _delta, TAIL: _tail}
 BOUND = {LOSS: _printed_mean, RENYI: _printed_divergence, PROFILE: _printed_delta, TAIL: _printed_tail}
 UNITS = {RENYI: "nats"}

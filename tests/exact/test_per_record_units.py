@@ -23,5 +23,5 @@ def test_units_do_not_matter(noise, t, unit):
 
 @pytest.mark.filterwarnings("error")
 def test_an_influence_whose_losses_underflow_is_refused_in_one_line():
-    with pytest.raises(ValueError, match="shift = 7e-28 is not valid .*: all its losses underflow"):
+    with pytest.raises(ValueError, match=r"shift = 7e-28 is not valid .*: all its losses underflow"):
         record_policy(AdditiveRelease(GeneralizedGaussian(1.0, 0.1)), 7e-28)

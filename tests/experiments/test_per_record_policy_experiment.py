@@ -13,11 +13,15 @@ import numpy as np
 import pytest
 import xarray as xr
 from rich.console import Console
+from scipy import stats
 from tcdp_sim.experiments import per_record_policy
+from tcdp_sim.experiments.per_record_policy.exact_values import tail
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, looseness
 from tcdp_sim.experiments.per_record_policy.rug import record_values
 
 from tcdp_sim import results
+from tcdp_sim.noise import GeneralizedGaussian, Laplace
+from tcdp_sim.releases import AdditiveRelease, ClippedRelease
 from tcdp_sim.report import plots
 
 ORDERS = "[1.001,2,20,40,65]"
@@ -36,6 +40,9 @@ ANCHORS = ("median", "p90", "p99", "max")  # 2365, 24600, 839711 and 4.9e6 perso
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "results" / "per_record_policy"
+
+
+HALF = 0.5 * stats.gamma.sf([(np.sqrt(7) - 1) / 4, 0.75], 2)  # tails of power 1/2 beyond w: 2 w^2 + w = 3/4, w = 3/4
 
 
 once = {}  # the small study: run by the first test that needs it
@@ -57,7 +64,7 @@ def at_anchors(table, release, quantity="supremum"):
 
 def test_simulated_and_exact_stand_side_by_side(table):
     rows = table[table["exact"].notna() & (table["trials"] > 0)]
-    assert set(rows["quantity"]) == {"mean", "profile", "divergence"}
+    assert set(rows["quantity"]) == {"mean", "tail", "profile", "divergence"}
     random = rows["mcse"] > 0
     close = (rows["simulated"] - rows["exact"]).abs() <= 5.5 * rows["mcse"] + 1e-9 * rows["exact"]
     assert (close | ~random).all(), rows[~close & random]
@@ -215,3 +222,22 @@ def test_a_run_that_does_not_say_its_population_has_no_rug(tmp_path):
     for attributes in ({}, {"provenance": gone}):
         values, counts = record_values(xr.Dataset(attrs=attributes), "mine")
         assert (values.size, counts.size) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("release", "t", "epsilon", "truth"),
+    [
+        (AdditiveRelease(Laplace(2.0)), 3.0, 0.5, 1 - 0.5 * np.exp(-0.5)),  # y < (t - b eps) / 2 = 1
+        (AdditiveRelease(Laplace(2.0)), 3.0, 1.5, 0.0),
+        (ClippedRelease(2.0, 4.0), 9.0, 0.3, stats.norm.cdf(1 / 4 - 0.3 * 4 / 2)),  # N(1/8, 1/4): 1/8 - 0.5 z > 0.3
+        (
+            AdditiveRelease(GeneralizedGaussian(1.0, 0.5)),
+            1.0,
+            0.5,
+            1 - HALF.sum(),
+        ),
+    ],
+)
+def test_exact_tails_are_closed_forms(release, t, epsilon, truth):
+    """Of power 1/2: sqrt(1 - x) - sqrt(x) = 1/2 and sqrt(1 + y) - sqrt(y) = 1/2 are solved in w = sqrt(|z|)."""
+    assert tail(release, t, epsilon) == pytest.approx(truth, rel=1e-9)
