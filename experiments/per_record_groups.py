@@ -12,6 +12,7 @@ from tcdp_sim.experiments.per_record.series import (
     about_records,
     label_order,
     labels,
+    lines_about,
     panels,
     plain_cells,
     records,
@@ -90,7 +91,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
             headings = ("release", "close", "exact", "error", "typical", "< 0")
             rows = part.sort_values(TYPICAL + columns.EXACT, kind="stable")
             console.print(terminal_table(heading, headings, map(_terminal_row, records(rows))), soft_wrap=False)
-    for line in dict.fromkeys(line for text in table["records"] for line in text.splitlines()):
+    for line in lines_about(table):
         console.print(line)
     for name, what in zip(SHARES, ("share of sums within 10%", "share of negative sums")):
         console.print(agreement(what, *(table[name + end] for end in columns.WITH_EXACT)))

@@ -13,6 +13,7 @@ from tcdp_sim.experiments.per_record.series import (
     about_records,
     label_order,
     labels,
+    lines_about,
     plain_cells,
     record,
     records,
@@ -105,7 +106,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
         rows = [_best(rows, sweep.swept) for _, rows in both.groupby("label", sort=False)]
         headings = ("release", "there", "simulated", "exact", "RMSE", "shape")
         console.print(terminal_table(heading, headings, rows), soft_wrap=False)
-    for line in dict.fromkeys(line for text in table["records"] for line in text.splitlines()):
+    for line in lines_about(table):
         console.print(line)
     console.print(agreement("median error", *(table[f"median{end}"] for end in columns.WITH_EXACT)))
 

@@ -32,6 +32,10 @@ CURRENCIES = {
     "approx_dp": "exact ε at δ",
     "pure": "pure ε",
 }
+ILLUSTRATION = (
+    "Anchors are read off the data, which is confidential: this is an illustration, not a private release. "
+    "For a release give public numbers as influence_low and influence_high."
+)
 WORDS = "anchors are read off the data: an illustration, not private"
 
 
@@ -122,6 +126,12 @@ def is_illustration(table: pd.DataFrame) -> bool:
     """Whether any release of a table is calibrated at influences that were read off the records."""
     ends = [name for name in ("influence_low", "influence_high") if name in table]
     return any(is_word(value) for name in ends for value in table[name])
+
+
+def lines_about(table: pd.DataFrame) -> list[str]:
+    """Lines for people under a table: its `records`, each line once, and whether it is an illustration."""
+    lines = list(dict.fromkeys(line for text in table["records"] for line in text.splitlines()))
+    return [*lines, ILLUSTRATION] if is_illustration(table) else lines
 
 
 def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:

@@ -13,6 +13,7 @@ from tcdp_sim.experiments.per_record.series import (
     about_records,
     label_order,
     labels,
+    lines_about,
     panels,
     plain_cells,
     records,
@@ -108,7 +109,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
             console.print(terminal_table(heading, headings, map(_terminal_row, records(rows))), soft_wrap=False)
         for line in _crossings(part):
             console.print(line)
-    for line in dict.fromkeys(line for text in drawn["records"] for line in text.splitlines()):
+    for line in lines_about(drawn):
         console.print(line)
     console.print(_theorem(table))
     for name in ("median", "within_10_percent"):

@@ -335,6 +335,7 @@ def test_sums_by_group(command, tmp_path, capsys):
     text = said(per_record_groups, table, capsys)
     assert "state: 52 sums, 550 to 6.12537e+06" in text
     assert "Each row is taken for a person" in text
+    assert "this is an illustration, not a private release" in text
     figures, texts = drawn(per_record_groups, table)
     assert set(figures) == {"groups_1"}
     assert "an illustration, not private" in texts
@@ -350,6 +351,7 @@ def test_records_of_the_users_own(command, tmp_path):
     assert code == 0, err
     assert "150 rows beyond the first of a person were added to it." in " ".join(out.split())
     assert "A record is a person, of which there are 50: the rows of each are summed." in " ".join(out.split())
+    assert "illustration" not in out  # the anchor is a number
     table = per_record_groups.reference(results.open_cells(tmp_path / "results" / "per_record_groups").load())
     assert not series.is_illustration(table)
     assert table["share_negative_upper"][0] == pytest.approx(-np.log(0.025) / 8000)  # of 2 sums, 4,000 times: none
