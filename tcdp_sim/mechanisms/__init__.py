@@ -5,6 +5,7 @@ from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
+from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
@@ -25,6 +26,7 @@ __all__ = [
     "GapMax",
     "GapMaxData",
     "Histogram",
+    "Information",
     "InteriorPoint",
     "Mechanism",
     "NoiseDraw",
