@@ -13,7 +13,17 @@ from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import histogram_error, least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points, wide_log_axis
+from tcdp_sim.report.plots import (
+    GREY,
+    WRONG,
+    captioned,
+    limit_styles,
+    line_key,
+    new_figure,
+    plain_log_axis,
+    points,
+    wide_log_axis,
+)
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
@@ -24,7 +34,6 @@ LEVEL = 0.95
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
-LEAST = {"color": GREY, "linewidth": 0.9}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
 
 
@@ -236,8 +245,7 @@ def _bound_label(part) -> str:
 
 def _least_styles(part) -> dict[str, dict]:
     """Label -> style of the least error under a guarantee, one for zCDP and for each omega, whatever the noise."""
-    labels = part["least"][part["least"] != ""].unique()
-    return {label: LEAST | {"linestyle": (0, (3 + 7 * i, 2, 1, 2))} for i, label in enumerate(labels)}
+    return limit_styles(part["least"][part["least"] != ""].unique())
 
 
 def _exceedance_figure(part, styles):

@@ -8,14 +8,13 @@ from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, fai
 from tcdp_sim.bounds.lower import selection_gap
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import GREY, WRONG, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, WRONG, limit_styles, new_figure, plain_log_axis, points
 from tcdp_sim.selection.calibration import WITH_NOISE
 
 MARKS = {"markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"}}
 SIMULATED = {"lines: exact": {"color": GREY}} | MARKS
 JOINED = {"lines join exact values": {"color": GREY}} | MARKS
 SCALE = {"color": GREY, "linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.8}
-LIMIT = {"color": GREY, "linewidth": 0.9}
 FINE = 61  # points of an exact curve
 HUGE = 10.0 ** np.geomspace(1, 100, 40)  # candidates: so many that log log k shows
 
@@ -69,8 +68,8 @@ def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
     rho, omegas = float(part["rho"].iloc[0]), sorted(part["omega"].dropna().unique()) if "omega" in part else []
     named: dict[str, Guarantee] = {"no zCDP selection can do better": ZCDP(rho)}
     named |= {f"no tCDP selection can do better, ω = {omega:.3g}": TCDP(rho, float(omega)) for omega in omegas}
-    dashes = ["-", *((0, (3 + 7 * i, 2, 1, 2)) for i in range(len(omegas)))]
-    return {label: (promise, LIMIT | {"linestyle": dash}) for (label, promise), dash in zip(named.items(), dashes)}
+    styles = limit_styles(named)
+    return {label: (promise, styles[label]) for label, promise in named.items()}
 
 
 def _draw_limits(axes, limits, sizes, x):

@@ -30,10 +30,13 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
 
     n: records, >= 0, finite, real; k: whole, 1 to 1e280. The bounds are the distance between two steps of the outer
     rule, each of which converges faster than any power, that between two inner rules, and the rounding: some 1e-10
-    nats, absolute. Raises ValueError for other values, and for a noise without its own `privacy_loss`.
+    nats, absolute. Raises ValueError for other values, for a noise without its own `privacy_loss` and for array-valued
+    noises.
     """
     bins = real("k", k, 1, MOST_BINS, closed=True, finite=False)
     records = real("n", n, 0, closed=True)
+    if noise.shape:
+        raise ValueError(f"noise = {noise!r} has array-valued parameters; valid: one noise")
     noise.need_loss()
     if records == 0 or bins == 1:
         return Bounds(0.0, 0.0, 0.0)
