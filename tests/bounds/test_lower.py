@@ -1,5 +1,8 @@
 """Lower bounds: against mpmath, brute force over orders, the papers' forms, and all exact mechanisms."""
 
+import re
+from pathlib import Path
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -271,6 +274,17 @@ def test_gaps_of_the_printed_forms():
         assert least_records(TCDP(0.1, 5), nats, "proposition_9") == pytest.approx(tcdp, abs=0.05)
         for promise, printed in ((ZCDP(0.1), zcdp), (TCDP(0.1, 5), tcdp)):
             assert selection_gap(promise, k) > printed
+
+
+def test_the_page_on_limits_shows_what_the_functions_give():
+    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
+    sizes = (1e3, 1e6, 1e12)
+    for promise, row in ((ZCDP(0.1), "zCDP: printed"), (TCDP(0.1, 5), "tCDP: printed")):
+        (line,) = [line for line in page.splitlines() if line.startswith(f"| {row}")]
+        assert re.findall(r"\*\*([\d.]+)\*\*", line) == [f"{selection_gap(promise, k):.1f}" for k in sizes]
+    for omega, rho, k, text in ((5, 0.1, 1e3, "(5, 0.1"), (2, 0.1, 1e6, "(2, 0.1"), (50, 0.01, 1e12, "(50, 0.01")):
+        (line,) = [line for line in page.splitlines() if line.startswith(f"| {text}")]
+        assert f"**{histogram_records(TCDP(rho, omega), k):.1f}**" in line
 
 
 @pytest.mark.parametrize("log2_k", [4, 64, 1024, 65536, 1e300])
