@@ -9,13 +9,17 @@ from tcdp_sim.calibration.families import (
     spec_objective,
     variance,
 )
+from tcdp_sim.calibration.smooth import SmoothNoise, calibrate_smooth, standard_deviation
 
 __all__ = [
     "METHODS",
     "MOST_COORDINATES",
     "LargestError",
+    "SmoothNoise",
     "calibrate",
+    "calibrate_smooth",
     "equal_privacy",
     "spec_objective",
+    "standard_deviation",
     "variance",
 ]

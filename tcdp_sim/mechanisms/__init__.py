@@ -8,6 +8,7 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
 
@@ -30,6 +31,7 @@ __all__ = [
     "NoiseDraw",
     "Observable",
     "PrivacyLoss",
+    "SmoothSensitivity",
     "Subsampled",
     "Thresholds",
     "mechanism_class",
