@@ -44,7 +44,7 @@ def robust_statistic(records: ArrayLike, statistic: Statistic = "median") -> flo
 def smooth_sensitivity(
     records: ArrayLike, bounds: tuple[float, float], smoothing: float, statistic: Statistic = "median"
 ) -> float:
-    """max over data sets y of e^(-smoothing d(x, y)) LS(y), d the number of records substituted, LS the local sensitivity.
+    """max over data sets y of e^(-smoothing d(x, y)) LS(y), LS the local sensitivity, d how many records differ.
 
     records: real numbers within `bounds`, which are public, at least one; smoothing > 0. statistic: "median" (the
     record of rank ceil(n / 2)), ("quantile", q) (that of rank ceil(q n)), or ("trimmed_mean", cut): the mean of what is
@@ -55,7 +55,7 @@ def smooth_sensitivity(
     smoothing = scalar("smoothing", smoothing, 0)
     low, high = (scalar("bounds", end, -np.inf) for end in bounds)
     if not len(x) or not low < high or not (x[0] >= low and x[-1] <= high):
-        raise ValueError(f"records or bounds = ({low:g}, {high:g}) are not valid; valid: records, all within the bounds")
+        raise ValueError(f"bounds = ({low:g}, {high:g}) are not valid; valid: one record or more, all within them")
     ranks = _ranks(statistic, len(x))
     padded = np.concatenate([[low], x, [high]])  # ranks 0 and n + 1: what records may be moved to
     log_best = _log_best(padded, smoothing, ranks)
@@ -63,9 +63,9 @@ def smooth_sensitivity(
 
 
 def _ranks(statistic: Statistic, n: int) -> _Ranks:
-    name, value = (statistic, 0.5) if statistic == "median" else statistic if len(statistic) == 2 else ("", 0.0)
-    if name in ("median", "quantile") and 0 < float(value) < 1:
-        rank = min(max(ceil(float(value) * n), 1), n)
+    name, value = (statistic, 0.5) if isinstance(statistic, str) else statistic
+    if name == "median" or (name == "quantile" and 0 < value < 1):
+        rank = min(max(ceil(value * n), 1), n)
         return _Ranks(rank, rank)
     if name == "trimmed_mean" and float(value) == int(value) and 0 <= 2 * value < n:
         return _Ranks(int(value) + 1, n - int(value))

@@ -46,7 +46,7 @@ def affine_divergence(noise: Noise, log_scale: float, shift: float, order: Array
 
 def directed_divergence(noise: Noise, log_scale: float, shift: float, orders: Floats) -> ArrayBounds:
     """D_order(P || Q) in nats, shift >= 0 and finite orders >= 1, shape (n,)."""
-    if log_scale == 0:
+    if log_scale == 0 and (noise.gives_loss or not noise.log_concave_size):
         return renyi_divergence(noise, shift, orders)
     largest = noise.affine_max_order(log_scale, shift)
     if np.isnan(largest):
@@ -66,7 +66,7 @@ def directed_divergence(noise: Noise, log_scale: float, shift: float, orders: Fl
 
 
 def affine_hockey_stick(noise: Noise, log_scales: tuple[float, float], shift: float, epsilon: float) -> Bounds:
-    """The integral of (p - e^epsilon q)_+, q the smaller one of the densities of e^log_scale Z + shift at two log-scales.
+    """The integral of (p - e^epsilon q)_+, q the smaller density of e^log_scale Z + shift at two log-scales.
 
     With twice the same log-scale it is the hockey-stick divergence of P from Q. Else, of a noise with
     `log_concave_size`, an upper bound of it for all log-scales in between: log q is concave in the log-scale at every

@@ -61,7 +61,8 @@ class SmoothSensitivity(Mechanism):
         source = METHODS.get(point["method"], ("", "smooth"))[1]
         omega = noise_axes.target_axes(("omega",)) if source != "global" else ()
         smooth = ("smooth_noise", "smoothing") if source == "smooth" else ()
-        return ("method", "records", "n", "contamination", "rho", *smooth, *omega)
+        moved = ("contamination",) if point.get("contamination") is not None else ()
+        return ("method", "records", "n", "rho", *moved, *smooth, *omega)
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
@@ -122,8 +123,8 @@ class SmoothSensitivity(Mechanism):
             return None
         family, calibration = INTERIOR_POINT
         omega = getattr(self.promise, "omega", np.inf)
-        rest = {"family": family, "calibration": calibration}
-        return plan_quantiles((0.5,), self.clean.n, self.clean.k, self.promise.rho, omega, **rest)
+        size = (self.clean.n, self.clean.k)
+        return plan_quantiles((0.5,), *size, self.promise.rho, omega, family=family, calibration=calibration)
 
     @cached_property
     def target(self) -> float:

@@ -31,7 +31,7 @@ class ArsinhNormal(Noise):
     bounded_slope = True
     log_concave_if = "never"
     tail_range = (0.02, 3.0)
-    log_concave_size = True  # in u = log|x| the log density has the slope 1 - y tanh(sigma y) / sigma - tanh^2: it falls
+    log_concave_size = True  # that of log|X| has the slope 1 - y tanh / sigma - tanh^2 of sigma y, which falls
 
     def __post_init__(self) -> None:
         self._freeze(scale=scalar("scale", self.scale, 0))
@@ -88,7 +88,10 @@ class ArsinhNormal(Noise):
         return 0.5 * (smoothing / self.sigma) ** 2, float(constant)
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP with epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s."""
+        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+
+        epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
+        """
         if not concentrated(guarantee):
             return super().smooth_shift(guarantee, smoothing)
         of_scale = np.sqrt((smoothing / self.sigma) ** 2 + smoothing / self.sigma + 2 * smoothing)

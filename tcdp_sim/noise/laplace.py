@@ -88,9 +88,10 @@ class Laplace(Noise):
         lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # over e^(q m)
         value = log_scale + (q * m + np.log(lifted / 2)) / (a - 1)
         bounds = rounded(value, 1e-15 * (1 + p / (p - q) + (a - 1) * abs(log_scale) + q * m) / (a - 1))
-        near = orders < 1 + _LEAST_EXCESS
-        low, middle = (np.where(near, max(kl - 1e-15 * lost, 0.0), part) for lost, part in zip((4, 0), bounds))
-        return Bounds(low, middle, bounds.upper)
+        near, lost = orders < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
+        low, middle = np.where(near, max(kl - lost, 0.0), bounds.lower), np.where(near, kl, bounds.estimate)
+        high = np.where(orders == 1, kl + lost, bounds.upper)
+        return Bounds(low, middle, high)
 
     @classmethod
     def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:

@@ -52,11 +52,13 @@ class LaplaceLogNormal(Noise):
         return np.where(np.less(x, 0), np.log1p(-np.exp(log_tail)), log_tail)[()]
 
     def isf(self, p: ArrayLike) -> Reals:
-        p = np.asarray(p, dtype=np.float64)
+        tail: Any = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.where(np.minimum(p, 1 - p) < 0.25, self._far(np.log(2 * np.minimum(p, 1 - p))), self._near(p))
-            size = np.where((p >= 0) & (p <= 1), size, np.nan)
-        return (self.scale * np.where(p <= 0.5, size, -size))[()]
+            size: Any = np.where(
+                np.minimum(tail, 1 - tail) < 0.25, self._far(np.log(2 * np.minimum(tail, 1 - tail))), self._near(tail)
+            )
+            size = np.where((tail >= 0) & (tail <= 1), size, np.nan)
+        return (self.scale * np.where(tail <= 0.5, size, -size))[()]
 
     def var(self) -> float:
         return float(2 * self.scale**2 * np.exp(2 * self.sigma**2))

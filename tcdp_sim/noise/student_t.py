@@ -48,12 +48,12 @@ class StudentT(Noise):
         return np.where(x < 0, np.log1p(-np.exp(log_tail)), log_tail)[()]
 
     def isf(self, p: ArrayLike) -> Reals:
-        p = np.asarray(p, dtype=np.float64)
+        tail: Any = np.asarray(p, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            small = np.minimum(p, 1 - p)  # 1 - p is exact for p >= 1/2
-            size = np.where(np.log(2 * small) < self._log_half, self._far(np.log(2 * small)), self._near(p))
-            size = np.where((p >= 0) & (p <= 1), size, np.nan)
-        return (self.scale * np.where(p <= 0.5, size, -size))[()]
+            small: Any = np.minimum(tail, 1 - tail)  # 1 - tail is exact for tail >= 1/2
+            size: Any = np.where(np.log(2 * small) < self._log_half, self._far(np.log(2 * small)), self._near(tail))
+            size = np.where((tail >= 0) & (tail <= 1), size, np.nan)
+        return (self.scale * np.where(tail <= 0.5, size, -size))[()]
 
     def isf_log(self, log_p: ArrayLike) -> Reals:
         log_p = np.asarray(log_p, dtype=np.float64)
@@ -86,7 +86,7 @@ class StudentT(Noise):
         return 0.0, of_scale * smoothing + of_shift * shift * np.exp(smoothing)
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Pure epsilon-DP with the slopes below, hence (epsilon^2 / 2)-zCDP; Bun-Steinke 2019 have degrees + 1 for t."""
+        """Pure epsilon-DP by the slopes below, hence (epsilon^2 / 2)-zCDP. Bun-Steinke 2019 have degrees + 1 for t."""
         if not (isinstance(guarantee, PureDP) or concentrated(guarantee)):
             return super().smooth_shift(guarantee, smoothing)
         of_scale, of_shift = self.log_slopes
@@ -121,7 +121,7 @@ class StudentT(Noise):
     def _log_tails(self, log_v: NDArray[np.float64]) -> Reals:
         a = 0.5 * self.degrees
         far = a * log_v - np.log(a) - betaln(a, 0.5) + np.log(_series(a, np.minimum(np.exp(log_v), 0.5)))
-        near = np.log1p(-_central(a, -np.expm1(np.maximum(log_v, -1.0))))
+        near = np.log(betainc(a, 0.5, np.exp(np.maximum(log_v, -1.0))))
         return np.where(log_v < np.log(0.5), far, near)
 
     def _far(self, log_tail: NDArray[np.float64]) -> Reals:
@@ -134,14 +134,11 @@ class StudentT(Noise):
         return np.sqrt(self.degrees * -np.expm1(log_v)) * np.exp(-0.5 * log_v)
 
     def _near(self, p: NDArray[np.float64]) -> Reals:
-        w = betaincinv(0.5, 0.5 * self.degrees, 2 * np.abs(0.5 - p))
+        """The z with P[|Z| > z] = 2 min(p, 1 - p), where v > 1/2; by the mass around 0 where that is smaller."""
+        a, small = 0.5 * self.degrees, np.minimum(p, 1 - p)
+        w = np.where(small > 0.25, betaincinv(0.5, a, 2 * np.abs(0.5 - p)), 1 - betaincinv(a, 0.5, 2 * small))
         return np.sqrt(self.degrees * w / (1 - w))
 
 
 def _series(a: float, v: NDArray[np.float64]) -> Reals:
     return hyp2f1(a, 0.5, a + 1, v)
-
-
-def _central(a: float, w: NDArray[np.float64]) -> Reals:
-    """P[|Z| < z] at w = z^2 / (d + z^2)."""
-    return betainc(0.5, a, w)

@@ -52,11 +52,13 @@ class UniformLogNormal(Noise):
         return np.where(x < 0, np.log1p(-np.exp(log_tail)), log_tail)[()]
 
     def isf(self, p: ArrayLike) -> Reals:
-        p = np.asarray(p, dtype=np.float64)
+        tail: Any = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.where(np.minimum(p, 1 - p) < 0.25, self._far(np.log(np.minimum(p, 1 - p))), self._near(p))
-            size = np.where((p >= 0) & (p <= 1), size, np.nan)
-        return (self.scale * np.where(p <= 0.5, size, -size))[()]
+            size: Any = np.where(
+                np.minimum(tail, 1 - tail) < 0.25, self._far(np.log(np.minimum(tail, 1 - tail))), self._near(tail)
+            )
+            size = np.where((tail >= 0) & (tail <= 1), size, np.nan)
+        return (self.scale * np.where(tail <= 0.5, size, -size))[()]
 
     def var(self) -> float:
         return float(self.scale**2 * np.exp(2 * self.sigma**2) / 3)
@@ -89,7 +91,10 @@ class UniformLogNormal(Noise):
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP with epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s."""
+        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+
+        epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
+        """
         if not concentrated(guarantee):
             return super().smooth_shift(guarantee, smoothing)
         of_scale = smoothing / self.sigma
