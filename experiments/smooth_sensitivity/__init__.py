@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from scipy.optimize import brentq
 from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
-from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, series_of
+from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_name
 
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.report.plots import captioned
@@ -75,12 +75,12 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 def report(table: pd.DataFrame, console) -> None:
     """The 95% quantile of the error of every method, and which method has the smallest at the largest n."""
     for (records, share), part in table.groupby(["records", "contamination"], sort=False):
-        title = f"{records}, {share:.0%} moved to the upper bound: 95% quantile of the error (units of the records)"
+        title = f"{records}, {share:.0%} at the upper bound: 95% quantile of |error| (units)"
         most = part[part["n"] == part["n"].max()]
         rows = map(_terminal_row, most.sort_values("abs_error").to_dict("records"))
         console.print(terminal_table(title, ("method", "n", "error", "exact", "S"), rows), soft_wrap=False)
         best = most.loc[most["abs_error"].idxmin()]
-        console.print(f"{records}, n = {best['n']:,}: {series_of(best)} has the smallest error.", markup=False)
+        console.print(f"{records}, n = {best['n']:,}: {short_name(best)} has the smallest error.", markup=False)
     known = table[table["abs_error_exact"].notna()]
     console.print(agreement("error", *(known["abs_error" + end] for end in WITH_EXACT), things="quantiles"))
 
@@ -88,7 +88,7 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_row(row) -> list[str]:
     exact = "-" if row["abs_error_exact"] != row["abs_error_exact"] else f"{row['abs_error_exact']:.4g}"
     sensitivity = "-" if row["sensitivity"] != row["sensitivity"] else f"{row['sensitivity']:.3g}"
-    return [series_of(row), f"{row['n']:,}", f"{row['abs_error']:.4g}", exact, sensitivity]
+    return [short_name(row), f"{row['n']:,}", f"{row['abs_error']:.4g}", exact, sensitivity]
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

@@ -22,6 +22,12 @@ def series_of(row) -> str:
     return NAMES[row["method"]] + (f" ({noise.replace('_', '-')})" if named else "")
 
 
+def short_name(row) -> str:
+    """The same for the terminal: the method, without what the title says."""
+    noise = series_of(row).rpartition(" (")[2].rstrip(")") if row["method"] in ("median", "trimmed_mean") else ""
+    return row["method"].replace("_", " ") + (f", {noise}" if noise else "")
+
+
 def error_figure(table):
     """One panel for each data set and contamination; lines: exact, markers: simulated."""
     table = table.assign(series=[series_of(row) for row in table.to_dict("records")])
@@ -51,10 +57,10 @@ def error_figure(table):
 
 def _looks(table):
     """Colour and marker of every method, dashes of its noise."""
-    methods, noises = list(dict.fromkeys(table["method"])), list(dict.fromkeys(table.get("smooth_noise", [])))
+    noises = [name for name in dict.fromkeys(table.get("smooth_noise", [])) if isinstance(name, str)]
     looks = {}
     for row in table.drop_duplicates("series").to_dict("records"):
         i = list(NAMES).index(row["method"])
-        nth = noises.index(row["smooth_noise"]) if row["method"] in methods[:] and "smooth_noise" in row else 0
-        looks[row["series"]] = (COLOURS[i], MARKERS[i], STEPS[nth % len(STEPS)])
+        nth = noises.index(row["smooth_noise"]) if row.get("smooth_noise") in noises else 0
+        looks[row["series"]] = (COLOURS[i], MARKERS[(i + 3 * nth) % len(MARKERS)], STEPS[nth % len(STEPS)])
     return looks

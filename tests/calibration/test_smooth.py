@@ -104,7 +104,7 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
     for tau in np.linspace(-t, t, 9):
         q = noise.pdf((x - min(1.0, np.exp(tau))) * np.exp(-tau)) * np.exp(-tau)
         worst = max(worst, np.maximum(p - np.exp(epsilon) * q, 0) @ weight)
-    assert 0.9 * delta < worst <= delta
+    assert 0.85 * delta < worst <= delta
 
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), TCDP(0.1, 5.0), ApproxDP(1.0, 1e-5)])
@@ -134,7 +134,7 @@ def test_who_is_refused_and_why():
 
 
 def test_students_pure_guarantee_bounds_the_loss():
-    """The largest loss at d = 3, t = 0.1, s = 0.5, a grid over the corners: .7364, at most d t + (d + 1) s / (2 sqrt d)."""
+    """The largest loss at d = 3, t = 0.1, s = 0.5, a grid over the corners, is .7364."""
     epsilon = 3 * 0.1 + 4 * 0.5 / (2 * np.sqrt(3))
     unit = StudentT(1, 3)
     assert unit.smooth_shift(PureDP(epsilon), 0.1) == pytest.approx(0.5, rel=1e-12)
