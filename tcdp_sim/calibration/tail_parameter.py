@@ -29,5 +29,11 @@ def best_tail(noise_class: Any, shift: Callable[[Noise], float]) -> Noise:
     i = int(np.argmin(values))
     bounds = coarse[max(i - 1, 0)], coarse[min(i + 1, len(coarse) - 1)]
     best = minimize_scalar(error, bounds=bounds, method="bounded", options={"xatol": 5e-3}).x
-    noise: Noise = noise_class(1.0, float(f"{np.exp(best):.{_DIGITS}g}"))
+    noise: Noise = noise_class(1.0, _rounded_up(float(np.exp(best))))
     return noise
+
+
+def _rounded_up(x: float) -> float:
+    """Up, since the best tail may be next to one that is too light."""
+    step = 10.0 ** (np.floor(np.log10(x)) - _DIGITS + 1)
+    return float(f"{np.ceil(x / step) * step:.{_DIGITS}g}")

@@ -52,6 +52,16 @@ def test_the_uniform_costs_no_more_than_known(target, expected):
     assert 0.96 * expected < found < expected
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_laplace_log_normal_lies_between_the_uniform_and_what_is_published(target):
+    """Its best sigma is next to the least that any zCDP allows, smoothing / sqrt(2 rho)."""
+    rho, t = target
+    found, published = (calibrate_smooth("laplace_log_normal", ZCDP(rho), t, method) for method in ("box", "paper"))
+    uniform = standard_deviation(calibrate_smooth("uniform_log_normal", ZCDP(rho), t, "box"))
+    assert uniform < standard_deviation(found) < 0.6 * standard_deviation(published)
+    assert t / np.sqrt(2 * rho) < found.noise.sigma < 1.3 * t / np.sqrt(2 * rho)
+
+
 @pytest.mark.parametrize(("rho", "omega", "t", "expected"), [(0.1, 5, 0.05, 3.146), (0.5, 5, 0.05, 1.386)])
 def test_gaussian_costs_at_tcdp(rho, omega, t, expected):
     box = standard_deviation(calibrate_smooth("gaussian", TCDP(rho, omega), t, "box"))
