@@ -35,6 +35,11 @@ def closed_form(value: Real, relative_error: float = 1e-11) -> Bounds[Any]:
     return Bounds(value - slack, value, value + slack)
 
 
+def rounded(value: Floats, error: Floats) -> ArrayBounds:
+    """Bounds around a value >= 0 whose error, absolute, is known; shapes (n,)."""
+    return Bounds(np.maximum(value - error, 0.0), np.maximum(value, 0.0), np.maximum(value, 0.0) + error)
+
+
 def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float = 1e-10, rounds: int = 60) -> Bounds:
     """The integral of a vectorised real function over [edges[0], edges[-1]], with an error bound.
 

@@ -10,14 +10,18 @@ from tcdp_sim.calibration.families import (
     variance,
 )
 from tcdp_sim.calibration.records import calibrate_records
+from tcdp_sim.calibration.smooth import SmoothNoise, calibrate_smooth, standard_deviation
 
 __all__ = [
     "METHODS",
     "MOST_COORDINATES",
     "LargestError",
+    "SmoothNoise",
     "calibrate",
     "calibrate_records",
+    "calibrate_smooth",
     "equal_privacy",
     "spec_objective",
+    "standard_deviation",
     "variance",
 ]

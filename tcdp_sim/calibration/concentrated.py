@@ -144,9 +144,17 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
         return False
     if not noise.log_concave:
         return False  # a smaller shift may be worse
+    return below_parabola(lambda s: _scaled_divergence(noise, shift, s), rho, omega)
+
+
+def below_parabola(curve: Callable[[Floats], Floats], rho: float, omega: float) -> bool:
+    """Whether a convex curve of s, zero at 0, stays below rho s (s + 1) for all 0 < s < omega - 1, by finitely many s.
+
+    curve: upper bounds of it, vectorised; omega: finite, above 1.
+    """
     ends = (omega - 1) * np.geomspace(1e-3, 1, 13)
     left, right = np.concatenate([[0.0], ends[:-1]]), ends
-    value = _scaled_divergence(noise, shift, right)
+    value = curve(right)
     low, high = np.concatenate([[0.0], value[:-1]]), value
     while True:
         if (high > rho * right * (right + 1)).any():
@@ -158,7 +166,7 @@ def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
         if (rho * (right - left) ** 2 / 4 < SLACK * rho * right * (right + 1)).any():
             return False
         middle = np.where(left > 0, np.sqrt(left * right), 0.1 * right)
-        value = _scaled_divergence(noise, shift, middle)
+        value = curve(middle)
         left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
         low, high = np.concatenate([low, value]), np.concatenate([value, high])
 

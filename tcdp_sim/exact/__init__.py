@@ -1,5 +1,6 @@
 """Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
 
+from tcdp_sim.exact.affine import affine_divergence
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.histogram_information import histogram_information
@@ -32,6 +33,7 @@ __all__ = [
     "Mixture",
     "OutputPair",
     "PrivacyLossDistribution",
+    "affine_divergence",
     "composed_epsilon",
     "composed_profile",
     "delta_of_outputs",

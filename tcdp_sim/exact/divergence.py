@@ -62,19 +62,20 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
 def _finite_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
     if (closed := noise.closed_renyi(shift, orders)) is not None:
         return closed
-    x, cut = _reach(noise, shift, orders, _arm(noise))
+    x, cut = reach(noise, shift, orders, _arm(noise))
     parts = np.full((3, len(orders)), np.inf)
     if not cut.all():
-        parts[:, ~cut] = _quadrature(noise, shift, orders[~cut], x)
+        parts[:, ~cut] = quadrature(noise, shift, orders[~cut], x)
     for i in np.flatnonzero(cut):  # these peak far outside of the noise's own tails: each on a grid around its peak
         order = orders[i : i + 1]
-        x, cut_again = _reach(noise, shift, order, _far_arm(noise, shift, orders[i]))
-        low, middle, high = _quadrature(noise, shift, order, x)
+        x, cut_again = reach(noise, shift, order, _far_arm(noise, shift, orders[i]))
+        low, middle, high = quadrature(noise, shift, order, x)
         parts[:, i] = (low[0], np.inf, np.inf) if cut_again[0] else (low[0], middle[0], high[0])
     return Bounds(*parts)
 
 
-def _quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Floats]:
+def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Floats]:
+    """Lower ends, estimates and upper ends of D_order(P || Q), shape (n,), from panels between the edges x."""
     for _ in range(REFINEMENTS):
         fine, coarse, top, rounding = _moments(noise, shift, orders, x)
         error = np.abs(fine - coarse) + rounding * fine
@@ -115,7 +116,7 @@ def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Float
     return np.where(np.isfinite(value), value, -np.inf)
 
 
-def _reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floats, Bools]:
+def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floats, Bools]:
     """Panel edges over all x where some order's integrand matters, and the orders whose integrand goes on beyond.
 
     Kinks at 0 and shift are edges. Of an integrand that is cut off only a lower bound is known.

@@ -11,6 +11,7 @@ from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
+from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
 
@@ -36,6 +37,7 @@ __all__ = [
     "PerRecordLoss",
     "PerRecordSum",
     "PrivacyLoss",
+    "SmoothSensitivity",
     "Subsampled",
     "Thresholds",
     "mechanism_class",

@@ -165,6 +165,45 @@ class Noise(ABC):
         """delta(epsilon) of (P, Q) for shift > 0 and epsilons >= 0, shape (n,); None without a closed form."""
         return None
 
+    # What it says of itself stretched: P is its law, Q that of e^log_scale Z + shift (for smooth sensitivity).
+
+    log_concave_size: ClassVar[bool] = False  # known: its density falls from 0, and log|Z| has a log-concave density
+
+    def affine_loss(self, x: ArrayLike, log_scale: float, shift: float) -> Reals:
+        """log(P / Q) at x, in nats."""
+        there = np.subtract(x, shift, dtype=np.float64) * np.exp(-log_scale)
+        with np.errstate(invalid="ignore"):
+            return self.logpdf(x) - self.logpdf(there) + log_scale
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        """The order from which on D(P || Q) is infinite (inf: none); NaN where it is not known."""
+        return np.nan
+
+    def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds | None:
+        """D_order(P || Q) in nats for finite orders >= 1 below the largest, shape (n,); None without a closed form."""
+        return None
+
+    def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float] | None:
+        """(b, c) with D_a(P || Q) <= b a + c for all orders a >= 2, |log_scale| <= smoothing and |shift| <= shift.
+
+        None where there is no such bound: then zCDP is out of reach.
+        """
+        return None
+
+    tail_range: ClassVar[tuple[float, float] | None] = None  # where calibration looks for its second parameter
+
+    @classmethod
+    def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
+        """Why no noise of the family keeps the guarantee when its scale is a smooth sensitivity; "" if one may."""
+        return "" if cls.log_concave_size else "nothing is known of its divergences when it is stretched"
+
+    def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
+        """The largest shift at which a published formula gives the guarantee; <= 0 if there is none.
+
+        ValueError where no formula is known.
+        """
+        raise ValueError(f"{self.family} has no published formula for {guarantee} here; valid: method 'tight', 'box'")
+
     # Its accuracy
 
     def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
@@ -257,3 +296,17 @@ class Noise(ABC):
 def concentrated(guarantee: Guarantee) -> bool:
     """Whether a guarantee bounds D_a by rho a: TCDP, or ZCDP with xi = 0."""
     return isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)
+
+
+def too_many_orders(guarantee: Guarantee, largest: float) -> str:
+    """Why a stretched noise with finite divergences below an order keeps no promise on all those of a guarantee."""
+    omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
+    if not concentrated(guarantee) or omega < largest:
+        return ""
+    return f"its divergences are infinite from order {largest:.6g} on"
+
+
+def published_shift(guarantee: Guarantee, loss_of_scale: float, loss_of_shift: float) -> float:
+    """The shift up to which loss_of_scale + loss_of_shift * shift <= epsilon, epsilon^2 / 2 = rho."""
+    epsilon = guarantee.epsilon if isinstance(guarantee, PureDP) else np.sqrt(2 * guarantee.rho)  # type: ignore[attr-defined]
+    return float((epsilon - loss_of_scale) / loss_of_shift)

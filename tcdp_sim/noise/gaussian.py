@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise, Reals, concentrated
-from tcdp_sim.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels
-from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
+from tcdp_sim.noise.base import Noise, Reals, concentrated, too_many_orders
+from tcdp_sim.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
+from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -27,6 +27,7 @@ class Gaussian(Noise):
     family = "gaussian"
     guarantees = "ZCDP with xi = 0, TCDP, ApproxDP"
     log_concave = True
+    log_concave_size = True
     isotropic = True
     linear_in_order = True
 
@@ -89,6 +90,29 @@ class Gaussian(Noise):
         upper: Reals = np.where(error < 0.1, value + lost, 1.0) + TINY
         delta: Reals = value
         return Bounds(delta - lost - TINY, delta, upper)
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        return -1 / np.expm1(2 * log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
+
+    def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+        # Gil-Alajaji-Linder 2013, Table 2; s = order - 1 and the variance of the tilted law over that of Q.
+        s, drop = orders - 1, -np.expm1(-2 * log_scale)  # 1 - 1 / v
+        tilted = 1 + s * drop
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_scale = log_scale - np.where(s > 0, np.log1p(s * drop) / (2 * s), 0.5 * drop)
+        of_shift = 0.5 * orders * np.square(shift / self.scale * np.exp(-log_scale)) / tilted
+        return rounded(of_scale + of_shift, 1e-13 * (np.abs(log_scale) + of_shift) / np.minimum(tilted, 1))
+
+    @classmethod
+    def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
+        return too_many_orders(guarantee, cls(1.0).affine_max_order(-smoothing, 0.0))
+
+    def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
+        # (s^2 + 4 t^2, 1 / (4 t))-tCDP, t <= 1/4: Bun-Dwork-Rothblum-Steinke 2018, Gaussian smooth sensitivity.
+        if not isinstance(guarantee, TCDP) or smoothing > 0.25:
+            return super().smooth_shift(guarantee, smoothing)
+        room = guarantee.rho - 4 * smoothing**2
+        return self.scale * np.sqrt(room) if room > 0 and guarantee.omega <= 0.25 / smoothing else 0.0
 
     def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
         # Bun-Steinke 2016, Section 6.1, corrected: P[|Z| > x] <= exp(-x^2 / (2 scale^2)).

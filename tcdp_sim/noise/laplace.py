@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise, Reals
-from tcdp_sim.numerics import ArrayBounds, closed_form
+from tcdp_sim.noise.base import Noise, Reals, too_many_orders
+from tcdp_sim.numerics import ArrayBounds, Bounds, closed_form, rounded
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
+
+_LEAST_EXCESS = 1e-6  # of an order above 1, for the closed form of the stretched noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +24,7 @@ class Laplace(Noise):
     scale: float
     family = "laplace"
     log_concave = True
+    log_concave_size = True
     theorem_is_nearly_sharp = True
 
     def __post_init__(self) -> None:
@@ -75,6 +78,27 @@ class Laplace(Noise):
     def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 3.
         return closed_form(np.maximum(-np.expm1(-room(self.scale, shift, epsilons) / 2), 0.0), 1e-14)
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        return -1 / np.expm1(log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
+
+    def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
+        # Derived here. Below the least order D lies between those of order 1 and of the least: it does not fall.
+        m, b = abs(shift) / self.scale, np.exp(log_scale)
+        kl = log_scale + (m + np.exp(-m)) / b - 1
+        a = np.maximum(orders, 1 + _LEAST_EXCESS)
+        p, q = a, (a - 1) / b
+        lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # over e^(q m)
+        value = log_scale + (q * m + np.log(lifted / 2)) / (a - 1)
+        bounds = rounded(value, 1e-15 * (1 + p / (p - q) + (a - 1) * abs(log_scale) + q * m) / (a - 1))
+        near, lost = orders < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
+        low, middle = np.where(near, max(kl - lost, 0.0), bounds.lower), np.where(near, kl, bounds.estimate)
+        high = np.where(orders == 1, kl + lost, bounds.upper)
+        return Bounds(low, middle, high)
+
+    @classmethod
+    def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
+        return too_many_orders(guarantee, cls(1.0).affine_max_order(-smoothing, 0.0))
 
     def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
         return self.scale * self._log_ratio(bins, beta)

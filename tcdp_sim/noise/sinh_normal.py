@@ -103,6 +103,14 @@ class SinhNormal(Noise):
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        """1 when P is the wider one: its tail falls doubly exponentially at a lower rate, so P^a Q^(1-a) has no end."""
+        return 1.0 if log_scale < 0 else np.inf
+
+    @classmethod
+    def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
+        return "stretched ever so little, its doubly exponential tails have infinite divergences at all orders above 1"
+
     def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
         # Bun-Dwork-Rothblum-Steinke 2018, Corollary 18.
         return self.knee * np.arcsinh(self.scale / self.knee * np.sqrt(2 * self._log_ratio(bins, beta)))

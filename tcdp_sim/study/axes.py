@@ -70,6 +70,9 @@ AXES = {
     "base": Axis("mechanism that sees the sample", "", NAME),
     "scheme": Axis("how records are sampled", "", NAME),
     "sampling_fraction": Axis("share of the records that is sampled", "1", "above 0, at most 1"),
+    "smooth_noise": Axis("noise whose scale is a smooth sensitivity", "", NAME),
+    "smoothing": Axis("smoothing of the sensitivity: how fast it may change, a record", "nats", "above 0, at most 2"),
+    "contamination": Axis("share of the records that is moved to the upper bound", "1", "0 to below 0.5"),
     "threshold": Axis(
         "privacy loss whose exceedance is counted (nats); size of a piece of a value (counts)", "", "a number"
     ),

@@ -29,6 +29,8 @@ EXAMPLES = {
 }
 # Noises that no name alone calibrates; their tests are test_per_record_noises.py.
 PER_RECORD = {"generalized_gaussian", "exponential_polylogarithmic"}
+# Noises for smooth sensitivity, which no name alone calibrates either; their tests are test_smooth_noises.py.
+SMOOTH = {"arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t"}
 ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.

@@ -1,0 +1,100 @@
+"""A private centre of skewed or contaminated records: smooth beside global sensitivity and interior points."""
+
+import json
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.optimize import brentq
+from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
+from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_name
+
+from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
+from tcdp_sim.report.plots import captioned
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism
+from tcdp_sim.store import columns
+from tcdp_sim.store.columns import WITH_EXACT
+from tcdp_sim.store.exact_values import at_each_level
+
+LEVEL = 0.95  # of the quantile that is shown
+UNIT = "errors in units of the records"
+ERROR = columns.quantile("abs_error")
+AXES = ("method", "smooth_noise", "records", "n", "smoothing", "contamination", "rho", "omega")
+
+
+def chance_within(mechanism: SmoothSensitivity, radius: float) -> float:
+    """P[|error| <= radius]: the release is the answer plus `sensitivity` times the noise, clamped to the domain."""
+    noise = mechanism.noise
+    if noise is None:
+        return np.nan
+    low, high = mechanism.target - radius, mechanism.target + radius
+
+    def upto(x: float) -> float:
+        return float(noise.cdf((x - mechanism.answer) / mechanism.sensitivity))
+
+    return (1.0 if high >= mechanism.largest else upto(high)) - (0.0 if low <= 0 else upto(low))
+
+
+def error_quantile(mechanism: SmoothSensitivity, level: float) -> float:
+    """The radius within which the error lies with probability `level`; NaN for interior points."""
+    if mechanism.noise is None:
+        return np.nan
+    top = max(mechanism.target, mechanism.largest - mechanism.target)
+    if chance_within(mechanism, top * (1 - 1e-12)) < level:
+        return float(top)  # clamped to an end of the domain with some probability
+    return float(brentq(lambda r: chance_within(mechanism, r) - level, 0.0, top, xtol=1e-9 * top, rtol=1e-12))
+
+
+EXACT = {ERROR: at_each_level(error_quantile)}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: the 95% quantile of the error, `abs_error`, with interval and exact value, in the records' unit.
+
+    `sensitivity`: what the noise is multiplied by; `answer`: the statistic of the records, contaminated as they are;
+    `target`: that of the clean ones, from which errors are counted.
+    """
+    at = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")]).sel(quantile=LEVEL)
+    rows = []
+    for i in range(flat.sizes["cell"]):
+        mechanism, ds = cast(SmoothSensitivity, cell_mechanism(flat, i)), at.isel(cell=i)
+        row = {name: ds[name].item() for name in AXES if name in ds}
+        row |= {"n": int(ds["n"].item()), "guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
+        row |= {"abs_error" + end: ds[ERROR + end].item() if ERROR + end in ds else np.nan for end in WITH_EXACT}
+        law = json.loads(ds["law"].item())
+        row |= {"sensitivity": mechanism.sensitivity if mechanism.noise else np.nan, "target": mechanism.target}
+        row |= {"answer": mechanism.answer, "noise_family": law.get("noise", "")}
+        rows.append(row)
+    table = pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
+    return table.assign(contamination=table.get("contamination", pd.Series(0.0, table.index)).fillna(0.0))
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The 95% quantile of the error of every method, and which method has the smallest at the largest n."""
+    for (records, share), part in table.groupby(["records", "contamination"], sort=False):
+        title = f"{records}, {share:.0%} at the upper bound: 95% quantile of |error| (units)"
+        most = part[part["n"] == part["n"].max()]
+        rows = map(_terminal_row, most.sort_values("abs_error").to_dict("records"))
+        console.print(terminal_table(title, ("method", "n", "error", "exact", "S"), rows), soft_wrap=False)
+        best = most.loc[most["abs_error"].idxmin()]
+        console.print(f"{records}, n = {best['n']:,}: {short_name(best)} has the smallest error.", markup=False)
+    known = table[table["abs_error_exact"].notna()]
+    console.print(agreement("error", *(known["abs_error" + end] for end in WITH_EXACT), things="quantiles"))
+
+
+def _terminal_row(row) -> list[str]:
+    exact = "-" if row["abs_error_exact"] != row["abs_error_exact"] else f"{row['abs_error_exact']:.4g}"
+    sensitivity = "-" if row["sensitivity"] != row["sensitivity"] else f"{row['sensitivity']:.3g}"
+    return [short_name(row), f"{row['n']:,}", f"{row['abs_error']:.4g}", exact, sensitivity]
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) errors against n, for each data set and contamination; (b) what every noise costs, published and exact."""
+    for rho, part in table.groupby("rho", sort=False):
+        name = "error" if table["rho"].nunique() == 1 else f"error_rho{rho:g}"
+        yield name, captioned(error_figure(part), part, UNIT), part
+    costs = cost_table()
+    yield "cost", captioned(cost_figure(costs), costs.drop(columns="rho"), "standard deviations"), costs

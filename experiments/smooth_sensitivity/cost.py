@@ -1,0 +1,70 @@
+"""What noise for smooth sensitivity costs: its standard deviation, by published formulas and exactly calibrated."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.calibration import calibrate_smooth, standard_deviation
+from tcdp_sim.privacy import ZCDP
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, line_key, new_figure, plain_log_axis
+
+TARGETS = ((0.5, 0.05), (0.5, 0.1), (0.1, 0.05), (0.02, 0.02))  # rho, smoothing
+NOISES = {
+    "arsinh_normal": "arsinh-normal",
+    "uniform_log_normal": "uniform log-normal",
+    "laplace_log_normal": "Laplace log-normal",
+    "student_t": "Student's t",
+}
+METHODS = {"paper": "published formula", "box": "certified, whole box", "tight": "certified, pairs of neighbours"}
+SLOW = (("laplace_log_normal", "tight"),)  # left out: up to 15 s each
+
+
+@cache
+def cost_table() -> pd.DataFrame:
+    """`sd`: the noise's standard deviation over S, at rho-zCDP; inf where a formula gives nothing."""
+    rows = [
+        {"rho": rho, "smoothing": t, "family": family, "method": method, "sd": _sd(family, rho, t, method)}
+        for rho, t in TARGETS
+        for family in NOISES
+        for method in METHODS
+        if (family, method) not in SLOW
+    ]
+    return pd.DataFrame(rows).assign(gaussian_global=lambda table: 1 / np.sqrt(2 * table["rho"]))
+
+
+def _sd(family, rho, smoothing, method) -> float:
+    try:
+        return standard_deviation(calibrate_smooth(family, ZCDP(rho), smoothing, method))
+    except ValueError:
+        return np.inf
+
+
+def cost_figure(table: pd.DataFrame):
+    """Over the standard deviation of Gaussian noise with global sensitivity S, at the same rho."""
+    figure, ((axes,),) = new_figure(1, 1, 7.6, 4.3)
+    marks = dict(zip(METHODS, (MARKERS[0], MARKERS[2], MARKERS[3])))
+    ratio = table["sd"] / table["gaussian_global"]
+    finite = ratio[np.isfinite(ratio)].max()
+    for i, (rho, t) in enumerate(TARGETS):
+        for j, family in enumerate(NOISES):
+            x = i + 0.17 * (j - 1.5)
+            own = table[(table["rho"] == rho) & (table["smoothing"] == t) & (table["family"] == family)]
+            for row, value in zip(own.to_dict("records"), ratio[own.index]):
+                style = {"color": COLOURS[j], "marker": marks[row["method"]], "linestyle": "none"}
+                if np.isfinite(value):
+                    axes.plot(x, value, fillstyle="none" if row["method"] == "paper" else "full", **style)
+                else:
+                    axes.annotate("none", (x, 1.15 * finite), color=COLOURS[j], ha="center", fontsize=7)
+    axes.axhline(1, color=GREY, linewidth=0.8)
+    plain_log_axis(axes)
+    axes.set_ylim(0.85, 1.5 * finite)
+    axes.set_xticks(range(len(TARGETS)), [f"ρ = {rho:g}\nsmoothing {t:g}" for rho, t in TARGETS])
+    axes.set_ylabel("sd of the noise / S, over that of\nGaussian noise with sensitivity S")
+    keys = {name: line_key(COLOURS[j], linewidth=4) for j, name in enumerate(NOISES.values())}
+    for method, label in METHODS.items():
+        fill = "none" if method == "paper" else "full"
+        keys[label] = line_key(GREY, marker=marks[method], linestyle="none", fillstyle=fill)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    return figure

@@ -1,0 +1,66 @@
+"""The error of a private centre against the number of records."""
+
+import numpy as np
+
+from tcdp_sim.report.looks import COLOURS, MARKERS
+from tcdp_sim.report.plots import GREY, line_key, new_figure, points
+
+NAMES = {
+    "median": "median, smooth sensitivity",
+    "trimmed_mean": "trimmed mean, smooth sensitivity",
+    "mean_global": "mean, global sensitivity (Gaussian)",
+    "median_global": "median, global sensitivity (Gaussian)",
+    "median_interior_point": "median, interior point",
+}
+STEPS = ("-", (0, (5, 1.4)), (0, (2, 1.2)), (0, (5, 1.4, 1, 1.4)))  # of the noises
+
+
+def series_of(row) -> str:
+    """What a row is called: its method, and the noise where there is a choice."""
+    noise = row.get("smooth_noise")
+    named = isinstance(noise, str) and noise and row["method"] in ("median", "trimmed_mean")
+    return NAMES[row["method"]] + (f" ({noise.replace('_', '-')})" if named else "")
+
+
+def short_name(row) -> str:
+    """The same for the terminal: the method, without what the title says."""
+    noise = series_of(row).rpartition(" (")[2].rstrip(")") if row["method"] in ("median", "trimmed_mean") else ""
+    return row["method"].replace("_", " ") + (f", {noise}" if noise else "")
+
+
+def error_figure(table):
+    """One panel for each data set and contamination; lines: exact, markers: simulated."""
+    table = table.assign(series=[series_of(row) for row in table.to_dict("records")])
+    panels = list(table.groupby(["contamination", "records"], sort=False))
+    columns = max(table["records"].nunique(), 1)
+    rows = int(np.ceil(len(panels) / columns))
+    figure, grid = new_figure(rows, columns, 3.9 * columns + 0.6, 2.7 * rows + 1.0, sharex=True)
+    looks = _looks(table)
+    for axes, ((share, records), part) in zip(grid.ravel(), panels):
+        for series, own in part.groupby("series", sort=False):
+            own = own.sort_values("n")
+            exact = own[own["abs_error_exact"].notna()]
+            axes.plot(exact["n"], exact["abs_error_exact"], color=looks[series][0], linestyle=looks[series][2])
+            interval = own["abs_error_lower"], own["abs_error_upper"]
+            points(axes, own["n"], own["abs_error"], *interval, color=looks[series][0], marker=looks[series][1])
+        moved = f", {share:.0%} of the records at the upper bound" if share else ""
+        axes.set(xscale="log", yscale="log", title=f"{records}{moved}")
+    for axes in grid[-1]:
+        axes.set_xlabel("records n")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("95% quantile of |error| (units)")
+    keys = {series: line_key(look[0], marker=look[1], linestyle=look[2]) for series, look in looks.items()}
+    keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _looks(table):
+    """Colour and marker of every method, dashes of its noise."""
+    noises = [name for name in dict.fromkeys(table.get("smooth_noise", [])) if isinstance(name, str)]
+    looks = {}
+    for row in table.drop_duplicates("series").to_dict("records"):
+        i = list(NAMES).index(row["method"])
+        nth = noises.index(row["smooth_noise"]) if row.get("smooth_noise") in noises else 0
+        looks[row["series"]] = (COLOURS[i], MARKERS[(i + 3 * nth) % len(MARKERS)], STEPS[nth % len(STEPS)])
+    return looks

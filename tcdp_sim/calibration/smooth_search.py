@@ -1,0 +1,132 @@
+"""The largest shift, in units of its scale, at which noise for smooth sensitivity keeps a guarantee: certified."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.calibration.concentrated import below_parabola
+from tcdp_sim.calibration.fast_affine import COARSE, FINE, grid
+from tcdp_sim.calibration.neighbouring_scales import (
+    Pair,
+    box_cells,
+    box_pairs,
+    covering_cells,
+    covering_pairs,
+    main_pairs,
+)
+from tcdp_sim.calibration.tail_parameter import best_tail
+from tcdp_sim.exact.affine import affine_hockey_stick, directed_divergence
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee
+
+_SHIFT_DIGITS = 7  # few enough that every machine ends at the same noise
+_LEAST_SHIFT, _MOST_SHIFT = 1e-6, 50.0
+_STEP = 1e-4  # of the shift, by which it falls until it is certified; doubled every time
+_ATTEMPTS = 10
+_LARGEST_ORDER = 60.0  # up to which zCDP is certified order by order: a noise that needs more has too light a tail
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A guarantee, the smoothing and whether the whole box counts: hashable, so that answers are kept."""
+
+    guarantee: Guarantee
+    smoothing: float
+    box: bool
+
+
+@lru_cache(maxsize=1024)
+def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -> tuple[Noise, float]:
+    """(noise of unit scale, the largest shift): the noise of a family with the least standard deviation per shift.
+
+    box: whether every scale and shift counts, or those of neighbours. ValueError if nothing is certified.
+    """
+    target = _Target(guarantee, smoothing, box)
+
+    def shift(unit: Noise) -> float:
+        return _largest_shift(unit, target, box_pairs if target.box else main_pairs, COARSE)
+
+    unit = best_tail(noise_class, shift)
+    pairs = box_pairs if target.box else covering_pairs
+    start = _largest_shift(unit, target, pairs, FINE)
+    if start <= 0:
+        raise _nothing(unit, guarantee, smoothing)
+    for attempt in range(_ATTEMPTS):
+        certain = _rounded_down(start * (1 - _STEP * 2**attempt))
+        if is_certified(unit, certain, guarantee, smoothing, box):
+            return unit, certain
+    raise ValueError(f"{unit!r}: quadrature certifies no shift for {guarantee}, smoothing {smoothing:g}")
+
+
+def is_certified(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
+    """Whether f(x) + (S(x) / shift) X keeps the guarantee for X the noise: for all pairs, and all orders, in bounds."""
+    if not noise.log_concave_size:
+        return False
+    if isinstance(guarantee, ApproxDP):
+        every = box_cells(smoothing, shift) if box else covering_cells(smoothing, shift)
+        return all(affine_hockey_stick(noise, *each, guarantee.epsilon).upper <= guarantee.delta for each in every)
+    rho = guarantee.rho  # type: ignore[attr-defined]
+    omega = _last_order(noise, shift, guarantee, smoothing)
+    pairs = box_pairs(smoothing, shift) if box else covering_pairs(smoothing, shift)
+    if not all(noise.affine_max_order(*pair) > omega for pair in pairs):
+        return False
+
+    def curve(s: Floats, pair: Pair) -> Floats:
+        return np.asarray(s * directed_divergence(noise, *pair, 1 + s).upper)
+
+    return all(below_parabola(partial(curve, pair=pair), rho, omega) for pair in pairs)
+
+
+def _last_order(noise: Noise, shift: float, guarantee: Any, smoothing: float) -> float:
+    """The order up to which the guarantee has to be looked at: beyond, the noise's own bound is enough."""
+    if isinstance(guarantee, TCDP) and np.isfinite(guarantee.omega):
+        return float(guarantee.omega)
+    tail = noise.affine_tail(smoothing, shift)
+    if tail is None or tail[0] >= guarantee.rho:
+        return np.inf
+    return float(max(tail[1] / (guarantee.rho - tail[0]), 3.0))
+
+
+def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float], list[Pair]], orders: Floats) -> float:
+    """The largest shift at which the pairs meet the target at these orders, less one, by the fast divergences; or 0."""
+    guarantee, smoothing = target.guarantee, target.smoothing
+    points = grid(unit)
+    if isinstance(guarantee, ApproxDP):
+
+        def excess(log_shift: float) -> float:
+            every = pairs(smoothing, np.exp(log_shift))
+            return float(np.log(points.worst_delta(every, guarantee.epsilon) + 1e-300) - np.log(guarantee.delta))
+    else:
+        rho: float = guarantee.rho  # type: ignore[attr-defined]
+        omega = _last_order(unit, np.sqrt(rho), guarantee, smoothing)
+        if (
+            omega > max(_LARGEST_ORDER, getattr(guarantee, "omega", 0.0))
+            or not unit.affine_max_order(-smoothing, 0.0) > omega
+        ):
+            return 0.0
+        omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
+
+        def excess(log_shift: float) -> float:
+            return float(np.log(points.worst_ratio(pairs(smoothing, np.exp(log_shift)), omega, orders) / rho))
+
+    low, high = np.log(_LEAST_SHIFT), np.log(_MOST_SHIFT)
+    if excess(low) > 0:
+        return 0.0
+    return float(np.exp(brentq(excess, low, high, xtol=1e-7))) if excess(high) > 0 else _MOST_SHIFT
+
+
+def _nothing(unit: Noise, guarantee: Guarantee, smoothing: float) -> ValueError:
+    return ValueError(
+        f"{unit.family}: no noise meets {guarantee} at smoothing {smoothing:g}, however large; "
+        "valid: less smoothing, or a weaker guarantee"
+    )
+
+
+def _rounded_down(x: float) -> float:
+    step = 10.0 ** (np.floor(np.log10(x)) - _SHIFT_DIGITS + 1)
+    return float(f"{np.floor(x / step) * step:.{_SHIFT_DIGITS}g}")

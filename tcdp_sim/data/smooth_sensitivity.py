@@ -1,0 +1,106 @@
+"""Smooth sensitivity of order statistics and trimmed means (Nissim-Raskhodnikova-Smith 2007), in O(n log n).
+
+The local sensitivity at distance k from the data is a gap x_u - x_i between two order statistics, over the number of
+records that are averaged, with u - i = width + k; so S = max e^(-smoothing k) (x_u - x_i) / width over all i up to one
+rank and all u from another rank on. The larger x_i is, the further out lies the best u: divide and conquer.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tcdp_sim.errors import scalar
+
+Floats = NDArray[np.float64]
+Statistic = str | tuple[str, float]
+LEAST = 1e-300  # S is never 0: the larger one of a smooth sensitivity and a constant is one as well
+_STATISTICS = 'valid: "median", ("quantile", q) with 0 < q < 1, ("trimmed_mean", cut) with 0 <= cut < n / 2'
+
+
+class _Ranks(NamedTuple):
+    """The statistic is the mean of the records of ranks low to high (from 1), `width` of them."""
+
+    low: int
+    high: int
+
+    @property
+    def width(self) -> int:
+        return self.high - self.low + 1
+
+
+def robust_statistic(records: ArrayLike, statistic: Statistic = "median") -> float:
+    """The median (rank ceil(n / 2)), a quantile (rank ceil(q n)) or a trimmed mean of the records.
+
+    statistic: as in `smooth_sensitivity`.
+    """
+    x = np.sort(np.asarray(records, dtype=np.float64).ravel())
+    ranks = _ranks(statistic, len(x))
+    return float(x[ranks.low - 1 : ranks.high].mean())
+
+
+def smooth_sensitivity(
+    records: ArrayLike, bounds: tuple[float, float], smoothing: float, statistic: Statistic = "median"
+) -> float:
+    """max over data sets y of e^(-smoothing d(x, y)) LS(y), LS the local sensitivity, d how many records differ.
+
+    records: real numbers within `bounds`, which are public, at least one; smoothing > 0. statistic: "median" (the
+    record of rank ceil(n / 2)), ("quantile", q) (that of rank ceil(q n)), or ("trimmed_mean", cut): the mean of what is
+    left without the `cut` smallest and the `cut` largest records, a whole number. In the records' unit, at least
+    1e-300. ValueError for anything else.
+    """
+    x = np.sort(np.asarray(records, dtype=np.float64).ravel())
+    smoothing = scalar("smoothing", smoothing, 0)
+    low, high = (scalar("bounds", end, -np.inf) for end in bounds)
+    if not len(x) or not low < high or not (x[0] >= low and x[-1] <= high):
+        raise ValueError(f"bounds = ({low:g}, {high:g}) are not valid; valid: one record or more, all within them")
+    ranks = _ranks(statistic, len(x))
+    padded = np.concatenate([[low], x, [high]])  # ranks 0 and n + 1: what records may be moved to
+    log_best = _log_best(padded, smoothing, ranks)
+    return float(max(np.exp(log_best) / ranks.width, LEAST))
+
+
+def _ranks(statistic: Statistic, n: int) -> _Ranks:
+    name, value = (statistic, 0.5) if isinstance(statistic, str) else statistic
+    if name == "median" or (name == "quantile" and 0 < value < 1):
+        rank = min(max(ceil(value * n), 1), n)
+        return _Ranks(rank, rank)
+    if name == "trimmed_mean" and float(value) == int(value) and 0 <= 2 * value < n:
+        return _Ranks(int(value) + 1, n - int(value))
+    raise ValueError(f"statistic = {statistic!r} of {n} records is not valid; {_STATISTICS}")
+
+
+def _log_best(x: Floats, smoothing: float, ranks: _Ranks) -> float:
+    """log max of e^(-smoothing k) (x_u - x_i), k = u - i - width >= 0, i <= low, u >= high."""
+
+    def log_values(i: NDArray[np.int64] | int, u: NDArray[np.int64] | int) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(x[u] - x[i]) - smoothing * (np.subtract(u, i) - ranks.width))
+
+    left, right = np.arange(ranks.low), np.arange(ranks.high + 1, len(x))  # but for the two ends: there k would be -1
+    best = max(float(log_values(ranks.low, right).max()), float(log_values(left, ranks.high).max()))
+    left, right = _last_of_each(x, left), _first_of_each(x, right)
+    todo: list[Sequence[int]] = [(0, len(left), 0, len(right))]
+    while todo:
+        first, last, start, end = todo.pop()
+        if first == last:
+            continue
+        middle = (first + last) // 2
+        row = log_values(int(left[middle]), right[start:end])
+        at = int(row.argmax())
+        best = max(best, float(row[at]))
+        at = start + at if row[at] > -np.inf else end - 1  # a gap of 0 everywhere: it is so for larger x_i as well
+        todo += [(first, middle, start, at + 1), (middle + 1, last, at, end)]
+    return best
+
+
+def _last_of_each(x: Floats, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of ranks with equal records, the last one."""
+    return ranks[np.append(x[ranks][1:] != x[ranks][:-1], True)]
+
+
+def _first_of_each(x: Floats, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of ranks with equal records, the first one."""
+    return ranks[np.append(True, x[ranks][1:] != x[ranks][:-1])]

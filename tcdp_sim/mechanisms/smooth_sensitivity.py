@@ -1,0 +1,180 @@
+"""A centre of ordered records: with noise whose scale is a smooth sensitivity, beside global sensitivity noise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from tcdp_sim.calibration import calibrate
+from tcdp_sim.calibration.smooth import calibrate_smooth
+from tcdp_sim.data.ordered import ordered_records
+from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
+from tcdp_sim.errors import choice, real, whole
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
+from tcdp_sim.thresholds.quantiles import plan_quantiles
+from tcdp_sim.thresholds.records import Records
+
+METHODS = {  # name -> (statistic, where its noise comes from)
+    "median": ("median", "smooth"),
+    "trimmed_mean": ("trimmed_mean", "smooth"),
+    "mean_global": ("mean", "global"),
+    "median_global": ("median", "global"),
+    "median_interior_point": ("median", "interior point"),
+}
+MOST_RECORDS = 10**7
+INTERIOR_POINT = ("sinh_normal", "tight")  # noise and calibration of the interior points
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothSensitivity(Mechanism):
+    """A private median or mean of n records in {0, ..., 2^log2_k - 1}, some of which have been replaced by the largest.
+
+    n records are taken of the named ones, at evenly spaced ranks; the share `contamination` of them is moved to the
+    upper bound. The error is the distance of the release, clamped to the domain, from the same statistic of the n
+    records before that. Neighbours substitute one record. noise: added, times `sensitivity`; None for interior points.
+    """
+
+    method: str
+    promise: TCDP | ZCDP
+    clean: Records
+    contamination: float
+    trim: float
+    noise: Noise | None
+    smoothing: float = 0.0
+
+    name = "smooth_sensitivity"
+    version = 1
+    axes = ("method", "smooth_noise", "records", "n", "smoothing", "contamination", "rho", "omega", "omega_sqrt_rho")
+    required = ("method", "records", "n", "rho")
+    options = ("records", "trim")
+    observables = MappingProxyType({"abs_error": Observable("1", "distance from the clean statistic, in units")})
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        source = METHODS.get(point["method"], ("", "smooth"))[1]
+        omega = noise_axes.target_axes(("omega",)) if source != "global" else ()
+        smooth = ("smooth_noise", "smoothing") if source == "smooth" else ()
+        moved = ("contamination",) if point.get("contamination") is not None else ()
+        return ("method", "records", "n", "rho", *moved, *smooth, *omega)
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        method = choice("method", point["method"], METHODS)
+        statistic, source = METHODS[method]
+        target = {"rho": real("rho", point["rho"], 0)}
+        if source != "global" and point.get("omega") is not None:
+            target["omega"] = real("omega", point["omega"], 1)
+        law: dict[str, Any] = {"mechanism": cls.name, "version": cls.version, "method": method, "target": target}
+        law["contamination"] = real("contamination", point.get("contamination") or 0.0, 0, 0.5, closed=True)
+        law |= {"trim": real("trim", options["trim"], 0, 0.5)} if statistic == "trimmed_mean" else {}
+        law |= _records(point, options)
+        if source == "smooth":
+            law["smoothing"] = real("smoothing", point.get("smoothing"), 0)
+            noise = calibrate_smooth(point.get("smooth_noise"), _promise(target), law["smoothing"]).noise  # type: ignore[arg-type]
+        elif source == "global":
+            noise = calibrate("gaussian", ZCDP(target["rho"]))
+        else:
+            noise_axes.target(f"method {method}", ("omega",), point)
+            return law
+        return law | {"noise": noise.family, "parameters": noise_axes.parameters(noise)}
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        values, times = ([int(text) for text in law[name].split()] for name in ("values", "counts"))
+        records = Records(values, times, 2 ** law["log2_k"])
+        noise = noise_axes.built(law["noise"], law["parameters"]) if "noise" in law else None
+        rest = (law["contamination"], law.get("trim", 0.0), noise, law.get("smoothing", 0.0))
+        built = cls(law["method"], _promise(law["target"]), records, *rest)
+        _ = built.plan  # a budget that cannot be had is refused now, not on a worker
+        return built
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.promise
+
+    @property
+    def work(self) -> float:
+        return 3e4 if self.noise is None else 2.0
+
+    @property
+    def largest(self) -> int:
+        """The public upper bound of the records; the lower one is 0."""
+        return self.clean.k - 1
+
+    @cached_property
+    def records(self) -> Records:
+        """The records with their contamination."""
+        moved = round(self.contamination * self.clean.n)
+        every = self.clean.sorted
+        kept = every[np.arange(len(every) - moved) * len(every) // max(len(every) - moved, 1)]
+        return Records.of([*kept.tolist(), *[self.largest] * moved], self.clean.k)
+
+    @cached_property
+    def plan(self) -> Any:
+        """The interior point that is released; None for the other methods."""
+        if self.noise is not None:
+            return None
+        family, calibration = INTERIOR_POINT
+        omega = getattr(self.promise, "omega", np.inf)
+        size = (self.clean.n, self.clean.k)
+        return plan_quantiles((0.5,), *size, self.promise.rho, omega, family=family, calibration=calibration)
+
+    @cached_property
+    def target(self) -> float:
+        """What is estimated: the statistic of the records before their contamination."""
+        return robust_statistic(self.clean.sorted, self._statistic)
+
+    @cached_property
+    def answer(self) -> float:
+        """The statistic of the records as they are."""
+        return robust_statistic(self.records.sorted, self._statistic)
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """What the noise is multiplied by, in units: smooth, or global."""
+        statistic, source = METHODS[self.method]
+        if source == "smooth":
+            return smooth_sensitivity(self.records.sorted, (0, self.largest), self.smoothing, self._statistic)
+        return self.largest / (self.clean.n if statistic == "mean" else 1)
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        if self.noise is None:
+            releases = np.array([self.plan.run(self.records, rng).quantile(0.5) for _ in range(trials)], float)
+        else:
+            releases = self.answer + self.sensitivity * self.noise.sample(rng, trials)
+        return {"abs_error": np.abs(np.clip(releases, 0, self.largest) - self.target)}
+
+    @property
+    def _statistic(self) -> Any:
+        statistic = METHODS[self.method][0]
+        if statistic == "median":
+            return "median"
+        return "trimmed_mean", int(self.trim * self.clean.n) if statistic == "trimmed_mean" else 0
+
+
+def _promise(target: Mapping[str, float]) -> TCDP | ZCDP:
+    return TCDP(**target) if "omega" in target else ZCDP(**target)
+
+
+def _records(point: Point, options: Options) -> dict[str, Any]:
+    """n of the named records, at evenly spaced ranks, as text: every digit is identity."""
+    known = options["records"]
+    if not isinstance(known, Mapping):
+        raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")
+    name = choice("records", point["records"], known)
+    if not isinstance(known[name], Mapping):
+        raise ValueError(f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ...")
+    values, times, log2_k, done = ordered_records(name, known[name])
+    n = whole("n", point["n"], 1, min(MOST_RECORDS, sum(times)))
+    ends = np.cumsum(times)
+    ranks = ((2 * np.arange(n) + 1) * int(ends[-1])) // (2 * n)
+    taken, counts = np.unique(np.searchsorted(ends, ranks, side="right"), return_counts=True)
+    texts = {"values": " ".join(str(values[i]) for i in taken), "counts": " ".join(map(str, counts.tolist()))}
+    return ({"unfit": done} if done else {}) | {"log2_k": log2_k} | texts

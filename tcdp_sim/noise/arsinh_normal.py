@@ -1,0 +1,109 @@
+"""Arsinh-normal noise: Gaussian in the middle, log-normal tails, so that it may be stretched (smooth sensitivity)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
+
+from tcdp_sim.errors import scalar
+from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
+from tcdp_sim.privacy.definitions import Guarantee
+
+MOST_SIGMA = 10.0  # beyond, quantiles and the variance soon are no floats
+
+
+@dataclass(frozen=True, eq=False)
+class ArsinhNormal(Noise):
+    """scale sinh(sigma Y) / sigma, Y ~ N(0, 1): scale > 0 in counts, 0 < sigma <= 10 without unit.
+
+    Its density is phi(y) / (scale cosh(sigma y)), y = arsinh(sigma x / scale) / sigma; it tends to N(0, scale^2) as
+    sigma falls to 0. Each parameter is one number, no array; ValueError outside of the ranges.
+    Source: Bun-Steinke 2019. Sinh-normal noise is its mirror image: arsinh in place of sinh.
+    """
+
+    scale: float
+    sigma: float
+    family = "arsinh_normal"
+    guarantees = "none by `calibrate`; use `calibrate_smooth`"
+    bounded_slope = True
+    log_concave_if = "never"
+    tail_range = (0.02, 3.0)
+    log_concave_size = True  # that of log|X| has the slope 1 - y tanh / sigma - tanh^2 of sigma y, which falls
+
+    def __post_init__(self) -> None:
+        self._freeze(scale=scalar("scale", self.scale, 0))
+        self._freeze(sigma=scalar("sigma", self.sigma, 0, MOST_SIGMA, finite=False))
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        y = np.abs(self._y(x))
+        u = self.sigma * y
+        with np.errstate(over="ignore"):
+            log_cosh = u + np.log1p(np.exp(-2 * u)) - np.log(2)
+            return -0.5 * y * y - log_cosh - HALF_LOG_TWO_PI - np.log(self.scale)
+
+    def sf(self, x: ArrayLike) -> Reals:
+        return ndtr(-self._y(x))
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        return log_ndtr(-self._y(x))
+
+    def isf(self, p: ArrayLike) -> Reals:
+        return self._x(-ndtri(np.asarray(p, dtype=np.float64)))
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        return self._x(-ndtri_exp(log_p))
+
+    def var(self) -> float:
+        return float(self.scale**2 * np.expm1(2 * self.sigma**2) / (2 * self.sigma**2))
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        return self._x(rng.standard_normal(size))
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone: its guarantee is one of smooth sensitivity."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, scale=self.scale * factor)
+
+    # Stretched
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        return np.inf
+
+    def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
+        """Derived here. Stretching by e^tau moves y by at most k = |tau| / sigma towards 0, or away from it.
+
+        In the second case the loss is at most k |y| + k^2 / 2, whose moments under N(0, 1) give
+        D_a <= a k^2 / 2 + log(2) / (a - 1); in the first it is at most |tau|. A shift adds at most its largest loss:
+        the slope of the log density, (y + sigma tanh) / cosh, is below (2 / (3 sigma) + sigma / 2) / scale.
+        For orders of at least 2.
+        """
+        of_shift = (2 / (3 * self.sigma) + self.sigma / 2) / self.scale
+        constant = smoothing + np.log(2) + of_shift * shift * np.exp(smoothing)
+        return 0.5 * (smoothing / self.sigma) ** 2, float(constant)
+
+    def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
+        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+
+        epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
+        """
+        if not concentrated(guarantee):
+            return super().smooth_shift(guarantee, smoothing)
+        of_scale = np.sqrt((smoothing / self.sigma) ** 2 + smoothing / self.sigma + 2 * smoothing)
+        of_shift = 2 / (3 * self.sigma) + self.sigma / 2
+        return published_shift(guarantee, of_scale, of_shift / self.scale)
+
+    def _y(self, x: ArrayLike) -> Reals:
+        """The standard normal quantile at which the noise equals x."""
+        z = np.divide(x, self.scale, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return np.arcsinh(self.sigma * z) / self.sigma
+
+    def _x(self, y: ArrayLike) -> Reals:
+        with np.errstate(over="ignore"):
+            return self.scale * (np.sinh(np.multiply(self.sigma, y)) / self.sigma)

@@ -1,0 +1,19 @@
+"""Quantiles by bisection, of noises whose tail is known and its inverse is not."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_HALVINGS = 110  # of an interval of some 1e6: to the last digit
+
+
+def rising_root(f: Callable[[Floats], Floats], goal: Floats, low: float, high: float) -> Floats:
+    """The v in [low, high] with f(v) = goal, for a vectorised non-decreasing f; the nearer end where there is none."""
+    left, right = np.full(goal.shape, low), np.full(goal.shape, high)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (left + right)
+        below = f(middle) < goal
+        left, right = np.where(below, middle, left), np.where(below, right, middle)
+    return 0.5 * (left + right)

@@ -1,0 +1,144 @@
+"""Student's t noise: polynomial tails, so that stretching it costs a bounded loss (smooth sensitivity)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincinv, betaln, hyp2f1
+
+from tcdp_sim.errors import scalar
+from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.privacy.definitions import Guarantee, PureDP
+
+MOST_DEGREES = 1000.0  # beyond, it is Gaussian noise for every purpose
+_STEPS = 60  # of a contraction by less than one half
+
+
+@dataclass(frozen=True, eq=False)
+class StudentT(Noise):
+    """scale times a t variable of `degrees` degrees of freedom; scale > 0 in counts, 1 <= degrees <= 1000.
+
+    The variance is inf for degrees <= 2. Each parameter is one number, no array; ValueError outside of the ranges.
+    Source for privacy: Bun-Steinke 2019; the constants are derived here, in `log_slopes`.
+    """
+
+    scale: float
+    degrees: float
+    family = "student_t"
+    guarantees = "none by `calibrate`; use `calibrate_smooth`"
+    bounded_slope = True
+    log_concave_if = "never"
+    tail_range = (2.05, 200.0)
+    log_concave_size = True  # with u = log|x|, u - (d + 1)/2 log(1 + e^(2u) / d) is concave
+
+    def __post_init__(self) -> None:
+        self._freeze(scale=scalar("scale", self.scale, 0))
+        self._freeze(degrees=scalar("degrees", self.degrees, 1, MOST_DEGREES, closed=True, finite=False))
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        return -0.5 * (self.degrees + 1) * self._rise(x) - self._log_size
+
+    def sf(self, x: ArrayLike) -> Reals:
+        return np.exp(self.logsf(x))
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        log_tail = np.log(0.5) + self._log_tails(-np.asarray(self._rise(x)))
+        return np.where(x < 0, np.log1p(-np.exp(log_tail)), log_tail)[()]
+
+    def isf(self, p: ArrayLike) -> Reals:
+        tail: Any = np.asarray(p, dtype=np.float64)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            small: Any = np.minimum(tail, 1 - tail)  # 1 - tail is exact for tail >= 1/2
+            size: Any = np.where(np.log(2 * small) < self._log_half, self._far(np.log(2 * small)), self._near(tail))
+            size = np.where((tail >= 0) & (tail <= 1), size, np.nan)
+        return (self.scale * np.where(tail <= 0.5, size, -size))[()]
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        log_p = np.asarray(log_p, dtype=np.float64)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            far = self.scale * self._far(np.minimum(log_p, -1.0) + np.log(2))
+        return np.where(log_p + np.log(2) < self._log_half, far, self.isf(np.exp(log_p)))[()]
+
+    def var(self) -> float:
+        return self.scale**2 * self.degrees / (self.degrees - 2) if self.degrees > 2 else np.inf
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        return self.scale * rng.standard_t(self.degrees, size)
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone: its guarantee is one of smooth sensitivity."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, scale=self.scale * factor)
+
+    # Stretched
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        return np.inf
+
+    def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
+        """The loss is bounded: by its slopes in log-scale, at most `degrees`, and in the shift."""
+        of_scale, of_shift = self.log_slopes
+        return 0.0, of_scale * smoothing + of_shift * shift * np.exp(smoothing)
+
+    def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
+        """Pure epsilon-DP by the slopes below, hence (epsilon^2 / 2)-zCDP. Bun-Steinke 2019 have degrees + 1 for t."""
+        if not (isinstance(guarantee, PureDP) or concentrated(guarantee)):
+            return super().smooth_shift(guarantee, smoothing)
+        of_scale, of_shift = self.log_slopes
+        return published_shift(guarantee, of_scale * smoothing, of_shift)
+
+    @property
+    def log_slopes(self) -> tuple[float, float]:
+        """The largest slopes of the log density of e^tau Z + shift: in tau, and in the shift (in 1 / counts).
+
+        With z = x / scale the first is |1 - (d + 1) z^2 / (d + z^2)| <= max(1, d); the second, (d + 1) |z| / (d + z^2)
+        over the scale, is largest at z^2 = d.
+        """
+        return self.degrees, (self.degrees + 1) / (2 * np.sqrt(self.degrees) * self.scale)
+
+    # Its tail, in v = 1 / (1 + z^2 / d): P[|Z| > z] = I_v(d/2, 1/2) = v^(d/2) F(v) / (d/2 B(d/2, 1/2))
+
+    @property
+    def _log_size(self) -> float:
+        return float(np.log(self.scale) + 0.5 * np.log(self.degrees) + betaln(0.5, 0.5 * self.degrees))
+
+    @property
+    def _log_half(self) -> float:
+        """log P[|Z| > z] at v = 1/2."""
+        return float(self._log_tails(np.array(np.log(0.5))))
+
+    def _rise(self, x: ArrayLike) -> Reals:
+        """log(1 + z^2 / d), without overflow."""
+        z = np.abs(np.divide(x, self.scale, dtype=np.float64)) / np.sqrt(self.degrees)
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.where(z < 1e10, np.log1p(z * z), 2 * np.log(z))
+
+    def _log_tails(self, log_v: NDArray[np.float64]) -> Reals:
+        a = 0.5 * self.degrees
+        far = a * log_v - np.log(a) - betaln(a, 0.5) + np.log(_series(a, np.minimum(np.exp(log_v), 0.5)))
+        near = np.log(betainc(a, 0.5, np.exp(np.maximum(log_v, -1.0))))
+        return np.where(log_v < np.log(0.5), far, near)
+
+    def _far(self, log_tail: NDArray[np.float64]) -> Reals:
+        """The z with P[|Z| > z] = e^log_tail, where v < 1/2: a fixed point, since F hardly moves."""
+        a = 0.5 * self.degrees
+        goal = log_tail + np.log(a) + betaln(a, 0.5)
+        log_v = np.minimum(goal / a, np.log(0.5))
+        for _ in range(_STEPS):
+            log_v = np.minimum((goal - np.log(_series(a, np.exp(log_v)))) / a, np.log(0.5))
+        return np.sqrt(self.degrees * -np.expm1(log_v)) * np.exp(-0.5 * log_v)
+
+    def _near(self, p: NDArray[np.float64]) -> Reals:
+        """The z with P[|Z| > z] = 2 min(p, 1 - p), where v > 1/2; by the mass around 0 where that is smaller."""
+        a, small = 0.5 * self.degrees, np.minimum(p, 1 - p)
+        w = np.where(small > 0.25, betaincinv(0.5, a, 2 * np.abs(0.5 - p)), 1 - betaincinv(a, 0.5, 2 * small))
+        return np.sqrt(self.degrees * w / (1 - w))
+
+
+def _series(a: float, v: NDArray[np.float64]) -> Reals:
+    return hyp2f1(a, 0.5, a + 1, v)

@@ -1,0 +1,135 @@
+"""Uniform log-normal noise: a uniform variable of log-normal size (smooth sensitivity)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from tcdp_sim.errors import scalar
+from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
+from tcdp_sim.noise.inversion import rising_root
+from tcdp_sim.privacy.definitions import Guarantee
+
+LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; beyond, quantiles soon are no floats
+_FAR = 1.0  # from this normal deviate on, tails come by Mills' ratio
+_LEAST, _MOST = -745.0, 60.0  # normal deviates (the least over sigma) between which quantiles are looked for
+
+
+@dataclass(frozen=True, eq=False)
+class UniformLogNormal(Noise):
+    """scale U e^(sigma Z), U uniform on [-1, 1], Z ~ N(0, 1): scale > 0 in counts, 0.05 <= sigma <= 10 without unit.
+
+    Its density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale). Each parameter is one number,
+    no array; ValueError outside of the ranges. Source: Bun-Steinke 2019.
+    """
+
+    scale: float
+    sigma: float
+    family = "uniform_log_normal"
+    guarantees = "none by `calibrate`; use `calibrate_smooth`"
+    bounded_slope = True
+    log_concave_if = "never"
+    tail_range = (0.1, 3.0)
+    log_concave_size = True  # log|X| is the sum of two variables with log-concave densities
+
+    def __post_init__(self) -> None:
+        self._freeze(scale=scalar("scale", self.scale, 0))
+        self._freeze(sigma=scalar("sigma", self.sigma, LEAST_SIGMA, MOST_SIGMA, closed=True, finite=False))
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        return log_ndtr(-self._v(x) - self.sigma) + self.sigma**2 / 2 - np.log(2 * self.scale)
+
+    def sf(self, x: ArrayLike) -> Reals:
+        return np.exp(self.logsf(x))
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        log_tail = self._log_tail(np.asarray(self._v(x)))
+        return np.where(x < 0, np.log1p(-np.exp(log_tail)), log_tail)[()]
+
+    def isf(self, p: ArrayLike) -> Reals:
+        tail: Any = np.asarray(p, dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size: Any = np.where(
+                np.minimum(tail, 1 - tail) < 0.25, self._far(np.log(np.minimum(tail, 1 - tail))), self._near(tail)
+            )
+            size = np.where((tail >= 0) & (tail <= 1), size, np.nan)
+        return (self.scale * np.where(tail <= 0.5, size, -size))[()]
+
+    def var(self) -> float:
+        return float(self.scale**2 * np.exp(2 * self.sigma**2) / 3)
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        uniform = 2 * rng.random(size) - 1
+        return self.scale * uniform * np.exp(self.sigma * rng.standard_normal(size))
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone: its guarantee is one of smooth sensitivity."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, scale=self.scale * factor)
+
+    # Stretched
+
+    def affine_max_order(self, log_scale: float, shift: float) -> float:
+        return np.inf
+
+    def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
+        """Stretching is a shift of sigma Z, whatever U is: a tau^2 / (2 sigma^2); a shift adds at most its own loss.
+
+        The slope of the log density at |x| = e^(sigma (w - sigma)) is m e^(-sigma w) e^(sigma^2) / sigma, m = phi / sf
+        of the normal law at w, and largest where m - w = sigma.
+        """
+        w = brentq(lambda w: _hazard(w) - w - self.sigma, -40.0, 1e4)
+        slope = _hazard(w) * np.exp(self.sigma * (self.sigma - w)) / (self.sigma * self.scale)
+        return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
+
+    def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
+        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+
+        epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
+        """
+        if not concentrated(guarantee):
+            return super().smooth_shift(guarantee, smoothing)
+        of_scale = smoothing / self.sigma
+        of_shift = np.exp(1.5 * self.sigma**2) * np.sqrt(2 / np.pi) / self.sigma
+        return published_shift(guarantee, of_scale, of_shift / self.scale)
+
+    # In v = log(|x| / scale) / sigma
+
+    def _v(self, x: ArrayLike) -> Reals:
+        with np.errstate(divide="ignore"):
+            return np.log(np.abs(np.divide(x, self.scale, dtype=np.float64))) / self.sigma
+
+    def _log_tail(self, v: NDArray[np.float64]) -> Reals:
+        """log P[X > x] = log((sf(v) - e^(sigma v + sigma^2 / 2) sf(v + sigma)) / 2), by Mills' ratio far out."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            near = np.log1p(-self._central(np.minimum(v, _FAR)))
+            w = np.clip(v, _FAR, 1e150)
+            drop = np.sqrt(np.pi / 2) * (erfcx(w / np.sqrt(2)) - erfcx((w + self.sigma) / np.sqrt(2)))
+            far = -0.5 * w * w - HALF_LOG_TWO_PI + np.log(drop)
+        return np.where(np.isnan(v), np.nan, np.where(v < _FAR, near, far)) - np.log(2)
+
+    def _central(self, v: NDArray[np.float64]) -> Reals:
+        """P[|X| < x]."""
+        return ndtr(v) + np.exp(self.sigma * v + self.sigma**2 / 2) * ndtr(-v - self.sigma)
+
+    def _far(self, log_p: NDArray[np.float64]) -> Reals:
+        v = rising_root(lambda v: -self._log_tail(v), -log_p, _LEAST / self.sigma, _MOST)
+        return np.where(np.isneginf(log_p), np.inf, np.exp(self.sigma * v))
+
+    def _near(self, p: NDArray[np.float64]) -> Reals:
+        goal = 2 * np.abs(0.5 - p)
+        v = rising_root(self._central, goal, _LEAST / self.sigma, _MOST)
+        return np.where(goal == 0, 0.0, np.exp(self.sigma * v))
+
+
+def _hazard(w: float) -> float:
+    """phi(w) / P[Z > w]."""
+    return float(np.exp(-0.5 * w * w - HALF_LOG_TWO_PI - log_ndtr(-w)))
