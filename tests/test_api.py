@@ -239,6 +239,11 @@ def test_a_mechanism_object_of_ones_own_needs_no_config(here):
     assert list(here.iterdir()) == []
 
 
+def test_every_chunk_has_random_numbers_of_its_own(here):
+    once, twice = (tcdp_sim.simulate(Coin(0.3), trials, seed=7)["heads_mean"] for trials in (50_000, 100_000))
+    assert float(once) != float(twice)  # a second chunk like the first would leave the mean as it is
+
+
 def test_objects_of_the_package_are_simulated_as_in_a_study(here):
     noise = Gaussian(3.0)
     found = tcdp_sim.simulate(Histogram(noise, ZCDP(1 / 9), np.array([5, 2]), 1e6), 50_000, seed=1)

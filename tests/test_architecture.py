@@ -49,14 +49,14 @@ MAY_IMPORT = {
     "exact": ("errors", "numerics", "noise", "privacy", "releases"),
     "bounds": ("errors", "noise"),
     # 4: the noise that meets a guarantee
-    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact"),
+    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
     # 5, 6: algorithms of several files
     "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
     "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),
     "thresholds": ("errors", "noise", "privacy", "interior"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
-        *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "calibration"),
+        *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "releases", "calibration"),
         *("selection", "interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
@@ -67,7 +67,7 @@ MAY_IMPORT = {
     "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
-        *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "calibration"),
+        *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration"),
         *("selection", "interior", "thresholds", "mechanisms", "store", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),

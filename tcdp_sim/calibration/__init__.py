@@ -9,12 +9,14 @@ from tcdp_sim.calibration.families import (
     spec_objective,
     variance,
 )
+from tcdp_sim.calibration.records import calibrate_records
 
 __all__ = [
     "METHODS",
     "MOST_COORDINATES",
     "LargestError",
     "calibrate",
+    "calibrate_records",
     "equal_privacy",
     "spec_objective",
     "variance",

@@ -1,13 +1,12 @@
 """Records on an ordered domain, from a table: whole numbers, shifted to {0, ..., 2^log2_k - 1}."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from importlib import resources
+from collections.abc import Mapping
 from typing import Any
 
 from tcdp_sim.data.checks import choice, given, only_keys, quoted, whole
 from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
-from tcdp_sim.data.readers import read_rows
+from tcdp_sim.data.readers import chosen_rows
 from tcdp_sim.errors import UserError
 
 KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
@@ -59,42 +58,25 @@ def _inside(where: str, counts: Counter[int], low: int, high: int, outside: str)
 def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
     """Records by value, and how many rows were left out for an empty cell."""
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
-    only = spec.get("only") or {}
-    if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
-        raise UserError(f"{where}: only = {quoted(only)} is not valid; valid: {{column: text}}")
-    columns = [column, *([count] if count else []), *only]
+    columns = [column, *([count] if count else [])]
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
     times_of: Counter[int] = Counter()
-    empty, wanted, own = 0, tuple(str(text) for text in only.values()), len(columns) - len(only)
-    for row in _rows(where, spec, columns):
-        if row[own:] != wanted:
-            continue
-        if None in row[:own]:
+    empty = 0
+    for cell, *more in chosen_rows(where, spec, columns):
+        if cell is None or None in more:
             empty += 1
         else:
-            times = _integer(where, count, row[1]) if count else 1
+            times = _integer(where, str(count), more[0]) if more else 1
             if times < 0:
                 raise UserError(f"{where}: column {quoted(count)} holds {times}; valid: 0 or more")
-            times_of[_integer(where, column, row[0])] += times
+            times_of[_integer(where, column, cell)] += times
     if empty and nulls == "error":
         raise UserError(f"{where}: {empty} rows have an empty cell; valid: none, or nulls = drop")
     return +times_of, empty
 
 
-def _rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[tuple[str, str]]:
-    if (spec.get("file") is None) == (spec.get("path") is None):
-        raise UserError(f"{where}: one of file and path has to be given; valid: a sample's name, or a path")
-    if spec.get("path") is not None:
-        yield from map(tuple, read_rows(spec["path"], columns))
-        return
-    folder = resources.files("tcdp_sim.data") / "files"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".csv"))
-    with resources.as_file(folder / choice(f"{where}: file", spec["file"], names)) as path:
-        yield from map(tuple, read_rows(path, columns))
-
-
-def _integer(where: str, column: str, text: str) -> int:
-    value = as_integer(text)
+def _integer(where: str, column: str, text: str | None) -> int:
+    value = as_integer(text or "")
     if value is None:
         raise UserError(f"{where}: column {quoted(column)} holds {quoted(text)}; valid: whole numbers in every row")
     return value

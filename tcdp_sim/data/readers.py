@@ -3,14 +3,15 @@
 import csv
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import resources
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.data.checks import joined, quoted
+from tcdp_sim.data.checks import choice, joined, quoted
 from tcdp_sim.errors import UserError
 
 Row = tuple[str | None, ...]
@@ -36,6 +37,33 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
         if not path.is_file():
             raise UserError(f"{path} is a directory or a device; valid: one file {', '.join(READERS)}")
     return READERS[suffix](path, columns)
+
+
+def chosen_rows(where: str, spec: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Row]:
+    """The cells of the named columns in the rows that a specification chooses, as `read_rows` gives them.
+
+    spec: `file` (one of the package's samples) or `path`; at will `only`, column -> the text that rows must have there.
+    where: what mistakes call the specification.
+    """
+    only = spec.get("only") or {}
+    if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
+        raise UserError(f"{where}: only = {quoted(only)} is not valid; valid: {{column: text}}")
+    wanted, own = tuple(str(text) for text in only.values()), len(columns)
+    for row in _all_rows(where, spec, [*columns, *only]):
+        if row[own:] == wanted:
+            yield row[:own]
+
+
+def _all_rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[Row]:
+    if (spec.get("file") is None) == (spec.get("path") is None):
+        raise UserError(f"{where}: one of file and path has to be given; valid: a sample's name, or a path")
+    if spec.get("path") is not None:
+        yield from map(tuple, read_rows(spec["path"], columns))
+        return
+    folder = resources.files("tcdp_sim.data") / "files"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".csv"))
+    with resources.as_file(folder / choice(f"{where}: file", spec["file"], names)) as path:
+        yield from map(tuple, read_rows(path, columns))
 
 
 def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:

@@ -91,7 +91,8 @@ class FoldedLoss:
         lower, middle, upper = (
             log_moment(mean, s, self.largest) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
         )
-        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
+        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
+            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
 
     def _reach(self, largest_s: float) -> tuple[float, float]:
         """The ends of log |y| between which some order's integrand is not negligible."""
@@ -102,6 +103,8 @@ class FoldedLoss:
                 height = _LOGS + log_density - s * (self.largest - outer) + 2 * np.log(-np.expm1(-(1 + s) * outer))
             height = np.where(np.isfinite(height), height, -np.inf)
             matters = np.flatnonzero(height > height.max() + np.log(_NEGLIGIBLE))
+            if matters.size == 0:
+                raise ValueError(f"shift = {self.shift:g} is not valid for {self.noise!r}: all its losses underflow")
             low, high = min(low, matters[0] - 1), max(high, matters[-1] + 1)
         return float(_LOGS[max(low, 0)]), float(_LOGS[min(high, len(_LOGS) - 1)])
 

@@ -41,20 +41,20 @@ def record_renyi(release: Release, influence: float, order: ArrayLike, answer: f
     """
     if answer is not None and isinstance(release, TransformedRelease):
         return transformed_renyi(release, influence, order, answer)
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     return renyi_divergence(noise, shift, order)
 
 
 def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bounds[Any]:
     """delta(epsilon) of a record of influence t >= 0; epsilon in nats, finite, of any sign."""
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     return hockey_stick(noise, shift, epsilon)
 
 
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
     delta = scalar("delta", delta, 0, 1)
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
         return Bounds(0.0, 0.0, 0.0)
     profile = _profile(noise, shift)
@@ -78,7 +78,7 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     the largest loss is known, nor that its divergences are linear in the order: there all orders cannot be searched.
     """
     omega = scalar("omega", omega, 1, finite=False)
-    noise, shift = release.worst_shift(influence)
+    noise, shift = _in_scales(release, influence)
     if shift == 0:
         return Bounds(0.0, 0.0, 0.0)
     if noise.linear_in_order:
@@ -100,6 +100,13 @@ def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:
         folded = FoldedProfile(noise, shift)
         return lambda epsilon: folded(epsilon).delta
     return partial(hockey_stick, noise, shift)
+
+
+def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
+    """`worst_shift` in units of the noise's scale, if it has one: the same divergences, and no overflow far out."""
+    noise, shift = release.worst_shift(influence)
+    scale = float(getattr(noise, "scale", 1.0))
+    return (noise.scaled(1 / scale), shift / scale) if shift / scale < inf else (noise, shift)
 
 
 def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:

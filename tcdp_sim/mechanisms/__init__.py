@@ -7,6 +7,8 @@ from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
+from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
+from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.thresholds import Thresholds
@@ -29,6 +31,8 @@ __all__ = [
     "Mechanism",
     "NoiseDraw",
     "Observable",
+    "PerRecordLoss",
+    "PerRecordSum",
     "PrivacyLoss",
     "Subsampled",
     "Thresholds",

@@ -104,13 +104,24 @@ class ExponentialPolylogarithmic(Noise):
         unit = self.scale * self.offset
         if self.power == 1:
             return 2 * unit * unit / ((self.rate - 2) * (self.rate - 3)) if self.rate > 3 else np.inf
-        mode = self._mode(3.0)  # the square is e^(2w) (1 - e^-w)^2 times unit^2
+        with np.errstate(over="ignore"):
+            return float(np.exp(self._log_moment(2) + 2 * np.log(unit)))
+
+    def kurtosis(self) -> float:
+        if self.power == 1:
+            d = self.rate
+            return 6 * (d - 2) * (d - 3) / ((d - 4) * (d - 5)) if d > 5 else np.inf
+        fourth = self._log_moment(4)
+        with np.errstate(over="ignore"):
+            return float(np.exp(fourth - 2 * self._log_moment(2))) if fourth < np.inf else np.inf
+
+    def _log_moment(self, k: int) -> float:
+        """log E (|Z| / (scale offset))^k for power > 1, as |Z|^k is e^(kw) (1 - e^-w)^k; inf where it is no float."""
+        mode = self._mode(k + 1.0)
         if mode > _CERTAINLY_INFINITE:
             return np.inf
-        rest = _log_integral(lambda w, step: self._climb(w, step, 3.0), np.array(mode), 0.0, np.inf, weighted=True)
-        log_square = self._climb(0.0, mode, 3.0) + rest
-        with np.errstate(over="ignore"):
-            return float(np.exp(log_square - self._log_mass + 2 * np.log(unit)))
+        rest = _log_integral(lambda w, step: self._climb(w, step, k + 1.0), np.array(mode), 0.0, np.inf, moment=k)
+        return float(self._climb(0.0, mode, k + 1.0) + rest - self._log_mass)
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
@@ -148,7 +159,8 @@ class ExponentialPolylogarithmic(Noise):
         return float(np.log(self.offset))
 
     def _w(self, x: ArrayLike) -> Reals:
-        return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
+        with np.errstate(over="ignore"):
+            return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
 
     def _rise(self, w: Reals, step: Reals) -> Reals:
         """rate ((l + w + step)^power - (l + w)^power) in nats, to its last digits also for a small step."""
@@ -294,9 +306,9 @@ def _refuse_bad_power(power: float, rate: float) -> None:
 
 
 def _log_integral(
-    climb: Callable[[Reals, Reals], Reals], peak: Floats, low: Reals, high: Reals, weighted: bool = False
+    climb: Callable[[Reals, Reals], Reals], peak: Floats, low: Reals, high: Reals, moment: int = 0
 ) -> Floats:
-    """log of the integral over low < w < high of e^climb(peak, w - peak), times (1 - e^-w)^2 if `weighted`.
+    """log of the integral over low < w < high of e^climb(peak, w - peak), times (1 - e^-w)^moment.
 
     climb(peak, .) is concave, 0 at 0, and largest there on that range; low and high broadcast with peak.
     """
@@ -310,8 +322,8 @@ def _log_integral(
         far = _reach(fall, np.full(peak.shape, _DROP), most)
         step = side * far[..., None] * x
         height = np.exp(climb(peak[..., None], step))
-        if weighted:
-            height = height * np.expm1(-(peak[..., None] + step)) ** 2
+        if moment:
+            height = height * np.abs(np.expm1(-(peak[..., None] + step))) ** moment
         total = total + far * (height @ weights)
     with np.errstate(divide="ignore"):
         return np.log(total)

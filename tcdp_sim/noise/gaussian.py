@@ -50,6 +50,9 @@ class Gaussian(Noise):
     def var(self) -> Reals:
         return np.square(self.scale)
 
+    def kurtosis(self) -> float:
+        return 3.0
+
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         return self.scale * rng.standard_normal(self.shape if size is None else size)
 

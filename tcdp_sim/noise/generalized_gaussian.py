@@ -82,6 +82,10 @@ class GeneralizedGaussian(Noise):
         with np.errstate(over="ignore"):
             return (np.square(self.scale) * (gamma(3 / power) / gamma(1 / power)))[()]
 
+    def kurtosis(self) -> float:
+        five, three, one = (float(gammaln(k / self.power)) for k in (5, 3, 1))
+        return float(np.exp(five - 2 * three + one))
+
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         # Gamma draws have exact tails, as |Z / scale|^power is Gamma(1 / power).
         size = self.shape if size is None else size

@@ -49,6 +49,9 @@ class Laplace(Noise):
     def var(self) -> Reals:
         return 2 * np.square(self.scale)
 
+    def kurtosis(self) -> float:
+        return 6.0
+
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         # Exponential draws have exact tails; inverting a 53-bit uniform has none beyond 1e-16.
         size = self.shape if size is None else size

@@ -5,6 +5,7 @@ Nats throughout, plain floats. All guarantees must be about the same neighbourin
 
 from collections.abc import Callable, Iterable
 from math import expm1, fsum, hypot, inf, log, log1p, pi, sqrt
+from typing import overload
 
 from tcdp_sim.errors import choice, scalar
 from tcdp_sim.privacy.concentrated import METHODS, to_approx_zcdp, to_tcdp, to_zcdp
@@ -22,10 +23,15 @@ from tcdp_sim.privacy.definitions import (
     simplest,
     whole,
 )
+from tcdp_sim.privacy.per_record import PerRecord, compose_per_record
 from tcdp_sim.privacy.renyi import renyi_bound
 
 
-def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee:
+@overload
+def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee: ...
+@overload
+def compose(*guarantees: PerRecord, method: str = "paper") -> PerRecord: ...
+def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guarantee | PerRecord:
     """The guarantee of all the releases together, chosen adaptively; one alone is returned as it is.
 
     One notion: PureDP and ApproxDP add up (delta capped at 1); ZCDP adds xi and rho (Bun-Steinke 2016, Lemma 7);
@@ -33,20 +39,26 @@ def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee:
     (Bun-Dwork-Rothblum-Steinke 2018, Lemma 2); RDP adds at the least order, lower orders by monotonicity.
     Mixed: PureDP + ApproxDP -> ApproxDP; anything with TCDP -> TCDP; otherwise PureDP (exactly) and ZCDP with
     RDP -> RDP at the least order; PureDP + ZCDP -> ZCDP by `to_zcdp(method)`, also for MeanConcentratedDP; ApproxDP or
-    ApproxZCDP with those -> ApproxZCDP (Lemma 37).
+    ApproxZCDP with those -> ApproxZCDP (Lemma 37). Per-record guarantees compose as in `compose_per_record`, and with
+    nothing else.
     Conversions lose; by "tight", composing all at once is never worse than pair by pair.
     Raises ValueError with the reason for ApproxDP or ApproxZCDP with TCDP or RDP, which have no common notion here.
     """
     choice("method", method, METHODS)
     if not guarantees:
         raise ValueError("compose() of 0 guarantees is not valid; valid: at least 1")
-    for guarantee in guarantees:
-        known(guarantee)
-    if len(guarantees) == 1:
-        return guarantees[0]
-    kinds = {type(guarantee) for guarantee in guarantees}
-    kind = kinds.pop() if len(kinds) == 1 else _common(guarantees)
-    return _TOGETHER[kind](guarantees, method)
+    per_record = tuple(each for each in guarantees if isinstance(each, PerRecord))
+    if per_record:
+        if len(per_record) < len(guarantees):
+            names = ", ".join(str(each) for each in guarantees if not isinstance(each, PerRecord))
+            raise ValueError(f"no common notion for per-record guarantees and {names}; valid: all per record, or none")
+        return compose_per_record(*per_record)
+    plain = tuple(known(guarantee) for guarantee in guarantees)
+    if len(plain) == 1:
+        return plain[0]
+    kinds: set[type[Guarantee]] = {type(guarantee) for guarantee in plain}
+    kind = kinds.pop() if len(kinds) == 1 else _common(plain)
+    return _TOGETHER[kind](plain, method)
 
 
 def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:

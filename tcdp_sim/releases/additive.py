@@ -36,6 +36,9 @@ class AdditiveRelease(Release):
     def var(self, q: Any) -> AsGiven:
         return np.full(np.shape(q), self.noise.var())[()]
 
+    def kurtosis(self, q: Any) -> AsGiven:
+        return np.full(np.shape(q), self.noise.kurtosis())[()]
+
     def median_abs_error(self, q: Any) -> AsGiven:
         return np.full(np.shape(q), self.noise.isf(0.25))[()]
 

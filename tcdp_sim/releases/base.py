@@ -40,6 +40,13 @@ class Release(ABC):
         """Variance of the release; inf where it is infinite or no float, never NaN."""
 
     @abstractmethod
+    def kurtosis(self, q: Any) -> AsGiven:
+        """E (release - q)^4 / mse^2: inf where the fourth moment is infinite or no float, never NaN.
+
+        The standard error of a mean of n squared errors is sqrt((kurtosis - 1) / n) of the MSE.
+        """
+
+    @abstractmethod
     def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
         """Independent releases of shape `size` (default: the shape of q)."""
 

@@ -50,6 +50,11 @@ class ContributionRelease(Release):
         """scale^2 + bias^2."""
         return self.var(q) + np.square(self.bias(q, truth))
 
+    def kurtosis(self, q: Any, truth: Any = None) -> AsGiven:
+        """E (release - truth)^4 / mse^2: of a Gaussian with that bias."""
+        shift = np.square(self.bias(q, truth) / self.scale)
+        return (3 + 6 * shift + shift**2) / np.square(1 + shift)
+
     def median_abs_error(self, q: Any, truth: Any = None) -> AsGiven:
         """The median of |release - truth|."""
         return elementwise(self._folded_median, self.bias(q, truth))

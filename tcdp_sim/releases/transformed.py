@@ -11,6 +11,7 @@ from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
 from tcdp_sim.releases.estimators import REACH, Estimator, estimator_of
+from tcdp_sim.releases.fourth_moment import fourth_moment
 from tcdp_sim.releases.transforms import Transform
 
 ESTIMATORS = ("mean_unbiased", "median_unbiased", "plain", "least_mse")
@@ -60,6 +61,9 @@ class TransformedRelease(Release):
 
     def mse(self, q: Any) -> AsGiven:
         return elementwise(self._mse, self._checked(q))
+
+    def kurtosis(self, q: Any) -> AsGiven:
+        return elementwise(self._kurtosis, self._checked(q))
 
     def median_abs_error(self, q: Any) -> AsGiven:
         return super().median_abs_error(self._checked(q))
@@ -124,6 +128,11 @@ class TransformedRelease(Release):
             return self.law.var(float(self._centre(q)))
         mse = self._mse(q)
         return mse - self._bias(q) ** 2 if mse < np.inf else np.inf
+
+    def _kurtosis(self, q: float) -> float:
+        v, mse = float(self._centre(q)), self._mse(q)
+        fourth = fourth_moment(self.law, v, q, self.nonnegative)
+        return fourth / mse**2 if fourth < np.inf and mse**2 < np.inf else np.inf
 
     def _below(self, q: float, x: float) -> float:
         return 0.0 if self.nonnegative and x <= 0 else float(self.law.cdf(self._centre(q), x))

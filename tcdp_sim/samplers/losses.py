@@ -51,12 +51,12 @@ def renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
 
     def log_f(y: Floats) -> Floats:
         loss = noise.privacy_loss(y, shift)
-        return noise.logpdf(y) + np.logaddexp(_log_beyond_tangent(s * loss), np.log(s) + _log_beyond_tangent(-loss))
+        return noise.logpdf(y) + np.logaddexp(log_beyond_tangent(s * loss), np.log(s) + log_beyond_tangent(-loss))
 
     return importance(log_f, noise_nodes(noise, shift))
 
 
-def _log_beyond_tangent(x: Floats) -> Floats:
+def log_beyond_tangent(x: Floats) -> Floats:
     """log(e^x - 1 - x)."""
     series = 2 * np.log(np.abs(x)) + np.log(0.5 + x / 6 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6))))
     direct = np.log(np.expm1(x) - x)

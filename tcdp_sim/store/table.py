@@ -138,7 +138,8 @@ def _coordinates(cells):
     for axis, column in columns.items():
         numeric = all(value is None or isinstance(value, float) for value in column)
         blank = np.nan if numeric else ""
-        values = [blank if value is None else value for value in column]
+        shown = [f"{value:.12g}" if isinstance(value, float) and not numeric else value for value in column]
+        values = [blank if value is None else value for value in shown]  # numbers among names are texts
         out[axis] = ("cell", np.array(values, dtype=float if numeric else object))
     texts = {
         "id": [cell.id for cell in cells],

@@ -17,6 +17,7 @@ from tcdp_sim.errors import UserError, real, suggestion
 
 KEYWORDS = ("zip", "where", "cells")
 NAMES = ("noise", "data")  # axes whose values are names
+YES_NO = ("nonnegative",)  # axes whose values are true and false, as texts
 MOST_POINTS = 10**6
 _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
 _COMPARE = {
@@ -64,6 +65,8 @@ def _axis(where: str, key: str, value: Any) -> tuple[str, list[Any]]:
         raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
     exponent = key != name
     values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
+    if name in YES_NO:
+        values = [str(v).lower() if isinstance(v, bool) else v for v in values]
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]

@@ -12,6 +12,7 @@ from tcdp_sim.privacy import (
     PerRecordTCDP,
     PerRecordZCDP,
     PureDP,
+    compose,
     compose_per_record,
     group_of_records,
     parallel,
@@ -37,6 +38,13 @@ def test_policies_add():
     assert compose_per_record(SQUARE, LINEAR).at(3.0) == ZCDP(4.5 + tanh(0.5))
     assert compose_per_record(SQUARE, TRUNCATED).at(1.0) == TCDP(0.6, 20.0)
     assert compose_per_record(TRUNCATED, PerRecordTCDP(lambda t: t, 7.0)).at(1.0) == TCDP(1.1, 7.0)
+
+
+def test_compose_takes_guarantees_that_are_per_record():
+    assert compose(SQUARE, LINEAR).at(3.0) == ZCDP(4.5 + tanh(0.5))
+    assert compose(TRUNCATED).at(2.0) == TCDP(0.2, 20.0)
+    with pytest.raises(ValueError, match=r"per-record guarantees and 0.1-zCDP; valid: all per record, or none"):
+        compose(SQUARE, ZCDP(0.1))
 
 
 def test_parts_of_a_partition_cost_the_largest():

@@ -74,6 +74,13 @@ def refused(block, *words):
 # Values of an axis
 
 
+def test_yes_and_no_are_texts_on_the_axes_that_take_them():
+    block = {"release": "log", "nonnegative": [True, False, "true"]}
+    found = points(block, ("release", "nonnegative"))
+    assert [point["nonnegative"] for point in found] == ["true", "false"]
+    refused({"k": True}, "k = True is not a number")
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -1,0 +1,176 @@
+"""Releases in tables and figures: their columns, their names, the same look in every figure; what a run is about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from tcdp_sim.report.looks import COLOURS, FILLS, MARKERS
+from tcdp_sim.report.plots import captioned
+
+NAMES = {  # release -> what it is called, place of its colour and marker
+    "laplace": ("Laplace", 0),
+    "generalized_gaussian": ("generalised Gaussian", 1),
+    "gaussian": ("Gaussian", 2),
+    "exponential_polylogarithmic": ("polylogarithmic", 3),
+    "square_root": ("square root", 4),
+    "fourth_root": ("fourth root", 5),
+    "log": ("logarithm", 6),
+    "root": ("root", 5),
+    "clipped": ("clipped, Gaussian", 7),
+    "unit_splitting": ("unit splitting", 7),
+}
+POLYLOG = {1.0: 3, 2.0: 7}  # power -> place, as both are drawn side by side
+PARAMETERS = ("power", "rate", "offset", "degree", "clip", "threshold", "rule", "estimator", "nonnegative", "scale")
+SETTING = ("population", "accounting", "delta", "influence_low", "value_low", "influence_high", "value_high")
+AXES = ("release", *PARAMETERS, *SETTING, "group_by", "answer")
+CURRENCIES = {
+    "printed": "printed zCDP",
+    "zcdp": "exact zCDP",
+    "approx_dp": "exact ε at δ",
+    "pure": "pure ε",
+}
+ILLUSTRATION = (
+    "Anchors are read off the data, which is confidential: this is an illustration, not a private release. "
+    "For a release give public numbers as influence_low and influence_high."
+)
+WORDS = "anchors are read off the data: an illustration, not private"
+
+
+def labels(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The coordinates of a cell that say which release it is of what, and its `label`; NaN where there is none."""
+    own = {name: np.nan if cell.get(name) in (None, "") else cell[name] for name in AXES if name in cell}
+    return own | {"label": label(own)}
+
+
+def label(row: Mapping[str, Any]) -> str:
+    """What a release is called: its family, and those of its parameters that a sweep has given."""
+    given = [f"{name} {_text(row[name])}" for name in PARAMETERS if name in row and not pd.isna(row[name])]
+    hidden = {"offset 0", "nonnegative false"}
+    return ", ".join([NAMES.get(row["release"], (row["release"],))[0], *(text for text in given if text not in hidden)])
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Label -> colour, marker and filling: a release looks the same in every figure, its variants differ in filling."""
+    looks: dict[str, dict[str, Any]] = {}
+    taken: dict[int, int] = {}
+    for row in records(table.drop_duplicates("label")):
+        place = NAMES.get(row["release"], ("", 7))[1]
+        if row["release"] == "exponential_polylogarithmic":
+            place = POLYLOG.get(row.get("power", 1.0), place)
+        nth = taken[place] = taken.get(place, -1) + 1
+        looks[row["label"]] = {"color": COLOURS[place], "marker": MARKERS[place], "fillstyle": FILLS[nth % len(FILLS)]}
+    return looks
+
+
+def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """(title, rows) for each population, way in which privacy is counted and pair of anchors, in order of appearance.
+
+    Releases with one anchor stand beside those with any lower one.
+    """
+    upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
+    if several_populations(table):
+        upper = table["population"].astype(str) + ", " + upper
+    found = []
+    for title, part in table.groupby(upper, sort=False):
+        lower = pd.Series([_lower(row) for row in records(part)], index=part.index, dtype=object)
+        for low in [text for text in lower.unique() if text] or [""]:
+            found.append((f"{title}{low}", part[lower.isin(["", low])]))
+    return found
+
+
+def several_populations(table: pd.DataFrame) -> bool:
+    """Whether rows are of more than one population."""
+    return "population" in table and table["population"].nunique() > 1
+
+
+def _setting(row: Mapping[str, Any]) -> str:
+    """How privacy is counted, and what the larger record is promised."""
+    accounting = row.get("accounting")
+    if accounting is None or pd.isna(accounting):
+        return "parameters as given"
+    currency = CURRENCIES[accounting]
+    if accounting == "approx_dp":
+        currency += f" = {row['delta']:g}".replace("e-0", "e-")
+    return f"{currency}: {_anchor(row, 'high')}"
+
+
+def _lower(row: Mapping[str, Any]) -> str:
+    return "" if pd.isna(row.get("value_low", np.nan)) else f", {_anchor(row, 'low')}"
+
+
+def _anchor(row: Mapping[str, Any], end: str) -> str:
+    return f"{row[f'value_{end}']:g} at the {record(row[f'influence_{end}'])}"
+
+
+def record(influence: Any) -> str:
+    """What a record is called by its influence, a number or a word."""
+    return f"{influence} record" if is_word(influence) else f"record of {float(influence):g}"
+
+
+def is_word(influence: Any) -> bool:
+    """Whether an influence is a quantile of the records; numbers beside words on an axis are texts, too."""
+    try:
+        return bool(np.isnan(float(influence))) and isinstance(influence, str)
+    except ValueError:
+        return True
+
+
+def is_illustration(table: pd.DataFrame) -> bool:
+    """Whether any release of a table is calibrated at influences that were read off the records."""
+    ends = [name for name in ("influence_low", "influence_high") if name in table]
+    return any(is_word(value) for name in ends for value in table[name])
+
+
+def lines_about(table: pd.DataFrame) -> list[str]:
+    """Lines for people under a table: its `records`, each line once, and whether it is an illustration."""
+    lines = list(dict.fromkeys(line for text in table["records"] for line in text.splitlines()))
+    return [*lines, ILLUSTRATION] if is_illustration(table) else lines
+
+
+def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
+    """The figure with its line of caption, which says where anchors are confidential."""
+    return captioned(figure, rows, f"{unit}; {WORDS}" if is_illustration(rows) else unit)
+
+
+def plain_cells(flat: xr.Dataset) -> list[dict[str, Any]]:
+    """The cells of `open_cells` as mappings, without what has further dimensions."""
+    return records(flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe())
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as mappings."""
+    return [dict(zip(map(str, table), row)) for row in table.itertuples(index=False, name=None)]
+
+
+LEFT_OUT = {
+    "dropped": "rows with a negative value were dropped",
+    "clipped": "negative values were moved to 0",
+    "empty": "rows with an empty cell were left out",
+    "summed": "rows beyond the first of a person were added to it",
+}
+
+
+ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if it has an id, else rows."
+
+
+def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
+    """Lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+    if not pd.isna(row.get("answer", np.nan)):
+        ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
+        return [ANCHORS_ONLY] if any(map(is_word, ends)) else []
+    lines = [f"{number:,} {LEFT_OUT[what]}." for what, number in law.get("left_out", {}).items()]
+    if "persons" in law:
+        return [*lines, f"A record is a person, of which there are {law['persons']:,}: the rows of each are summed."]
+    return [*lines, "Each row is taken for a person; if a person may have several, give the population's id."]
+
+
+def label_order(table: pd.DataFrame) -> list[str]:
+    """The labels of a table, each once, in order of appearance."""
+    return [str(name) for name in table["label"].unique()]

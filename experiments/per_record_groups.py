@@ -1,0 +1,152 @@
+"""Sums by group: how many groups come out close to their true sum, at equal privacy of every record."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from tcdp_sim.experiments.per_record.exact_values import EXACT, TYPICAL, UNITS
+from tcdp_sim.experiments.per_record.series import (
+    about_records,
+    label_order,
+    labels,
+    lines_about,
+    panels,
+    plain_cells,
+    records,
+    styles,
+    with_caption,
+)
+
+from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.report.plots import GREY, line_key, new_figure
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import NORMAL, UNSEEN, cell_mechanism, sample_skewness
+from tcdp_sim.store import columns
+
+__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+
+SHARES = ("share_within_10_percent", "share_negative")
+BAND = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell of several sums. `groups`: how many; `smallest`, `middle`, `largest`: the least, the median and
+    the largest true sum.
+
+    `share_within_10_percent`, `share_negative`: means over trials and groups, with MCSE, 95% interval and exact value;
+    `within_q05`, `_q95`: of the share of groups that are close, over the trials. `median_relative_error_q05`, `_q50`,
+    `_q95`: quantiles over trials of the median over groups of |error| over the sum; `typical_relative_error_exact`: the
+    median over groups of each group's exact median, which is nearly but not quite the same number.
+    """
+    rows = []
+    for i, cell in enumerate(plain_cells(flat)):
+        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
+        if len(mechanism.answers) > 1:
+            rows.append(_row(mechanism, cell, flat.isel(cell=i)) | _skewness(flat, i))
+    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
+
+
+def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[str, Any]:
+    sums = np.array(mechanism.true_sums)
+    row = labels(cell) | {"release_law": str(mechanism.release), "groups": len(sums), "trials": cell["trials"]}
+    row |= {"smallest": sums.min(), "middle": np.median(sums), "largest": sums.max()}
+    for name in SHARES:
+        mean = columns.mean(name)
+        row |= {name + end: cell.get(mean + end, np.nan) for end in ("", columns.MCSE, columns.EXACT)}
+        row |= _interval(name, row)
+    for short, name in (("within", SHARES[0]), ("median_relative_error", "median_relative_error")):
+        quantiles = ds[columns.quantile(name)]
+        most = 1.0 if short == "within" else np.inf  # quantiles are read from bins, whose ends may be beyond
+        row |= {f"{short}_{end}": min(quantiles.sel(quantile=level).item(), most) for end, level in BAND.items()}
+    row[TYPICAL + columns.EXACT] = cell.get(TYPICAL + columns.EXACT, np.nan)
+    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
+
+
+def _interval(name: str, row: dict[str, Any]) -> dict[str, float]:
+    """Ends of the 95% interval of a share: normal, and as much wider as groups that never came may be frequent."""
+    half = NORMAL * row[name + columns.MCSE] + UNSEEN / (row["groups"] * row["trials"])
+    ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
+    return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
+
+
+def _skewness(flat: xr.Dataset, i: int) -> dict[str, float]:
+    return {f"{name}_skewness": sample_skewness(flat, i, name) for name in SHARES}
+
+
+def report(table: pd.DataFrame, console: Any) -> None:
+    """Every grouping with its releases, the best first, and how well simulation and exact values agree."""
+    if not len(table):
+        console.print("No cell releases several sums; valid: a group_by, such as state.")
+        return
+    for title, cells in panels(table):
+        for group_by, part in cells.groupby("group_by", sort=False):
+            first = part.iloc[0]
+            heading = (
+                f"{group_by}: {first['groups']} sums, {first['smallest']:,.6g} to {first['largest']:,.6g}\n{title}"
+            )
+            heading += "\nclose: share of sums within 10%; error: median over sums of |error| / sum"
+            headings = ("release", "close", "exact", "error", "typical", "< 0")
+            rows = part.sort_values(TYPICAL + columns.EXACT, kind="stable")
+            console.print(terminal_table(heading, headings, map(_terminal_row, records(rows))), soft_wrap=False)
+    for line in lines_about(table):
+        console.print(line)
+    for name, what in zip(SHARES, ("share of sums within 10%", "share of negative sums")):
+        console.print(agreement(what, *(table[name + end] for end in columns.WITH_EXACT)))
+    console.print("The median error over sums has no exact value here; beside it, the median of each sum's exact one.")
+
+
+def _terminal_row(row: dict[str, Any]) -> list[str]:
+    within = f"{row['share_within_10_percent']:.1%}", f"{row['share_within_10_percent_exact']:.1%}"
+    errors = f"{row['median_relative_error_q50']:.3g}", f"{row['typical_relative_error_exact']:.3g}"
+    return [row["label"], *within, *errors, f"{row['share_negative_exact']:.3f}"]
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """For each way to count privacy: share of groups that are close, and median relative error, by grouping."""
+    if not len(table):
+        return
+    looks = styles(table)
+    for i, (title, part) in enumerate(panels(table)):
+        figure = _groups(part, title, looks)
+        yield f"groups_{i + 1}", with_caption(figure, part, "errors over the true sum"), part
+
+
+def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
+    groupings = list(part.groupby("group_by", sort=False))
+    order = label_order(part.sort_values(TYPICAL + columns.EXACT, ascending=False))
+    figure, grid = new_figure(2, len(groupings), 3.1 * len(groupings) + 1.6, 0.5 * len(order) + 2.6, sharey=True)
+    for (name, rows), top, bottom in zip(groupings, *grid):
+        rows = rows.set_index("label").reindex(order)
+        _dots(top, rows, "within", SHARES[0], SHARES[0] + columns.EXACT, looks)
+        error = "median_relative_error"
+        _dots(bottom, rows, error, f"{error}_q50", TYPICAL + columns.EXACT, looks)
+        first = rows.dropna(subset="groups").iloc[0]
+        sums = f"{first['groups']:.0f} sums\n{first['smallest']:.3g} to {first['largest']:.3g}"
+        top.set(title=f"{name}: {sums}".replace("_", " "))
+        top.set(xlim=(-0.03, 1.03), xlabel="share of sums within 10%")
+        bottom.set(xscale="log", xlabel="median over sums of |error| / sum")
+        bottom.axvline(0.1, color=GREY, linewidth=0.8, linestyle=":")
+    for axes in grid[:, 0]:
+        axes.set_yticks(range(len(order)), order)
+    stroke = line_key("#000000", marker="|", markersize=11, linestyle="none")
+    keys = {
+        "simulated: mean (top) or median (bottom) of the trials, 5% to 95%": line_key(marker="o", linestyle="-"),
+        "exact: mean share (top), median of the sums' own median errors (bottom)": stroke,
+        "an error of 10%": line_key(linestyle=":", linewidth=0.8),
+    }
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=1)
+    figure.suptitle(f"Sums by group at equal privacy\n{title}", fontsize=10)
+    return figure
+
+
+def _dots(axes: Any, rows: pd.DataFrame, name: str, simulated: str, exact: str, looks: dict[str, Any]) -> None:
+    """A marker at what is simulated, a line over the trials from 5% to 95%, a stroke at what is exact."""
+    for place, (label, row) in enumerate(rows.iterrows()):
+        low, middle, high = row[f"{name}_q05"], row[simulated], row[f"{name}_q95"]
+        look = looks[str(label)]
+        axes.plot([low, high], [place, place], color=look["color"])
+        axes.plot([middle], [place], linestyle="none", **look)
+        axes.plot([row[exact]], [place], color="#000000", marker="|", markersize=11, linestyle="none")

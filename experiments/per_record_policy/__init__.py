@@ -1,0 +1,117 @@
+"""What each record gives away: the printed policy of a release, the exact one, and privacy losses simulated."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from tcdp_sim.experiments.per_record.series import plain_cells, records
+from tcdp_sim.experiments.per_record_policy import looseness
+from tcdp_sim.experiments.per_record_policy.drawing import figures
+from tcdp_sim.experiments.per_record_policy.exact_values import (
+    BOUND,
+    EXACT,
+    UNITS,
+    delta,
+    epsilon,
+    largest_loss,
+    policy,
+)
+from tcdp_sim.experiments.per_record_policy.rug import record_values
+from tcdp_sim.experiments.per_record_policy.simulated import NUMBERS, cell_rows, labels, suprema
+
+from tcdp_sim.mechanisms import PerRecordLoss
+from tcdp_sim.releases import Release
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism
+
+__all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
+
+FINE = 30  # points of the exact curves
+DELTA = 1e-6  # at which profiles are compared
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form: a row for each number that a cell simulated, one for each supremum over orders; exact curves.
+
+    `quantity`: "mean" of the loss, "tail" P[L > at], "profile" delta(at), "divergence" of order `at`, all of losses in
+    nats, each `simulated` with `mcse`, 95% interval, `exact` and `bound` (what is printed of it); "supremum": the
+    largest simulated divergence over its order, which is `at`. `t`: the influence; `printed`, `policy`: printed and
+    exact zCDP of the record, `pure`: its largest loss. Without trials: "curve" (printed and policy over t),
+    "profile_curve" (exact delta(at)), "epsilon" (exact, at delta = `at`), "record" (`count` records have the value
+    `t`), "looseness" (of unit noise whose largest loss is `pure`).
+    """
+    cells = plain_cells(flat)
+    mechanisms = [cast(PerRecordLoss, cell_mechanism(flat, i)) for i in range(flat.sizes["cell"])]
+    drawn = [row for i, cell in enumerate(cells) for row in cell_rows(flat, i, cell, mechanisms[i])]
+    releases = {mechanism.release: labels(cell, mechanism) for cell, mechanism in zip(cells, mechanisms)}
+    sizes = [mechanism.influence for mechanism in mechanisms]
+    curves = [*_curves(releases, min(sizes), max(sizes)), *_profiles(releases, mechanisms)]
+    table = pd.DataFrame([*drawn, *suprema(drawn), *curves, *_records(flat, cells)])
+    loose = looseness.table().assign(quantity="looseness", trials=0)
+    return pd.concat([table, loose], ignore_index=True).assign(neighbours="add-remove")
+
+
+def _curves(releases: dict[Release, dict[str, Any]], low: float, high: float) -> Iterator[dict[str, Any]]:
+    """Printed and exact policy of each release, and the largest loss, over the influences that were simulated."""
+    for release, about in releases.items():
+        for t in np.geomspace(low, high, FINE if low < high else 1).tolist():
+            values = {"printed": float(release.policy(t)), "policy": policy(release, t)}
+            yield about | {"quantity": "curve", "t": t, "trials": 0, "pure": largest_loss(release, t)} | values
+
+
+def _profiles(releases: dict[Release, dict[str, Any]], mechanisms: list[PerRecordLoss]) -> Iterator[dict[str, Any]]:
+    """Exact delta(epsilon) for each release and influence of which some were simulated, and epsilon at DELTA."""
+    seen: dict[tuple[Release, float], list[float]] = {}
+    for mechanism in mechanisms:
+        if mechanism.epsilon is not None:
+            seen.setdefault((mechanism.release, mechanism.influence), []).append(mechanism.epsilon)
+    for (release, t), epsilons in seen.items():
+        about = releases[release] | {"t": t, "trials": 0, "printed": float(release.policy(t))}
+        for at in _epsilon_grid(min(epsilons), max(epsilons), largest_loss(release, t)):
+            yield about | {"quantity": "profile_curve", "at": at, "exact": delta(release, t, at)}
+        yield about | {"quantity": "epsilon", "at": DELTA, "exact": epsilon(release, t, DELTA)}
+
+
+def _epsilon_grid(low: float, high: float, largest: float) -> list[float]:
+    """Log-uniform, and dense below the largest loss, where delta falls to 0."""
+    near = largest * (1 - np.geomspace(1e-9, 0.9, FINE)) if largest < np.inf else np.zeros(0)
+    grid = np.unique(np.concatenate([np.geomspace(low, high, FINE), near]))
+    return [float(at) for at in grid if low <= at <= high]
+
+
+def _records(flat: xr.Dataset, cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The records of the populations whose influences these are."""
+    names = {cell.get("population") for cell in cells}
+    for name in sorted(name for name in names if isinstance(name, str) and name):
+        values, counts = record_values(flat, name)
+        for t, count in zip(values.tolist(), counts.tolist()):
+            yield {"quantity": "record", "population": name, "t": t, "count": count, "trials": 0}
+
+
+def report(table: pd.DataFrame, console: Any) -> None:
+    """Printed, exact and simulated policy of every release, what the printed one is off by, epsilon at one delta."""
+    for name, part in table[table["quantity"] == "supremum"].groupby("label", sort=False):
+        rows = map(_terminal_row, records(part.sort_values("t")))
+        headings = ("t", "printed", "exact", "simulated", "±", "order", "printed/exact")
+        console.print(terminal_table(f"{name}: zCDP of one record (nats)", headings, rows), soft_wrap=False)
+    curve = table[table["quantity"] == "curve"]
+    if len(curve):
+        worst = records(curve.assign(factor=curve["printed"] / curve["policy"]).nlargest(1, "factor"))[0]
+        factor = f"{worst['factor']:.3g} times the exact one"
+        console.print(f"Largest gap here: at t = {worst['t']:.4g} the policy printed for {worst['label']} is {factor}.")
+    epsilons = table[table["quantity"] == "epsilon"]
+    for t, part in epsilons.groupby("t"):
+        texts = ([row["label"], f"{row['printed']:.4g}", f"{row['exact']:.5g}"] for row in records(part))
+        title = f"(ε, {DELTA:g})-DP of a record of influence t = {t:.4g}"
+        console.print(terminal_table(title, ("release", "printed zCDP", "exact ε"), texts), soft_wrap=False)
+    for note in filter(None, table["note"].dropna().unique()):
+        console.print(note)
+    drawn = table[(table["trials"] > 0) & (table["quantity"] != "supremum")]
+    console.print(agreement("value", *(drawn[name] for name in (*NUMBERS, "exact")), things="numbers"))
+
+
+def _terminal_row(row: dict[str, Any]) -> list[str]:
+    numbers = [f"{row[key]:.4g}" for key in ("t", "printed", "policy", "simulated")]
+    return [*numbers, f"{row['mcse']:.1g}", f"{row['at']:.4g}", f"{row['printed'] / row['policy']:.3g}"]

@@ -1,0 +1,158 @@
+"""Unit splitting is Gaussian noise on a sum of clipped values: its law, its policy, its errors; the paper's claims."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from tcdp_sim.experiments.per_record.series import plain_cells, records
+from tcdp_sim.experiments.per_record_policy.rug import record_values
+from tcdp_sim.experiments.per_record_splitting import paper
+from tcdp_sim.experiments.per_record_splitting.drawing import figures
+from tcdp_sim.experiments.per_record_splitting.errors import (
+    ERROR,
+    EXACT,
+    QUANTILES,
+    SQUARED,
+    UNITS,
+    bias,
+    is_normal,
+    rmse,
+    scale,
+)
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.mechanisms import PerRecordSum
+from tcdp_sim.mechanisms.record_axes import is_illustration
+from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, chance_of_quantiles
+from tcdp_sim.store import columns
+
+__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+
+NUMBERS = ("simulated", "mcse", "lower", "upper")
+AXES = ("release", "rule", "threshold", "pieces", "exponent", "clip", "population", "accounting", "value_high")
+FINE = 60  # clips of the exact curve
+UNITS_OF_VALUE = np.geomspace(0.1, 40, 800)  # values over the threshold, of the staircase
+NOTE = "Calibrated to the largest record, which is confidential: an illustration, not to be released."
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """Long form: `quantity` of each cell with `simulated`, `mcse`, 95% interval and `exact`; then what is known.
+
+    "bias", "rmse" and "quantile" (of level `at`) of released minus true sum, in values; `scale` of the noise, `most`:
+    the largest contribution of a record. Without trials: "clipped" (exact rmse and bias over clips), "policy" (of
+    rule `series`, printed and exact over the value over the threshold, `at`, where one piece costs 1), "claim" (of the
+    paper: printed, computed, verdict).
+    """
+    cells = plain_cells(flat)
+    rows: list[dict[str, Any]] = []
+    for i, cell in enumerate(cells):
+        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
+        if not is_normal(mechanism):
+            valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
+            raise UserError(f"experiment per_record_splitting has no use for cell {i}; valid: {valid}")
+        rows += _cell_rows(flat, i, cell, _labels(cell, mechanism), mechanism)
+    known = [*_clipped(flat, rows), *_policies()]
+    claims = paper.table().assign(quantity="claim", trials=0)
+    return pd.concat([pd.DataFrame([*rows, *known]), claims], ignore_index=True).assign(neighbours="add-remove")
+
+
+def _labels(cell: dict[str, Any], mechanism: PerRecordSum) -> dict[str, Any]:
+    """What is said of a cell in each of its rows."""
+    row = {name: cell[name] for name in AXES if name in cell} | {"trials": cell["trials"]}
+    row["value_high"] = value = cell.get("value_high", np.nan)  # NaN where the scale is given
+    largest = scale(mechanism) * np.sqrt(2 * value) if cell.get("accounting") == "zcdp" else np.nan
+    about = {"series": series(mechanism.release), "scale": scale(mechanism), "most": largest}
+    about |= {"note": NOTE if is_illustration(cell) else "", "true_sum": mechanism.true_sums[0]}
+    return row | about | {"exact_bias": bias(mechanism), "exact_rmse": rmse(mechanism)}
+
+
+def series(release: Release) -> str:
+    """What a figure calls a release: the rule of its splitting, or what stands in its place."""
+    if isinstance(release, UnitSplitRelease):
+        exponent = "" if release.exponent is None else f" {release.exponent:g}"
+        return f"split, {release.rule}{exponent}"
+    return "clipped" if isinstance(release, ClippedRelease) else "Gaussian"
+
+
+def _cell_rows(
+    flat: xr.Dataset, i: int, cell: dict[str, Any], about: dict[str, Any], mechanism: PerRecordSum
+) -> list[dict[str, Any]]:
+    """The rows of what a cell simulated."""
+    ds = flat.isel(cell=i)
+    rows = [_row(about, "bias", np.nan, [cell[ERROR + end] for end in columns.WITH_EXACT])]
+    squared = [cell[SQUARED + end] for end in columns.WITH_EXACT]
+    root = np.sqrt(np.maximum([squared[0], *squared[2:]], 0))
+    rows.append(_row(about, "rmse", np.nan, [root[0], squared[1] / (2 * root[0]), *root[1:]]))
+    levels = ds["quantile"].values
+    numbers = np.array([ds[QUANTILES + end].values for end in columns.WITH_EXACT])
+    chances = chance_of_quantiles(flat, i, "error", levels, numbers[-1])
+    for level, number, chance in zip(levels.tolist(), numbers.T.tolist(), chances.tolist()):
+        rows.append(_row(about, "quantile", level, number) | {"p_value": chance})
+    return rows
+
+
+def _row(about: dict[str, Any], quantity: str, at: float, numbers: Any) -> dict[str, Any]:
+    return about | {"quantity": quantity, "at": at} | dict(zip((*NUMBERS, "exact"), map(float, numbers)))
+
+
+def _clipped(flat: xr.Dataset, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Exact errors of clipping everywhere, at the policy of the largest record of each part of the study."""
+    parts = {(row.get("population"), row["value_high"]) for row in rows if row["most"] == row["most"]}
+    for population, value in sorted(part for part in parts if isinstance(part[0], str)):
+        values, counts = record_values(flat, population)
+        for clip in np.geomspace(values[-1] / 100, values[-1], FINE) if len(values) else ():
+            off = float(counts @ (np.minimum(values, clip) - values))
+            known = {"exact_bias": off, "exact_rmse": float(np.hypot(clip / np.sqrt(2 * value), off))}
+            about = {"quantity": "clipped", "population": population, "value_high": value, "trials": 0}
+            yield about | {"series": "clipped", "most": float(clip)} | known
+
+
+def _policies() -> Iterator[dict[str, Any]]:
+    """Policies of each rule, where a piece costs 1."""
+    one = {"threshold": 1.0, "scale": np.sqrt(0.5)}
+    capped = UnitSplitRelease(**one, rule="capped", pieces=5)
+    for release in (UnitSplitRelease(**one), capped, UnitSplitRelease(**one, rule="sublinear", exponent=0.5)):
+        printed, known = release.policy(UNITS_OF_VALUE), release.exact_policy(UNITS_OF_VALUE)
+        for at, loose, tight in zip(UNITS_OF_VALUE.tolist(), printed.tolist(), known.tolist()):
+            values = {"at": at, "printed": loose, "policy": tight, "trials": 0}
+            yield {"quantity": "policy", "series": series(release)} | values
+
+
+def report(table: pd.DataFrame, console: Any) -> None:
+    """Errors of every rule on the terminal, the paper's claims with their verdicts."""
+    errors = table[table["quantity"] == "rmse"]
+    for _, part in errors.groupby("value_high", sort=False, dropna=False):
+        best = part.sort_values("exact_rmse").drop_duplicates("series")
+        rows = map(_terminal_row, records(best))
+        value = part["value_high"].iloc[0]
+        at = "scale given" if np.isnan(value) else f"P = {value:g} at the largest record"
+        title = f"Sum of {part['true_sum'].iloc[0]:,.0f}, {at}: the best of each kind"
+        headings = ("release", "counts", "bias", "RMSE", "simulated", "±")
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
+    for note in filter(None, errors["note"].unique()):
+        console.print(note)
+    _report_claims(table[table["quantity"] == "claim"], console)
+    drawn = table[table["trials"] > 0]
+    console.print(agreement("value", *(drawn[name] for name in (*NUMBERS, "exact")), things="numbers"))
+
+
+def _report_claims(claims: pd.DataFrame, console: Any) -> None:
+    """The paper's numbers that are not simply right."""
+    fine = claims["verdict"].isin(["right", "tight"])
+    rows = (
+        [f"{row['where']}: {row['claim']}", row["printed_text"], f"{row['computed']:.6g}", row["verdict"]]
+        for row in records(claims[~fine])
+    )
+    title = f"Finley et al. 2024: of {len(claims)} numbers {fine.sum()} are right (bounds: tight); the others"
+    headings = ("claim", "printed", "computed", "verdict")
+    console.print(terminal_table(title, headings, rows, fold=True), soft_wrap=False)
+    console.print("All of them: claims.csv, beside the figures.")
+
+
+def _terminal_row(row: dict[str, Any]) -> list[str]:
+    numbers = [f"{row[name]:.4g}" for name in ("most", "exact_bias", "exact_rmse", "simulated")]
+    return [row["series"], *numbers, f"{row['mcse']:.1g}"]

@@ -1,0 +1,127 @@
+"""Unit splitting beside Gaussian noise: laws, policies, errors; the paper's claims over what is true."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from tcdp_sim.report.looks import line_of, marks_of, series_styles
+from tcdp_sim.report.plots import DARK, GREY, WRONG, captioned, line_key, new_figure, points
+
+ILLUSTRATION = "calibrated to the largest record: an illustration, not to be released"
+PRINTED = {"linewidth": 1.0, "linestyle": (0, (4, 1.5))}
+LOOSE = "#E69F00"
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) quantiles of errors beside the normal law, (b) policies, (c) errors by what counts, (d) printed over true."""
+    styles = series_styles((name, "") for name in table["series"].dropna().unique())
+    unit = "errors in the units of the values" + f"; {ILLUSTRATION}" * bool(table["note"].fillna("").ne("").any())
+    laws = table[table["quantity"] == "quantile"]
+    if len(laws):
+        laws = laws[(laws["value_high"] == laws["value_high"].max()) | laws["value_high"].isna().all()]
+        yield "splitting_law", captioned(_laws(laws, styles), laws, unit), laws
+    policies = table[table["quantity"] == "policy"]
+    yield "splitting_policy", captioned(_policies(policies, styles), policies, "one piece costs 1"), policies
+    errors = table[table["quantity"].isin(["rmse", "clipped"])]
+    if errors["most"].notna().any():
+        yield "splitting_error", captioned(_errors(errors, styles), errors, unit), errors
+    claims = table[table["quantity"] == "claim"]
+    yield "claims", captioned(_claims(claims), claims, "printed over computed"), claims
+
+
+def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
+    """On the left the quantiles themselves, on the right how far the simulated ones are from the exact normal law."""
+    figure, grid = new_figure(1, 2, 9.4, 4.4)
+    whole, off = grid[0]
+    named = {}
+    for i, (name, rows) in enumerate(_one_each(part)):
+        named[name] = styles[name]
+        x = ndtri(rows["at"].to_numpy())
+        whole.plot(x, rows["exact"], **line_of(styles[name]))
+        points(whole, x, rows["simulated"], rows["lower"], rows["upper"], **marks_of(styles[name]))
+        ends = [(rows[end] - rows["exact"]) / rows["scale"] for end in ("simulated", "lower", "upper")]
+        points(off, x + 0.05 * (i - 2.5), *ends, **marks_of(styles[name]))
+    off.axhline(0, color=DARK, linewidth=0.8)
+    whole.set(xlabel="quantile of the standard normal law", ylabel="quantile of released minus true sum")
+    off.set(xlabel="quantile of the standard normal law (series side by side)")
+    off.set(ylabel="simulated minus exact quantile, over the scale")
+    figure.suptitle("Unit splitting is Gaussian noise on a clipped sum", fontsize=11)
+    keys = {name: line_key(**style) for name, style in named.items()}
+    keys["exact normal law (line); simulated, 95% interval"] = line_key(GREY, marker="o")
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _one_each(part: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Of each series the release with the smallest error."""
+    for name, rows in part.groupby("series", sort=False):
+        best = rows[rows["exact_rmse"] == rows["exact_rmse"].min()]
+        yield str(name), best.drop_duplicates("at").sort_values("at")
+
+
+def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
+    """A panel for each rule: the staircase of the number of pieces above what a record's value costs."""
+    names = [str(name) for name in part["series"].unique()]
+    figure, grid = new_figure(1, len(names), 3.2 * len(names), 3.6, sharey=True)
+    for axes, name in zip(grid[0], names):
+        rows, colour = part[part["series"] == name], styles[name]["color"]
+        axes.plot(rows["at"], rows["policy"], color=colour, linewidth=1.6)
+        axes.plot(rows["at"], rows["printed"], color=GREY, **PRINTED)
+        title = f"{name} at 5 pieces" if name == "split, capped" else name
+        axes.set(xscale="log", yscale="log", xlabel="value over the size of a piece, v / T", title=title)
+    grid[0, 0].set_ylabel("zCDP of the record over that of one piece")
+    keys = {"exact: (what is counted / T)²": line_key(DARK, linewidth=1.6)}
+    keys["printed: (number of pieces)²"] = line_key(GREY, **PRINTED)
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
+    figure.suptitle("The printed policy of unit splitting is a staircase above what a record really costs", fontsize=11)
+    return figure
+
+
+def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
+    """A panel for each policy of the largest record: root mean squared error against the most that a record counts."""
+    values = sorted(part["value_high"].dropna().unique(), reverse=True)[:3]
+    figure, grid = new_figure(1, len(values), 3.6 * len(values) + 0.8, 4.4, sharey=True)
+    named: dict[str, Any] = {}
+    for axes, value in zip(grid[0], values):
+        panel = part[part["value_high"] == value]
+        curve = panel[panel["quantity"] == "clipped"]
+        axes.plot(curve["most"], curve["exact_rmse"], color=styles["clipped"]["color"])
+        axes.plot(curve["most"], -curve["exact_bias"], color=GREY, linewidth=0.9, linestyle=":")
+        for key, rows in panel[panel["quantity"] == "rmse"].groupby("series", sort=False):
+            name = str(key)
+            named[name] = styles[name]
+            points(axes, rows["most"], rows["simulated"], rows["lower"], rows["upper"], **marks_of(styles[name]))
+        best = curve.loc[curve["exact_rmse"].idxmin()] if len(curve) else None
+        about = "" if best is None else f"\nbest clip {best['most']:.3g}: RMSE {best['exact_rmse']:.3g}"
+        axes.set(xscale="log", yscale="log", xlabel="most that a record counts")
+        axes.set_title(f"P = {value:g} at the largest record{about}")
+    grid[0, 0].set_ylabel("root mean squared error of the sum")
+    keys = {name: line_key(**marks_of(style), linestyle="none") for name, style in named.items()}
+    keys["clipped, exact"] = line_key(styles["clipped"]["color"])
+    keys["what clipping loses, exact"] = line_key(GREY, linewidth=0.9, linestyle=":")
+    figure.legend(keys.values(), keys, loc="outside lower center", ncols=3)
+    figure.suptitle("What unit splitting comes to on a skewed sum: clipping, by another name", fontsize=11)
+    return figure
+
+
+def _claims(part: pd.DataFrame) -> Any:
+    """A dot for each printed number that is not simply right, where it is over what is true."""
+    fine = part["verdict"].isin(["right", "tight"])
+    rows = part[~fine & (part["factor"] > 0)].iloc[::-1].reset_index(drop=True)
+    figure, grid = new_figure(1, 1, 8.4, 0.2 * len(rows) + 1.7)
+    axes = grid[0, 0]
+    colours = [WRONG if verdict in ("wrong", "FALSE") else LOOSE for verdict in rows["verdict"]]
+    axes.axvline(1, color=DARK, linewidth=0.8)
+    axes.hlines(rows.index, np.minimum(rows["factor"], 1), np.maximum(rows["factor"], 1), color=colours, linewidth=1.2)
+    axes.scatter(rows["factor"], rows.index, color=colours, s=16, zorder=3)
+    axes.set_yticks(rows.index, rows["where"] + ": " + rows["claim"], fontsize=7)
+    axes.set(xscale="log", ylim=(-1, len(rows)), xlabel="printed / computed")
+    axes.grid(axis="y", visible=False)
+    axes.set_title(f"Finley et al. 2024: {fine.sum()} of {len(part)} are right; these are loose or wrong", x=0.2)
+    keys = {"a bound, loose": LOOSE, "wrong, or false in words": WRONG}
+    handles = [line_key(colour, marker="o", linestyle="none") for colour in keys.values()]
+    figure.legend(handles, keys, loc="outside lower center", ncols=2)
+    return figure

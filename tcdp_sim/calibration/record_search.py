@@ -1,0 +1,197 @@
+"""The scale and the shape of a release that meet anchors (influence, value), values certified from above."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from math import exp, log
+
+import numpy as np
+from scipy.optimize import root
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.calibration.accounting import Accounting, largest_loss
+from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
+from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily, Shapes
+from tcdp_sim.releases import Release
+
+_FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
+_LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
+_LEAST_VALUE = 1e-300
+_NEWTON, _MET, _STEP = {"xtol": 1e-11, "maxfev": 40}, 1e-8, 1e-4
+_DIGITS = 36.0  # log of the ratios of floats that still add up
+
+
+class NoShapeError(ValueError):
+    """No shape meets both anchors."""
+
+
+@dataclass(frozen=True)
+class Search(ABC):
+    """For the releases of one family, by their parameters without scale and shape, in one currency."""
+
+    name: str
+    accounting: Accounting
+    parameters: Parameters
+
+    @property
+    def family(self) -> RecordFamily:
+        """What releases of that name are made of."""
+        return RECORD_FAMILIES[self.name]
+
+    @abstractmethod
+    def scale(self, anchor: Anchor, shape: Parameters) -> float:
+        """The scale at which the anchor is met."""
+
+    @abstractmethod
+    def excess(self, release: Release, anchor: Anchor) -> float:
+        """An increasing function of the value at the anchor, zero where it is met."""
+
+    def build(self, scale: float, shape: Parameters) -> Release:
+        """The release of that scale; ValueError for one that is not a float to compute with."""
+        if not 1e-300 < scale < 1e300:
+            raise ValueError(f"scale = {scale:g} would meet the anchors, but is not a float to compute with")
+        return self.family.build(scale=scale, **self.parameters, **shape)
+
+    def release(self, anchors: tuple[Anchor, ...], shape: Parameters) -> Release:
+        """The release that meets one anchor with that shape, {} for none, or two with a shape of its own; certified.
+
+        Its scale is larger than it needs to be by as little as it takes. NoShapeError as `shape`.
+        """
+        if len(anchors) == 2:
+            shape = {self.family.shape: self.shape(*anchors)}
+        scale = self.scale(anchors[0], shape)
+        for attempt in range(_ATTEMPTS):
+            release = self.build(scale * (1 + (_FIRST_WIDENING * 4**attempt if attempt else 0.0)), shape)
+            if all(self.accounting.value(release, t) <= value for t, value in anchors):
+                return release
+        raise ValueError(f"nothing is certified at anchors = {anchors} (accounting = {self.accounting.name})")
+
+    def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
+        """The largest shape with which both anchors are met, searched from `start`; NoShapeError if none does."""
+        shapes = self._shapes(first, second)
+
+        @cache
+        def release(u: float) -> Release:
+            parameters = {self.family.shape: shapes.at(u)}
+            return self.build(self.scale(first, parameters), parameters)
+
+        @cache
+        def excess(u: float) -> float:
+            return self.excess(release(u), second)
+
+        @cache
+        def level(u: float) -> float:
+            return log(max(self.accounting.value(release(u), second[0]), _LEAST_VALUE))
+
+        starts = (shapes.start,) if start is None else (start, shapes.start)
+        begin = first_computable(excess, [shapes.place(each) for each in starts])
+        place = largest_root(excess, begin, *shapes.range())
+        if place is None:
+            least, most = (exp(end) for end in extremes(level, begin, *shapes.range()))
+            raise NoShapeError(
+                f"anchors = {(first, second)} are not feasible for {self.name} (accounting = {self.accounting.name}); "
+                f"valid with the first one: {least:.6g} <= value at {second[0]:g} <= {most:.6g}"
+            )
+        return shapes.at(place)
+
+    def _shapes(self, first: Anchor, second: Anchor) -> Shapes:
+        return self.family.shapes(self.parameters, second[0], self.accounting.least_loss(first[1]))
+
+
+class ByShift(Search):
+    """Gaussian noise that a record shifts: the value is known from the shift in scales."""
+
+    def scale(self, anchor: Anchor, shape: Parameters) -> float:
+        t, value = anchor
+        return self.accounting.deviations(self.build(1.0, shape), t) / self.accounting.gaussian_shift(value)
+
+    def excess(self, release: Release, anchor: Anchor) -> float:
+        t, value = anchor
+        return log(self.accounting.deviations(release, t) / self.accounting.gaussian_shift(value))
+
+
+class ByLoss(Search):
+    """Additive noise in a currency that is a function of its largest loss."""
+
+    def scale(self, anchor: Anchor, shape: Parameters) -> float:
+        t, value = anchor
+        return t / self._distance(self.accounting.least_loss(value), shape)
+
+    def excess(self, release: Release, anchor: Anchor) -> float:
+        t, value = anchor
+        return log(largest_loss(release, t) / self.accounting.least_loss(value))
+
+    def _distance(self, loss: float, shape: Parameters) -> float:
+        """The influence in scales at which the largest loss is `loss`; ValueError if that is not a float."""
+        assert self.family.reach is not None
+        distance = self.family.reach(loss, {**self.parameters, **shape})
+        if not 1e-300 < distance < 1e300:
+            raise ValueError(f"a largest loss of {loss:g} is met at {distance:g} scales, too far to compute with")
+        return distance
+
+
+class ByValue(ByLoss):
+    """Additive noise in a currency that takes quadrature: its largest loss is searched, from the least one on."""
+
+    def scale(self, anchor: Anchor, shape: Parameters) -> float:
+        t, value = anchor
+        unit, least = self.build(1.0, shape), self.accounting.least_loss(value)
+
+        def excess(log_more: float) -> float:
+            return self.excess(unit, (self._distance(least + exp(log_more), shape), value))
+
+        log_more = increasing_root(excess, log(least) - 1, log(least) - _DIGITS, log(least) + _DIGITS)
+        if log_more is None:
+            raise ValueError(f"value = {value:g} is out of reach for {unit}: quadrature does not see it")
+        return t / self._distance(least + exp(log_more), shape)
+
+    def excess(self, release: Release, anchor: Anchor) -> float:
+        t, value = anchor
+        return log(max(self.accounting.ratio(release, t, value), _LEAST_RATIO))
+
+    def shape(self, first: Anchor, second: Anchor, start: float | None = None) -> float:
+        """From the shape that would do if the value were a function of the largest loss."""
+        closed = Accounting("printed" if self.accounting.name == "zcdp" else "pure", self.accounting.delta)
+        try:
+            start = ByLoss(self.name, closed, self.parameters).shape(first, second)
+        except NoShapeError:
+            start = self._shapes(first, second).start
+        try:
+            shape = self._both_at_once(first, second, start)
+        except ValueError:  # out of reach
+            shape = None
+        return super().shape(first, second, start) if shape is None else shape
+
+    def _both_at_once(self, first: Anchor, second: Anchor, start: float) -> float | None:
+        """The largest shape, by Newton's method in shape and largest loss: several times as fast; None if it fails."""
+        (t, value), ratio = first, second[0] / first[0]
+        shapes, least = self._shapes(first, second), self.accounting.least_loss(value)
+
+        def excesses(x: Floats) -> list[float]:
+            shape = {self.family.shape: shapes.at(x[0])}
+            distance, unit = self._distance(least + exp(x[1]), shape), self.build(1.0, shape)
+            return [self.excess(unit, anchor) for anchor in ((distance, value), (distance * ratio, second[1]))]
+
+        shape = {self.family.shape: start}
+        loss = largest_loss(self.build(self.scale(first, shape), shape), t)
+        begin = [shapes.place(start), log(max(loss - least, least * exp(-_DIGITS)))]
+        found = root(excesses, begin, options=_NEWTON)
+        low, high = shapes.range()
+        if max(map(abs, excesses(found.x))) > _MET or not low < found.x[0] < high:
+            return None
+        slopes = [np.subtract(excesses(found.x + step), excesses(found.x)) / _STEP for step in _STEP * np.eye(2)]
+        rises = np.linalg.det(slopes) * slopes[1][0] < 0  # the second excess along the line on which the first is zero
+        return shapes.at(float(found.x[0])) if rises else None
+
+
+def search(family: str, accounting: str, delta: float, parameters: Parameters) -> Search:
+    """How to calibrate a family in a currency; ValueError if that does not go together, and for an unknown currency."""
+    kind, currency = RECORD_FAMILIES[family], Accounting(accounting, delta)
+    if kind.reach is not None:
+        return (ByLoss if currency.by_largest_loss else ByValue)(family, currency, parameters)
+    if accounting == "pure":
+        raise ValueError(
+            f"accounting = 'pure' is not valid for {family}: the loss of Gaussian noise has no bound; "
+            "valid: printed, zcdp, approx_dp"
+        )
+    return ByShift(family, currency, parameters)

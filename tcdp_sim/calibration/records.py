@@ -1,0 +1,92 @@
+"""Releases that promise records of chosen influence what they should: calibration at equal privacy."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily
+from tcdp_sim.errors import choice, scalar
+from tcdp_sim.releases import Release
+
+
+def calibrate_records(
+    family: str, anchors: Iterable[Anchor], accounting: str = "approx_dp", delta: float = 1e-6, **fixed: Any
+) -> Release:
+    """The release of `family` that gives away v of a record of influence t, at one anchor (t, v) or at two.
+
+    Influence is in the units of the answer, values are in nats, both > 0; the second anchor has more of both.
+    accounting: "printed", the zCDP policy as printed; "zcdp", the exact one; "approx_dp", the exact epsilon at `delta`,
+    the only one that means the same for all releases; "pure", the largest privacy loss, of additive noise alone. Every
+    value is certified: never above its anchor, and where rounding allows within 1e-6 of it (relative).
+
+    | family | one anchor and | two anchors, for scale and |
+    |---|---|---|
+    | gaussian, laplace | nothing | |
+    | generalized_gaussian | power | power |
+    | exponential_polylogarithmic | power, rate; offset, or e^(power - 1) | rate, given power |
+    | square_root, fourth_root, root given degree | offset, or 0 | offset |
+    | log | offset | offset |
+    | clipped | clip | |
+    | unit_splitting | threshold; rule, pieces, exponent | |
+
+    Roots and log also take estimator and nonnegative. None counts as not given.
+    Of two shapes that meet both anchors it is the larger one: epsilon at `delta` may fall and then rise with the shape.
+    Anchors that are read from confidential data tell of that data: such a release illustrates, and is not private.
+    Raises ValueError for another family, parameter or number of anchors, and for two anchors that no shape meets, with
+    the interval of second values that it can meet. Source: Finley et al. 2024; exact accounting derived here.
+    """
+    kind = RECORD_FAMILIES[choice("family", family, tuple(RECORD_FAMILIES))]
+    checked = _anchors(anchors)
+    given = {name: value for name, value in fixed.items() if value is not None}
+    shape = _given_shape(family, kind, given, len(checked))
+    parameters = _parameters(family, kind, given)
+    from tcdp_sim.calibration import record_search  # exact values, which workers do without
+
+    search = record_search.search(family, accounting, delta, parameters)
+    search.build(
+        1.0, shape or ({kind.shape: kind.example} if kind.shape else {})
+    )  # says what is wrong with a parameter
+    return search.release(checked, shape)
+
+
+def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
+    """One pair of floats or two, ascending in both; ValueError for others."""
+    try:
+        pairs = [(t, value) for t, value in anchors]
+    except (TypeError, ValueError):
+        pairs = []
+    if len(pairs) not in (1, 2):
+        raise ValueError(
+            f"anchors = {anchors!r} is not valid; valid: one pair (influence, value) or two, ((t1, v1), (t2, v2))"
+        )
+    checked = tuple((scalar("influence of an anchor", t, 0), scalar("value of an anchor", v, 0)) for t, v in pairs)
+    for name, low, high in zip(("influences", "values"), checked[0], checked[-1]):
+        if len(checked) == 2 and low >= high:
+            raise ValueError(f"{name} = {low:g}, {high:g} of the anchors are not valid; valid: ascending")
+    return checked
+
+
+def _given_shape(family: str, kind: RecordFamily, given: dict[str, Any], anchors: int) -> dict[str, Any]:
+    """The shape that is given or a default with one anchor, taken out of what is given; {} if there is none to give."""
+    if not kind.shape:
+        if anchors == 2:
+            raise ValueError(f"2 anchors are not valid for {family}, which has nothing but a scale; valid: 1 anchor")
+        return {}
+    both = f"valid: 1 anchor and {kind.shape}, or 2 anchors without"
+    shape = given.pop(kind.shape, kind.with_one_anchor if anchors == 1 else None)
+    if (shape is None) == (anchors == 1):
+        have = "without" if shape is None else "with"
+        raise ValueError(f"{anchors} anchor{'s' * (anchors - 1)} {have} {kind.shape} for {family} is not valid; {both}")
+    return {} if shape is None else {kind.shape: shape}
+
+
+def _parameters(family: str, kind: RecordFamily, given: Parameters) -> Parameters:
+    """All other parameters of the family, with defaults; ValueError for unknown and missing ones."""
+    names = (*kind.required, *kind.optional)
+    for name in given:
+        if name not in names:
+            valid = ", ".join((*names, *([kind.shape] if kind.shape else []))) or "none"
+            raise ValueError(f"{name} is not a parameter of {family}; valid: {valid}")
+    for name in kind.required:
+        if name not in given:
+            raise ValueError(f"{name} is missing for {family}; valid: {name}=...")
+    return {**kind.optional, **given}

@@ -1,0 +1,44 @@
+"""The fourth moment of the error of a transformed release: how many trials a mean of squared errors takes."""
+
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+from scipy.special import ndtr
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.releases.estimators import REACH, Estimator, Exponential, normal_mean
+
+WIDE = 1.0  # scale of a logarithm from which on its moments do not cancel, and its tails are too far for quadrature
+
+
+def fourth_moment(law: Estimator, v: float, q: float, nonnegative: bool) -> float:
+    """E (release - q)^4; inf where it is no float. q: the answer, v: what it is before noise."""
+    kinks = np.concatenate([each.ravel() for each in law.at_most(np.array(0.0))]) if nonnegative else np.empty(0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(law, Exponential) and law.scale >= WIDE:
+            lowest = (kinks[-1] - v) / law.scale if nonnegative else -np.inf
+            total = _of_exponential(law, float(lowest), q)
+        else:
+            total = _by_quadrature(law, v, q, nonnegative, kinks)
+    return float(total) if np.isfinite(total) else np.inf
+
+
+def _by_quadrature(law: Estimator, v: float, q: float, nonnegative: bool, kinks: Floats) -> float:
+    def fourth(noisy: Floats) -> Floats:
+        released = law.value(noisy)
+        return ((np.maximum(released, 0.0) if nonnegative else released) - q) ** 4
+
+    ends = v - REACH * law.scale, v + REACH * law.scale
+    edges = np.unique(np.concatenate([ends, np.clip(kinks, *ends)]))
+    return sum(normal_mean(fourth, v, law.scale, low, high) for low, high in pairwise(edges))
+
+
+def _of_exponential(law: Exponential, lowest: float, q: float) -> float:
+    """By the moments of a lognormal variable beyond its deviate `lowest`, below which the release is 0."""
+    s2 = np.float64(law.scale) ** 2
+    moments = (
+        (-1) ** j * comb(4, j) * np.exp(j * j * s2 / 2 - j * law.shrink * s2) * ndtr(j * law.scale - lowest)
+        for j in range(5)
+    )
+    return float((q + law.offset) ** 4 * sum(moments) + (q**4 * ndtr(lowest) if lowest > -np.inf else 0.0))
