@@ -104,7 +104,9 @@ class LatticeNoise(Noise):
         return False
 
     def scaled(self, factor: float) -> Self:
-        raise ValueError(f"factor = {factor:g} is not valid: a lattice does not scale; valid: another optimum")
+        if factor == 1:
+            return self
+        raise ValueError(f"factor = {factor:g} is not valid: a lattice does not scale; valid: 1")
 
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.offset, self.log_mass, self.fall

@@ -15,7 +15,7 @@ from tcdp_sim.releases import AdditiveRelease
 
 _ORDERS = 24
 _INSIDE = 0.55  # of 1 / rho: the variance of the normal that the search starts from, safely inside of its guarantee
-_NEGLIGIBLE = 32.0  # in nats: what is so much less likely than the first point that matters is left to the tail
+_NEGLIGIBLE = 14.0  # in nats: what a normal has so much less often than the errors that cost is left to the tail
 _TRIALS = 6  # at a rho a little smaller, until the guarantee is certain
 _MARGIN = 1e-9
 
