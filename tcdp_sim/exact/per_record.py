@@ -108,10 +108,11 @@ def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:
 
 
 def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
-    """`worst_shift` in units of the noise's scale, if it has one: the same divergences, and no overflow far out."""
+    """`worst_shift` in units of the noise's scale, if it says how it scales: the same value, no overflow far out."""
     noise, shift = release.worst_shift(influence)
     scale = float(getattr(noise, "scale", 1.0))
-    return (noise.scaled(1 / scale), shift / scale) if shift / scale < inf else (noise, shift)
+    scales = noise.parameters() == ("scale",) or type(noise).scaled is not Noise.scaled
+    return (noise.scaled(1 / scale), shift / scale) if scales and shift / scale < inf else (noise, shift)
 
 
 def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:
