@@ -76,6 +76,12 @@ class LatticeNoise(Noise):
     def var(self) -> Reals:
         return float(2 * (self._mass * self._points**2).sum() + 2 * self._tail_moment())
 
+    def mean_abs(self) -> float:
+        """E |Z|, in counts."""
+        ratio, x = np.exp(-self.fall), self._points[-1]
+        beyond = self._mass[-1] * (x * ratio / (1 - ratio) + ratio / (1 - ratio) ** 2)
+        return float(2 * (self._mass * self._points).sum() + 2 * beyond)
+
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
         depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it

@@ -1,7 +1,7 @@
 """The best noise on one lattice under (rho, omega)-tCDP of a shift by one, and a lower bound for all noises on it."""
 
-from math import exp, inf
-from typing import NamedTuple, Protocol
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
-from tcdp_sim.optimal.newton import Solution, solve
+from tcdp_sim.optimal.newton import solve
+from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.releases import AdditiveRelease
 
 _ORDERS = 24
@@ -18,13 +19,6 @@ _INSIDE = 0.55  # of 1 / rho: the variance of the normal that the search starts 
 _NEGLIGIBLE = 14.0  # in nats: what a normal has so much less often than the errors that cost is left to the tail
 _TRIALS = 6  # at a rho a little smaller, until the guarantee is certain
 _MARGIN = 1e-9
-
-
-class Objective(Protocol):
-    """What is made small: the mean of a cost that does not fall with the size of the error."""
-
-    def cost(self, size: Floats) -> Floats:
-        """Of errors of that absolute size, in counts."""
 
 
 class Best(NamedTuple):
