@@ -34,7 +34,7 @@ class Curve(NamedTuple):
     slope: Floats
 
 
-class _Nodes(NamedTuple):
+class Nodes(NamedTuple):
     """Outputs below shift / 2: their probabilities, privacy losses, and how far these are below the largest."""
 
     mass: Floats
@@ -77,27 +77,22 @@ class FoldedLoss:
 
     def divergence_at_one(self) -> Bounds:
         """D_1, the Kullback-Leibler divergence."""
-        fine, coarse = (float(_kl_integrand(nodes.loss) @ nodes.mass) for nodes in (self._fine, self._coarse))
-        rest = float(_kl_integrand(self._left_out.loss) @ self._left_out.mass)
+        fine, coarse = (float(kl_integrand(nodes.loss) @ nodes.mass) for nodes in (self._fine, self._coarse))
+        rest = float(kl_integrand(self._left_out.loss) @ self._left_out.mass)
         error = abs(fine - coarse) + (_ROUNDING + 2 * _LOSS_ROUNDING) * fine
         return Bounds(max(fine - error, 0.0), fine, fine + error + rest)
 
     def curve(self, s: Floats) -> Curve:
         """s D_(1+s) at every s > 0, shape (m,)."""
-        fine, slope = _scaled_moments(self._fine, s)
-        coarse, _ = _scaled_moments(self._coarse, s)
+        fine, slope = scaled_moments(self._fine, s)
+        coarse, _ = scaled_moments(self._coarse, s)
         error = np.abs(fine - coarse) + (_ROUNDING + _LOSS_ROUNDING * (2 + s * self.largest)) * fine
-        rest, _ = _scaled_moments(self._left_out, s)
+        rest, _ = scaled_moments(self._left_out, s)
         lower, middle, upper = (
-            self._log(mean, s) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
+            log_moment(mean, s, self.largest) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
         )
         with np.errstate(invalid="ignore"):  # no slope where the moment underflows
             return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
-
-    def _log(self, scaled: Floats, s: Floats) -> Floats:
-        """log(1 + e^(s P) scaled), P the largest loss."""
-        with np.errstate(divide="ignore"):
-            return np.logaddexp(0.0, s * self.largest + np.log(scaled))
 
     def _reach(self, largest_s: float) -> tuple[float, float]:
         """The ends of log |y| between which some order's integrand is not negligible."""
@@ -116,7 +111,7 @@ class FoldedLoss:
     def _losses(self, size: Floats, half: str) -> Floats:
         return np.asarray(self.noise.privacy_loss(-size if half == "outer" else size, self.shift))
 
-    def _nodes(self, count: int) -> _Nodes:
+    def _nodes(self, count: int) -> Nodes:
         middle = min(float(np.log(self.shift / 2)), 700.0)
         parts = []
         for half, end in (("outer", self._high), ("inner", middle)):
@@ -126,18 +121,18 @@ class FoldedLoss:
             parts.append((weight * size * self.noise.pdf(size), self._losses(size, half)))
         mass, loss = (np.concatenate(each) for each in zip(*parts))
         keep = mass > 0
-        return _Nodes(mass[keep], loss[keep], np.maximum(self.largest - loss[keep], 0.0))
+        return Nodes(mass[keep], loss[keep], np.maximum(self.largest - loss[keep], 0.0))
 
     @cached_property
-    def _fine(self) -> _Nodes:
+    def _fine(self) -> Nodes:
         return self._nodes(_FINE)
 
     @cached_property
-    def _coarse(self) -> _Nodes:
+    def _coarse(self) -> Nodes:
         return self._nodes(_COARSE)
 
     @cached_property
-    def _left_out(self) -> _Nodes:
+    def _left_out(self) -> Nodes:
         """At most how probable the outputs are that no node stands for, near 0 and far out, and their losses."""
         near, far = np.exp(self._low), np.exp(self._high)
         loss = np.array([self.largest, float(self._losses(np.array([far]), "outer")[0])])
@@ -145,14 +140,21 @@ class FoldedLoss:
             _LOGS[-1] - self._high + 1
         )  # y f(y) e^(sL) L^2 falls with y there
         mass = np.array([2 * near * float(self.noise.pdf(0.0)), further])
-        return _Nodes(mass, loss, self.largest - loss)
+        return Nodes(mass, loss, self.largest - loss)
 
 
-def _kl_integrand(loss: Floats) -> Floats:
+def kl_integrand(loss: Floats) -> Floats:
+    """Its mean over the outputs below shift / 2 is D_1."""
     return -loss * np.expm1(-loss)
 
 
-def _scaled_moments(nodes: _Nodes, s: Floats) -> tuple[Floats, Floats]:
+def log_moment(scaled: Floats, s: Floats, largest: float) -> Floats:
+    """log(1 + e^(s P) scaled), P the largest loss."""
+    with np.errstate(divide="ignore"):
+        return np.logaddexp(0.0, s * largest + np.log(scaled))
+
+
+def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
     """e^(-s P) times E[e^(sL)] - 1 and E[L e^(sL)], P the largest loss."""
     step = s[:, None]
     lift = np.exp(-step * nodes.below)

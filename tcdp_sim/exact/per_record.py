@@ -20,9 +20,11 @@ from tcdp_sim.exact.best_order import best_ratio
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
+from tcdp_sim.exact.lattice import LatticeLoss
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.releases import Release, TransformedRelease
 
@@ -85,6 +87,9 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
         return Bounds(*(part * 0.5 for part in renyi_divergence(noise, shift, 2.0)))
     if omega > noise.max_order(shift):
         return Bounds(inf, inf, inf)
+    if isinstance(noise, LatticeNoise):
+        loss = LatticeLoss(noise, int(shift))
+        return best_ratio(loss.curve, loss.divergence_at_one(), loss.largest, omega)
     if falls_away(noise, shift):
         return _policy_of_bounded_loss(noise, shift, omega)
     if omega == inf:

@@ -14,11 +14,13 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.folded_loss import falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
+from tcdp_sim.exact.lattice import lattice_profile
 from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
@@ -52,6 +54,8 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
     if (closed := noise.closed_hockey_stick(shift, epsilons)) is not None:
         return closed
+    if isinstance(noise, LatticeNoise):
+        return lattice_profile(noise, shift, epsilons)
     if not noise.bounded_slope and falls_away(noise, shift):
         folded = FoldedProfile(noise, shift)
         columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))

@@ -1,0 +1,62 @@
+"""Divergences of noise on a lattice from itself moved by a whole number: sums, with the tails in closed form."""
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.exact.folded_loss import Curve, Nodes, kl_integrand, log_moment, scaled_moments
+from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.numerics import ArrayBounds, Bounds
+
+_ROUNDING = 1e-13  # relative, of sums of non-negative terms
+_LOG_ROUNDING = 1e-15  # relative, of the logs that losses are differences of
+
+
+class LatticeLoss:
+    """The privacy loss of the noise moved by a whole shift > 0, at the points below shift / 2: half of them will do.
+
+    For s = order - 1, E[e^(sL)] - 1 is the sum over these points of p (e^(sL) - 1)(1 - e^(-(1 + s) L)).
+    """
+
+    def __init__(self, noise: LatticeNoise, shift: int) -> None:
+        points = np.arange(-len(noise.log_mass) - 1.0, shift / 2 + 1) + noise.offset
+        points = points[points < shift / 2]
+        loss, log_mass = np.asarray(noise.privacy_loss(points, shift)), np.asarray(noise.logpdf(points))
+        log_mass[0] -= np.log(-np.expm1(-noise.fall))  # stands for all points further out, whose loss is the same
+        self.largest = float(np.abs(loss).max())
+        self.nodes = Nodes(np.exp(log_mass), loss, self.largest - loss)
+        of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
+        self._rounding = _ROUNDING + 2 * of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
+
+    def divergence_at_one(self) -> Bounds:
+        """D_1, the Kullback-Leibler divergence."""
+        value = float(kl_integrand(self.nodes.loss) @ self.nodes.mass)
+        return Bounds(value * (1 - self._rounding), value, value * (1 + self._rounding))
+
+    def curve(self, s: Floats) -> Curve:
+        """s D_(1+s) at every s > 0, shape (m,)."""
+        scaled, slope = scaled_moments(self.nodes, s)
+        rounding = self._rounding * (1 + s * self.largest)
+        lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
+        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
+
+
+def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBounds:
+    """D_order in nats for shift > 0 and orders >= 1, shape (n,); infinite unless the shift is whole."""
+    if shift != round(shift):
+        return Bounds(*(np.full(orders.shape, np.inf) for _ in range(3)))
+    loss = LatticeLoss(noise, int(shift))
+    inside = (orders > 1) & np.isfinite(orders)
+    s = np.where(inside, orders - 1, 1.0)
+    at_one, curve = loss.divergence_at_one(), loss.curve(s)
+    pairs = zip((curve.lower, curve.estimate, curve.upper), at_one)
+    return Bounds(*(np.where(orders == 1, one, np.where(inside, part / s, loss.largest)) for part, one in pairs))
+
+
+def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> ArrayBounds:
+    """delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,); 1 unless the shift is whole."""
+    if shift != round(shift):
+        return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
+    nodes = LatticeLoss(noise, int(shift)).nodes
+    delta = np.maximum(-np.expm1(epsilons[:, None] - nodes.loss), 0.0) @ nodes.mass
+    error = _ROUNDING * (delta + ((nodes.loss > epsilons[:, None]) * (1 + nodes.loss)) @ nodes.mass * 1e-2)
+    return Bounds(np.maximum(delta - error, 0.0), delta, delta + error)

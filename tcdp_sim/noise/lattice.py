@@ -1,0 +1,186 @@
+"""Noise on the integers or the half-integers: a table of probabilities, and a geometric tail beyond it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.errors import choice, scalar
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.privacy.definitions import Guarantee
+
+OFFSETS = (0.0, 0.5)
+_CLOSE = 1e-9  # of a point of the lattice
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeNoise(Noise):
+    """P[Z = x] for x = offset + i and its mirror image: e^log_mass[i] up to the end of the table, i = 0, 1, ...
+
+    Beyond it the log falls by `fall` a point, fall > 0. offset: 0 (integers) or 1/2 (half-integers), in counts;
+    log_mass: finite, at least two, normalised here. For data that change by whole numbers: at any other shift each loss
+    is infinite. `pdf` and `logpdf` are of the probability of a point. ValueError outside of the ranges.
+    """
+
+    offset: float
+    log_mass: tuple[float, ...]
+    fall: float
+    family = "lattice"
+    guarantees = "none by a name alone: `optimal.optimal_noise` makes its table"
+    log_concave_if = "never: it is discrete"
+    shape = ()
+
+    def __post_init__(self) -> None:
+        choice("offset", self.offset, OFFSETS)
+        table = np.asarray(self.log_mass, dtype=np.float64)
+        if table.ndim != 1 or len(table) < 2 or not np.isfinite(table).all():
+            raise ValueError("log_mass is not valid; valid: at least two finite numbers")
+        fall = scalar("fall", self.fall, 0)
+        ends = table + np.log(np.where(np.arange(len(table)) + self.offset > 0, 2.0, 1.0))
+        ends[-1] -= np.log(-np.expm1(-fall))
+        table = table - np.logaddexp.reduce(ends)
+        self._freeze(offset=float(self.offset), log_mass=tuple(table.tolist()), fall=fall)
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        steps = np.abs(np.asarray(x, dtype=np.float64)) - self.offset
+        i = np.round(steps)
+        inside = np.clip(i, 0, self._last).astype(np.int64)
+        log_mass = self._table[inside] - self.fall * np.maximum(i - self._last, 0.0)
+        return np.where(np.abs(steps - i) <= _CLOSE, log_mass, -np.inf)[()]
+
+    def sf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(x >= 0, np.exp(self._log_beyond(x)), -np.expm1(self._log_at_least(-x)))[()]
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            return np.where(x >= 0, self._log_beyond(x), np.log1p(-np.exp(self._log_at_least(-x))))[()]
+
+    def isf(self, p: ArrayLike) -> Reals:
+        """The least x of the lattice with P[Z > x] <= p."""
+        p = np.asarray(p, dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            upper = self._outward(np.log(np.minimum(p, 0.5)))
+            lower = -self._inward(np.log1p(-np.maximum(p, 0.5)))
+        x = np.where(p < 0.5, upper, lower)
+        return np.where((p >= 0) & (p <= 1), np.where(p == 0, np.inf, np.where(p == 1, -np.inf, x)), np.nan)[()]
+
+    def isf_log(self, log_p: ArrayLike) -> Reals:
+        log_p = np.asarray(log_p, dtype=np.float64)
+        return np.where(log_p < -1, self._outward(np.minimum(log_p, -1.0)), self.isf(np.exp(log_p)))[()]
+
+    def var(self) -> Reals:
+        return float(2 * (self._mass * self._points**2).sum() + 2 * self._tail_moment())
+
+    def mean_abs(self) -> float:
+        """E |Z|, in counts."""
+        ratio, x = np.exp(-self.fall), self._points[-1]
+        beyond = self._mass[-1] * (x * ratio / (1 - ratio) + ratio / (1 - ratio) ** 2)
+        return float(2 * (self._mass * self._points).sum() + 2 * beyond)
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        shape = np.empty(() if size is None else size).shape
+        depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it
+        sign = rng.random(shape) - 0.5
+        i = np.searchsorted(-self._log_two_sided, depth, side="right") - 1
+        further = np.maximum(depth + self._log_two_sided[-1], 0.0) // self.fall
+        return np.copysign(self.offset + i + np.where(i == self._last, further, 0.0), sign)[()]
+
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        with np.errstate(invalid="ignore"):
+            return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
+
+    def largest_loss(self, shift: float) -> float:
+        """Of a whole shift; inf of any other."""
+        if shift != round(shift):
+            return np.inf
+        y = np.arange(-self._last - shift - 1, self._last + 2 * shift + 2) + self.offset
+        return float(np.abs(self.privacy_loss(y, shift)).max())
+
+    def max_order(self, shift: float) -> float:
+        return np.inf if shift == round(shift) else 1.0
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Not by its name alone."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        if factor == 1:
+            return self
+        raise ValueError(f"factor = {factor:g} is not valid: a lattice does not scale; valid: 1")
+
+    def _identity(self) -> tuple[Any, ...]:
+        return type(self), self.offset, self.log_mass, self.fall
+
+    # Tables. The log of a tail is summed from outside inwards, so that it keeps its digits.
+
+    @cached_property
+    def _table(self) -> Floats:
+        return np.array(self.log_mass)
+
+    @property
+    def _last(self) -> int:
+        return len(self.log_mass) - 1
+
+    @cached_property
+    def _points(self) -> Floats:
+        return np.arange(float(len(self.log_mass))) + np.float64(self.offset)
+
+    @cached_property
+    def _mass(self) -> Floats:
+        return np.exp(self._table)
+
+    @cached_property
+    def _log_at_least_table(self) -> Floats:
+        """log P[Z >= x_i]."""
+        terms = self._table.copy()
+        terms[-1] -= np.log(-np.expm1(-self.fall))
+        return np.asarray(np.logaddexp.accumulate(terms[::-1])[::-1], dtype=np.float64)
+
+    @cached_property
+    def _log_upper(self) -> Floats:
+        """log P[Z > x_i]."""
+        return np.append(self._log_at_least_table[1:], self._log_at_least_table[-1] - self.fall)
+
+    @cached_property
+    def _log_two_sided(self) -> Floats:
+        """log P[|Z| >= x_i]; 0 at the first."""
+        table = self._log_at_least_table + np.log(2)
+        table[0] = 0.0
+        return table
+
+    def _at(self, table: Floats, i: Floats) -> Floats:
+        inside = np.clip(i, 0, self._last).astype(np.int64)
+        return np.asarray(table[inside] - self.fall * np.maximum(i - self._last, 0.0))
+
+    def _log_beyond(self, x: Floats) -> Floats:
+        """log P[Z > x] for x >= 0."""
+        return self._at(self._log_at_least_table, np.floor(np.maximum(x, 0.0) - self.offset + _CLOSE) + 1)
+
+    def _log_at_least(self, x: Floats) -> Floats:
+        """log P[Z >= x] for x > 0."""
+        return self._at(self._log_at_least_table, np.ceil(np.maximum(x, 0.0) - self.offset - _CLOSE))
+
+    def _outward(self, log_p: Floats) -> Floats:
+        """The least x_i >= 0 with log P[Z > x_i] <= log_p."""
+        i = np.searchsorted(-self._log_upper, -log_p)
+        beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - _CLOSE)
+        return self.offset + np.where(i > self._last, self._last + np.where(np.isfinite(beyond), beyond, 0.0), i)
+
+    def _inward(self, log_q: Floats) -> Floats:
+        """The largest x_i >= 0 with P[Z >= x_i] >= q: minus the least x with P[Z > x] <= 1 - q."""
+        i = np.searchsorted(-self._log_at_least_table, -log_q, side="right") - 1
+        beyond = np.floor(np.maximum(self._log_at_least_table[-1] - log_q, 0.0) / self.fall + _CLOSE)
+        return self.offset + np.where(i >= self._last, self._last + np.where(np.isfinite(beyond), beyond, 0.0), i)
+
+    def _tail_moment(self) -> float:
+        """Sum of p x^2 over the points beyond the table, of one sign."""
+        ratio, x = np.exp(-self.fall), self._points[-1]
+        first, second = ratio / (1 - ratio), ratio / (1 - ratio) ** 2
+        third = ratio * (1 + ratio) / (1 - ratio) ** 3
+        return float(self._mass[-1] * (x * x * first + 2 * x * second + third))

@@ -1,0 +1,6 @@
+"""The best additive noise that there can be, for data that change by whole numbers, and how good it is at most."""
+
+from tcdp_sim.optimal.best_noise import optimal_noise
+from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Tail
+
+__all__ = ["LargestErrorQuantile", "MeanAbsoluteError", "MeanSquaredError", "Tail", "optimal_noise"]

@@ -1,0 +1,131 @@
+"""The best noise of all under a guarantee, and a lower bound on what any noise costs.
+
+Counts of neighbours differ by exactly one, in each of `coordinates` counts. So noise decomposes into its lattices,
+x + integers, which are coupled by the guarantee alone: the average over them of e^((a-1) D_a), or of delta(epsilon), is
+bounded. Three steps make the best noise on the integers or the half-integers the best of all, continuous ones included.
+
+1. Mirror images average: a noise and its mirror image keep the same promise and cost the same, and the mean of both
+   keeps it, since e^((a-1) D_a) is jointly convex. So noise is symmetric, and what is promised of several coordinates
+   that move up or down by one each is divided evenly: D_a <= a rho / coordinates for each.
+2. On one lattice, P[|Z| > t] depends on the number of its points in [-t, t] alone, shifted as it may be; floor(2t) + 1
+   is the most, reached by the integers or the half-integers. The mean of |i - c| over noise on integers i is linear in
+   c between 0 and 1, so its least value is concave in c, and least at c = 0. That of (i - c)^2 - c^2 is linear in c, so
+   the least value of (i - c)^2 is at most 1/16 below those at c = 0 and 1/2.
+3. The least cost on one lattice is convex in what the guarantee leaves to it. So nothing is gained by mixing lattices
+   that get unequal shares.
+"""
+
+from math import floor, inf
+from typing import NamedTuple
+
+from tcdp_sim.errors import whole
+from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
+from tcdp_sim.optimal.geometric import geometric, geometric_with_step
+from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Objective, Tail
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+
+_ROUNDING = 1e-11  # relative, of costs of a given noise
+_SQUARES_BETWEEN = 1 / 16
+
+
+class _Certified(NamedTuple):
+    """A noise that keeps the guarantee, and what it costs: no noise on its lattice costs less than `lower`."""
+
+    noise: LatticeNoise
+    lower: float
+    cost: float
+
+
+def optimal_noise(
+    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
+) -> tuple[LatticeNoise, Bounds]:
+    """The additive noise of least cost under a guarantee, and certified bounds on the least cost of any noise.
+
+    guarantee: PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate, tails alone), when each of `coordinates`
+    counts changes by exactly one (a histogram whose neighbours substitute a record: 2). objective: `Tail`,
+    `LargestErrorQuantile`, `MeanAbsoluteError`, `MeanSquaredError`. The noise costs the upper bound, in the objective's
+    unit. It hides whole numbers alone: where counts move by fractions it promises nothing.
+    Raises ValueError for other guarantees and objectives. Source: derived here; see this file's head.
+    """
+    coordinates = whole("coordinates", coordinates, 1, 10**6)
+    if isinstance(objective, LargestErrorQuantile):
+        return _least_quantile(guarantee, objective, coordinates)
+    if isinstance(objective, Tail):
+        best = _on_lattice(guarantee, objective, coordinates, _offset(objective.beyond))
+        return best.noise, _bounds(best.lower, best.cost)
+    if isinstance(objective, MeanAbsoluteError):
+        best = _on_lattice(guarantee, objective, coordinates, 0.0)
+        return best.noise, _bounds(best.lower, best.cost)
+    if isinstance(objective, MeanSquaredError):
+        both = [_on_lattice(guarantee, objective, coordinates, offset) for offset in OFFSETS]
+        best = min(both, key=lambda each: each.cost)
+        return best.noise, _bounds(min(each.lower for each in both) - _SQUARES_BETWEEN, best.cost)
+    raise ValueError(
+        f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, "
+        "MeanSquaredError"
+    )
+
+
+def _bounds(lower: float, cost: float) -> Bounds:
+    upper = cost * (1 + _ROUNDING)
+    return Bounds(min(max(lower, 0.0), cost), cost, upper)
+
+
+def _offset(beyond: float) -> float:
+    """Of the lattice with most points in [-beyond, beyond]."""
+    return 0.0 if floor(2 * beyond) % 2 == 0 else 0.5
+
+
+def _on_lattice(guarantee: Guarantee, objective: Objective, coordinates: int, offset: float) -> _Certified:
+    if isinstance(guarantee, PureDP):
+        noise = geometric(guarantee.epsilon / coordinates, offset)
+        cost = objective(noise)
+        return _Certified(noise, cost * (1 - _ROUNDING), cost)
+    if isinstance(guarantee, ApproxDP):
+        return _against_tails(guarantee, objective, coordinates, offset)
+    if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0):
+        omega = guarantee.omega if isinstance(guarantee, TCDP) else inf
+        inside = objective.beyond if isinstance(objective, Tail) else 0.0
+        best: Best = best_on_lattice(guarantee.rho / coordinates, omega, objective, offset, inside)
+        return _Certified(best.noise, best.lower_bound(), objective(best.noise))
+    raise ValueError(f"guarantee = {guarantee} is not valid; valid: PureDP, ZCDP with xi = 0, TCDP, ApproxDP")
+
+
+def _against_tails(guarantee: ApproxDP, objective: Objective, coordinates: int, offset: float) -> _Certified:
+    if coordinates != 1 or not isinstance(objective, Tail):
+        raise ValueError(
+            f"guarantee = {guarantee} is not valid with {objective!r} of {coordinates} coordinates; valid: Tail or "
+            "LargestErrorQuantile, of 1 coordinate"
+        )
+    last = floor(objective.beyond - offset)
+    if guarantee.delta == 0:
+        return _on_lattice(PureDP(guarantee.epsilon), objective, 1, offset)
+    noise = geometric_with_step(guarantee.epsilon, guarantee.delta, offset, last)
+    cost = objective(noise)
+    return _Certified(noise, cost * (1 - _ROUNDING), cost)
+
+
+def _least_quantile(
+    guarantee: Guarantee, objective: LargestErrorQuantile, coordinates: int
+) -> tuple[LatticeNoise, Bounds]:
+    """The least multiple of 1/2 beyond which some noise has no more than the tail allowed, by halving."""
+    chance = objective.tail
+
+    def at(halves: int) -> tuple[LatticeNoise, Bounds]:
+        return optimal_noise(guarantee, Tail(halves / 2), coordinates)
+
+    high = 1
+    while (best := at(high))[1].upper > chance:
+        high *= 2
+    low, sure, noise = (high // 2 if high > 1 else -1), (high // 2 if high > 1 else -1), best[0]
+    while high - low > 1:
+        middle = (low + high) // 2
+        candidate, tail = at(middle)
+        if tail.upper <= chance:
+            high, noise = middle, candidate
+        else:
+            low = middle
+            sure = middle if tail.lower > chance else sure
+    return noise, Bounds((sure + 1) / 2, high / 2, high / 2)

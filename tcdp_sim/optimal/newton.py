@@ -1,0 +1,88 @@
+"""A barrier method for the lattice problem: Newton steps in the relative changes of the probabilities."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.optimal.lattice_problem import LatticeProblem
+
+_GAP = 1e-4  # of the cost, relative, at which the barrier is given up
+_FASTER = 8.0  # the barrier's weight falls so much at a time
+_CENTRED = 0.05  # the squared Newton decrement at which a centre is good enough
+_LAST_CENTRED = 1e-20
+_STEPS = 400
+_HALVINGS = 40
+
+
+class Solution(NamedTuple):
+    """log p_0, log p_1, ..., with the points of both signs summing to one, and the multiplier of every order."""
+
+    log_p: Floats
+    multipliers: Floats
+    cost: float
+
+
+def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
+    """The least cost, from probabilities that are strictly inside of all constraints."""
+    log_p = _normalised(problem, log_p)
+    weight = 1.0 / float(problem.costs @ np.exp(log_p))
+    for _ in range(_STEPS):
+        change, decrement = _newton(problem, log_p, weight)
+        moved = _search(problem, log_p, weight, change)
+        log_p, stuck = (log_p, True) if moved is None else (moved, False)
+        cost = float(problem.costs @ np.exp(log_p))
+        last = len(problem.orders) / weight < _GAP * cost
+        if stuck or decrement < (_LAST_CENTRED if last else _CENTRED):
+            if last:
+                break
+            weight *= _FASTER
+    value, _, _ = problem.constraints(log_p)
+    return Solution(log_p, -1 / (value * weight), cost)
+
+
+def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
+    return log_p - np.log(problem.weights @ np.exp(log_p))
+
+
+def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
+    """The step in v, and its decrement squared."""
+    value, gradient, bend = problem.constraints(log_p)
+    multipliers = -1 / value
+    p = np.exp(log_p)
+    slope = weight * problem.costs * p + multipliers @ gradient
+    curve = multipliers @ bend
+    mass = problem.weights * p
+    size = len(p)
+    matrix = np.zeros((size + 1, size + 1))
+    i = np.arange(size - 1)
+    matrix[i, i] += curve
+    matrix[i + 1, i + 1] += curve
+    matrix[i, i + 1] -= curve
+    matrix[i + 1, i] -= curve
+    scaled = gradient * multipliers[:, None]
+    matrix[:size, :size] += scaled.T @ scaled
+    unit = np.append(1 / np.sqrt(np.diag(matrix)[:size]), 1.0)
+    matrix[:size, size] = matrix[size, :size] = mass
+    matrix = matrix * unit[:, None] * unit
+    v = np.linalg.solve(matrix, np.append(-slope * unit[:size], 0.0)) * unit
+    return v[:size], float(-(slope @ v[:size]))
+
+
+def _search(problem: LatticeProblem, log_p: Floats, weight: float, change: Floats) -> Floats | None:
+    """The first of ever shorter steps that lowers the barrier function; None if there is none."""
+    now = _barrier(problem, log_p, weight)
+    length = min(1.0, 1.0 / max(float(np.abs(change).max()), 1e-300))
+    for _ in range(_HALVINGS):
+        moved = _normalised(problem, log_p + length * change)
+        if _barrier(problem, moved, weight) < now:
+            return moved
+        length *= 0.5
+    return None
+
+
+def _barrier(problem: LatticeProblem, log_p: Floats, weight: float) -> float:
+    value, _, _ = problem.constraints(log_p)
+    if not (value < 0).all():
+        return np.inf
+    return weight * float(problem.costs @ np.exp(log_p)) - float(np.log(-value).sum())
