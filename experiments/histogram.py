@@ -10,10 +10,20 @@ import xarray as xr
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
-from tcdp_sim.bounds.lower import least_sample_size
+from tcdp_sim.bounds.lower import histogram_error, least_sample_size
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
-from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points, wide_log_axis
+from tcdp_sim.report.plots import (
+    GREY,
+    WRONG,
+    captioned,
+    limit_styles,
+    line_key,
+    new_figure,
+    plain_log_axis,
+    points,
+    wide_log_axis,
+)
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
@@ -24,7 +34,6 @@ LEVEL = 0.95
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
-LEAST = {"color": GREY, "linewidth": 0.9}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
 
 
@@ -77,8 +86,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
     Columns `linf_q95...` are the 95% quantile of the largest error in counts; `exceeds_bound...` and
     `exceeds_printed...` the probability that it exceeds the proved and the wrongly printed radius at beta;
-    `..._exact` the value by closed form or quadrature; `least_n` Corollary 27's sample size in records; `beta` the
-    failure probability of the bounds.
+    `..._exact` the value by closed form or quadrature; `least_error` what that quantile must reach for any mechanism
+    with the guarantee, in counts; `least_n` Corollary 27's sample size in records; `beta` the failure probability of
+    the bounds.
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
     simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
@@ -97,6 +107,7 @@ def _row(mechanism: Histogram, ds: dict) -> dict:
     row = {name: ds[name] for name in labels if name in ds}
     row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
     row |= {"n": int(mechanism.counts.sum()), "beta": law["beta"]}
+    row["least_error"] = histogram_error(mechanism.promise, bins, round(1 - LEVEL, 12))
     row |= {f"linf_q95{end}": ds.get(LINF + end, np.nan) for end in WITH_EXACT}
     for label, radius in mechanism.thresholds["linf_error"].items():
         row[label] = radius
@@ -176,8 +187,10 @@ def _omega(row) -> str:
 
 
 def _least(row) -> str:
-    """The name of the row's least n; nothing where it is below one record, which every data set has."""
-    return f"records: n that Cor. 27 asks of tCDP{_omega(row)}" if row.get("least_n", 0) >= 1 else ""
+    """The name of the line of the row's least error: that of zCDP, or of tCDP with its omega; nothing where it is 0."""
+    notion = str(row.get("guarantee", "")).rpartition("-")[2]
+    there = notion in ("zCDP", "tCDP") and row.get("least_error", 0) > 0
+    return f"no {notion} mechanism can do better{_omega(row) if notion == 'tCDP' else ''}" if there else ""
 
 
 def _series(part, styles, x):
@@ -198,7 +211,7 @@ def _error_against_k(part, styles):
     columns = 2 if len(rhos) == 4 else len(rhos)
     rows = len(rhos) // columns
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 0.3, sharex=True)
-    lines = _least_n_styles(part)
+    lines = _least_styles(part)
     for axes, rho in zip(grid.flat, rhos):
         for style, cells in _series(part[part["rho"] == rho], styles, "k"):
             _error(axes, cells, "k", style)
@@ -208,7 +221,7 @@ def _error_against_k(part, styles):
         plain_log_axis(axes)
         for label, style in lines.items():
             cells = part[(part["rho"] == rho) & (part["least"] == label)].drop_duplicates("k").sort_values("k")
-            axes.plot(cells["k"], cells["least_n"], **style)
+            axes.plot(cells["k"], cells["least_error"], **style)
     for axes in grid[-1]:
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
@@ -230,10 +243,9 @@ def _bound_label(part) -> str:
     return f"proved bound{quantile} (β = {beta:g})"
 
 
-def _least_n_styles(part) -> dict[str, dict]:
-    """Label -> style of Corollary 27's least n, one for each omega, whatever the noise."""
-    labels = part["least"][part["least"] != ""].unique()
-    return {label: LEAST | {"linestyle": (0, (3 + 7 * i, 2, 1, 2))} for i, label in enumerate(labels)}
+def _least_styles(part) -> dict[str, dict]:
+    """Label -> style of the least error under a guarantee, one for zCDP and for each omega, whatever the noise."""
+    return limit_styles(part["least"][part["least"] != ""].unique())
 
 
 def _exceedance_figure(part, styles):

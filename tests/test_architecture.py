@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "samplers": ("errors", "noise"),
     "releases": ("errors", "numerics", "noise", "privacy"),
     "exact": ("errors", "numerics", "noise", "privacy", "releases"),
-    "bounds": ("errors", "noise"),
+    "bounds": ("errors", "noise", "privacy"),
     # 4: the noise that meets a guarantee
     "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
     # 5, 6: algorithms of several files

@@ -5,8 +5,10 @@ import pandas as pd
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, rebuilt, required
 
+from tcdp_sim.bounds.lower import selection_gap
+from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import GREY, WRONG, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import GREY, WRONG, limit_styles, new_figure, plain_log_axis, points
 from tcdp_sim.selection.calibration import WITH_NOISE
 
 MARKS = {"markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"}}
@@ -41,6 +43,7 @@ def required_figure(part: pd.DataFrame, looks):
     several = part["k"].nunique() > 1
     figure, grid = new_figure(1, 3 if several else 2, 12.4 if several else 8.4, 4.0, sharey=False)
     panels = ((part[reduced], "Algorithms 21 and 22"), (pd.concat([best, part[~reduced]]), "what else there is"))
+    limits = _limits(part)
     for axes, (rows, title) in zip(grid[0], panels):
         for label, cells in rows.groupby("series", sort=False):
             cells = cells.sort_values("k")
@@ -48,12 +51,32 @@ def required_figure(part: pd.DataFrame, looks):
             axes.plot(cells["k"], cells["required_gap_exact"], **line_of(looks[label]))
         axes.set(xscale="log", xlabel="number of candidates k", ylabel="gap for 95% success (counts)", title=title)
         plain_log_axis(axes)
+        sizes = np.sort(part["k"].unique())
+        _draw_limits(axes, limits, sizes, sizes)
     tables = [part]
     if several:
         tables.append(_far(grid[0, 2], part[part["algorithm"] == "obvious_answer"], looks))
-    series.legend(figure, part, looks, 2, SIMULATED | {"order of the gap by Section 1.2, scaled": SCALE})
+        _draw_limits(grid[0, 2], limits, HUGE, np.log10(HUGE))
+    lines = {label: style for label, (_, style) in limits.items()}
+    series.legend(figure, part, looks, 2, SIMULATED | {"order of the gap by Section 1.2, scaled": SCALE} | lines)
     figure.suptitle(f"The gap that each method needs at equal privacy, ρ = {part['rho'].iloc[0]:g}", fontsize=11)
     return figure, pd.concat(tables)
+
+
+def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
+    """Label -> (guarantee, style) of the lines below which no selection with the guarantee needs: zCDP, each omega."""
+    rho, omegas = float(part["rho"].iloc[0]), sorted(part["omega"].dropna().unique()) if "omega" in part else []
+    named: dict[str, Guarantee] = {"no zCDP selection can do better": ZCDP(rho)}
+    named |= {f"no tCDP selection can do better, ω = {omega:.3g}": TCDP(rho, float(omega)) for omega in omegas}
+    styles = limit_styles(named)
+    return {label: (promise, styles[label]) for label, promise in named.items()}
+
+
+def _draw_limits(axes, limits, sizes, x):
+    """The largest whole gap that is not enough for 95% success, under each guarantee, for k of `sizes` drawn at x."""
+    for promise, style in limits.values():
+        gaps = np.ceil(selection_gap(promise, sizes, BETA)) - 1
+        axes.plot(x, np.where(gaps > 0, gaps, np.nan), **style)
 
 
 def _far(axes, part, looks):

@@ -3,11 +3,15 @@
 import numpy as np
 from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_like, worst
 
+from tcdp_sim.bounds.lower import interior_records
 from tcdp_sim.interior import methods, records_needed, stability_histogram
 from tcdp_sim.interior.ledger import exponential_epsilon
+from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.looks import line_of, marks_of
-from tcdp_sim.report.plots import line_key, new_figure, plain_log_axis, points
+from tcdp_sim.report.plots import limit_styles, line_key, new_figure, plain_log_axis, points
 
+LIMITS = limit_styles(["no zCDP algorithm can do with fewer", "no tCDP algorithm can do with fewer"])
+LIMITS["no tCDP algorithm can do with fewer"]["linestyle"] = (0, (12, 3))  # dots are of the weaker guarantee
 PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
 
 
@@ -81,8 +85,7 @@ def needed_figure(needed, styles):
     handles, labels = _keys(styles)
     keys = {
         "proved to suffice on every data set (zCDP methods: exact)": line_key(linestyle="--", linewidth=0.8),
-        "no zCDP algorithm can do with fewer": line_key("#B00020", linewidth=2.0),
-        "no tCDP algorithm can do with fewer": line_key("#B00020", linestyle=":", linewidth=1.6),
+        **{label: line_key(**style) for label, style in LIMITS.items()},
         f"WEAKER guarantee, (ε, {stability_histogram.DELTA:g})-DP: proved to suffice": line_key(
             "#888888", linestyle=":"
         ),
@@ -119,9 +122,10 @@ def _lower_bounds(axes, needed):
     rho, omegas = needed["rho"].iloc[0], needed["omega"].dropna().unique()
     log2_k = np.geomspace(needed["log2_k"].min(), needed["log2_k"].max(), 60)
     x = np.log2(log2_k)
-    axes.plot(x, [records_needed.zcdp_least_n(rho, v) for v in log2_k], color="#B00020", linewidth=2.0)
+    zcdp, tcdp = LIMITS.values()
+    axes.plot(x, interior_records(ZCDP(float(rho)), log2_k, 1 - GOAL), **zcdp)
     for omega in omegas:
-        axes.plot(x, [records_needed.tcdp_least_n(rho, omega, v) for v in log2_k], color="#B00020", linestyle=":")
+        axes.plot(x, interior_records(TCDP(float(rho), float(omega)), log2_k, 1 - GOAL), **tcdp)
         promise = stability_histogram.implied(rho, omega)
         weaker = [stability_histogram.required_n(promise, v) for v in log2_k]
         axes.plot(x, weaker, color="#888888", linestyle=":", linewidth=1.2)

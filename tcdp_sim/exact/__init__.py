@@ -2,7 +2,9 @@
 
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
+from tcdp_sim.exact.histogram_information import histogram_information
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
+from tcdp_sim.exact.information import mutual_information
 from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
@@ -37,12 +39,14 @@ __all__ = [
     "dominating_pairs",
     "equilateral_renyi",
     "group_profile",
+    "histogram_information",
     "hockey_stick",
     "hockey_stick_between",
     "max_abs_quantile",
     "max_abs_sf",
     "max_order",
     "max_quantile",
+    "mutual_information",
     "output_pair",
     "product_profile",
     "profile_from_losses",

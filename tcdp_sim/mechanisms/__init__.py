@@ -5,6 +5,7 @@ from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.mechanisms.histogram import Histogram
+from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
@@ -27,6 +28,7 @@ __all__ = [
     "GapMax",
     "GapMaxData",
     "Histogram",
+    "Information",
     "InteriorPoint",
     "Mechanism",
     "NoiseDraw",

@@ -105,6 +105,14 @@ def line_key(color=GREY, **style) -> Line2D:
     return Line2D([], [], color=color, **style)
 
 
+def limit_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Label -> style of thin grey lines that say what no mechanism can do; the first is unbroken, four differ."""
+    dashes: tuple[Any, ...] = ("-", (0, (1.5, 1.5)), (0, (9, 2, 1.5, 2)), (0, (5, 3)))
+    return {
+        label: {"color": GREY, "linewidth": 0.9, "linestyle": dashes[i % len(dashes)]} for i, label in enumerate(labels)
+    }
+
+
 def wide_log_axis(axes, low: float, high: float) -> None:
     """A log x axis from a little below `low` to a little above `high`; matplotlib's own margins overflow near 1e308."""
     axes.set_autoscalex_on(False)

@@ -228,6 +228,25 @@ def test_required_gaps_of_closed_form(table):
     np.testing.assert_allclose(y, 2 + 2 * z / np.sqrt(2 * RHO), rtol=1e-7)
 
 
+def test_what_no_selection_can_do_is_drawn_below_all_that_keep_the_guarantee(table):
+    """The largest whole gap that does not suffice; zCDP by hand: two coins of chances 0.95 and 0.05 / (k - 1)."""
+    figure, _ = figures_of(table)["required_gap"]
+    hit = -np.log(0.95)
+    for axes, k in ((figure.axes[0], K), (figure.axes[1], K), (figure.axes[2], None)):
+        ((x, zcdp),) = curves(axes, key(figure, "no zCDP selection"))
+        miss = np.log((10**x if k is None else k) - 1) - np.log(0.05)
+        divergence = 0.95 * (miss - hit) + 0.05 * (np.log(0.05) - np.log1p(-np.exp(-miss)))
+        records = np.maximum(np.sqrt(divergence), np.sqrt(miss) - np.sqrt(hit)) / np.sqrt(RHO)
+        np.testing.assert_array_equal(zcdp, np.ceil(records) - 1)
+        ((_, tcdp),) = curves(axes, key(figure, "no tCDP selection can do better, ω = 7.5"))
+        assert (tcdp <= zcdp).all()
+        assert tcdp[-1] < zcdp[-1]
+    for label, limit in (("Alg. 22, Gaussian", "no zCDP"), ("Alg. 22, sinh-normal (tCDP, tight)", "no tCDP")):
+        _, needed = curve(figure.axes[0], key(figure, label))
+        ((_, least),) = curves(figure.axes[0], key(figure, limit))
+        assert (least < needed).all()
+
+
 def test_success_against_the_gap_goes_through_the_rows(table):
     figure, shown = figures_of(table)["success_vs_gap"]
     for axes, k in zip(figure.axes, K):

@@ -85,7 +85,7 @@ def test_figures_against_k(table):
     assert axes.get_xlabel() == "number of bins k"
     assert axes.get_xscale() == axes.get_yscale() == "log"
     text = " ".join(t.get_text() for t in found["error_vs_k_one_bin"].legends[0].get_texts())
-    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "Cor. 27", "95% interval", "proved bound (β = 0.05)"):
+    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "no zCDP", "95% interval", "proved bound (β = 0.05)"):
         assert word in text
 
 
@@ -248,18 +248,24 @@ def test_bounds_are_thin_and_exact_lines_are_not(table):
         assert (line.get_linewidth() < 0.7) == thin
 
 
-def test_the_least_n_is_drawn_once_for_each_omega_in_grey_as_records(table):
+def test_what_no_mechanism_can_do_is_drawn_once_for_each_guarantee_in_grey(table):
     twice = pd.concat([table, table.assign(noise=table["noise"].replace("sinh_normal", "sinh_normal_tight"))])
     figure = drawn(twice.reset_index(drop=True))["error_vs_k_one_bin"]
-    told = [label for label in labels(figure) if "Cor. 27" in label]
-    assert [label.split(", ")[-1] for label in told] == ["ω√ρ = 0.75", "ω√ρ = 1", "ω√ρ = 2"]
-    for label in told:
-        assert "records" in label
+    told = [label for label in labels(figure) if "can do better" in label]
+    assert [label.split(", ")[-1] for label in told[1:]] == ["ω√ρ = 0.75", "ω√ρ = 1", "ω√ρ = 2"]
+    assert told[0] == "no zCDP mechanism can do better"
+    for label in told[1:]:
         (line,) = lines(figure.axes[0], label)
         scaled = float(label.split("= ")[-1])
-        rows = table[(table["omega_sqrt_rho"] == scaled) & (table["least_n"] >= 1)].sort_values("k")
-        assert list(line.get_ydata()) == list(rows["least_n"])
+        rows = table[(table["omega_sqrt_rho"] == scaled) & (table["least_error"] > 0)].sort_values("k")
+        assert list(line.get_ydata()) == list(rows["least_error"])
         assert line.get_color() == plots.GREY
+
+
+def test_no_exact_error_is_below_what_any_mechanism_needs(table):
+    known = table[table["least_error"] > 0]
+    assert set(known["noise"]) >= {"laplace", "gaussian", "sinh_normal"}
+    assert (known["least_error"] <= known["linf_q95_exact"]).all()
 
 
 def test_a_line_does_not_end_where_its_probability_is_zero(table):
@@ -276,7 +282,7 @@ def test_a_line_does_not_end_where_its_probability_is_zero(table):
 def test_the_legend_names_only_what_is_there(table):
     found = drawn(table[table["noise"] == "laplace"].reset_index(drop=True))
     assert labels(found["exceedance_one_bin"]) == ["Laplace (pure DP)"]
-    assert not any("WRONG" in label or "Cor. 27" in label for label in labels(found["error_vs_k_one_bin"]))
+    assert not any("WRONG" in label or "can do better" in label for label in labels(found["error_vs_k_one_bin"]))
 
 
 # What the lines are, against formulas written down here: noise of a histogram whose neighbours substitute a record
@@ -321,20 +327,24 @@ def test_every_line_of_the_error_is_what_its_name_says(table, label):
     assert len(thin) == 1
 
 
-def test_the_printed_bound_and_the_least_n_are_drawn_where_they_are(table):
+def test_the_printed_bound_and_the_least_error_are_drawn_where_they_are(table):
     figure = drawn(table)["error_vs_k_one_bin"]
     (axes,) = figure.axes
     k = np.array([10.0, 1e3, 1e6])
     found = [y for x, y in curves(axes, key(figure, "WRONG")) if np.isfinite(y).all()]
     np.testing.assert_allclose(found, [np.sqrt(np.log(k / 0.05) / 0.1)], rtol=1e-9)
+    p, q = 0.95, 0.05 / (k - 1)
+    kl = p * np.log(p / q) + 0.05 * np.log(0.05 / (1 - q))
+    order = np.sqrt(np.log(1 / q)) - np.sqrt(np.log(1 / p))  # the best Renyi order of two coins, squared
+    records = np.sqrt(np.maximum(kl, order**2) / 0.1)
+    ((_, zcdp),) = curves(axes, key(figure, "no zCDP mechanism"))
+    np.testing.assert_array_equal(zcdp, (np.ceil(records) - 1) / 2)
     for scaled in (1, 2):
+        ((x, y),) = curves(axes, key(figure, f"no tCDP mechanism can do better, ω√ρ = {scaled}"))
         omega = scaled / np.sqrt(0.1)
-        ((x, y),) = curves(axes, key(figure, f"Cor. 27 asks of tCDP, ω√ρ = {scaled}"))
-        with np.errstate(invalid="ignore"):
-            truth = (omega - 1) * np.log(np.log(x / 4) / (2 * omega**2 * 0.1))
-        known = np.isfinite(y)
-        assert known.any()
-        np.testing.assert_allclose(y[known], truth[known], rtol=1e-9)
+        printed = np.log1p((0.95 * np.log(x) - np.log(2)) / (omega * (omega - 1) * 0.1)) / -np.log1p(-1 / omega)
+        assert (y <= zcdp).all()
+        assert (y >= (np.ceil(printed) - 1) / 2).all()
 
 
 def test_exceedances_are_those_of_each_bound(table):

@@ -197,13 +197,21 @@ def test_baselines_and_lower_bounds_are_drawn_by_their_formulas():
     epsilon, log_k = np.sqrt(8 * 0.5), 1024 * np.log(2)  # bounded range: epsilon^2 / 8 = rho
     halves = 4 / epsilon * (log_k - np.log(2) + np.log(19))
     assert at_1024(only("exponential mechanism", "--")) == pytest.approx(halves, rel=1e-6)
-    information = 0.95 * log_k - np.log(2)
-    assert at_1024(only("no zCDP algorithm", "-")) == pytest.approx(np.sqrt(information / 0.5), rel=1e-6)
-    omega = 2 * np.sqrt(2)
-    tcdp = np.log1p(information / ((omega - 1) * omega * 0.5)) / -np.log1p(-1 / omega)
-    assert at_1024(only("no tCDP algorithm", ":")) == pytest.approx(tcdp, rel=1e-6)
-    weaker = only("WEAKER", ":")
-    assert at_1024(weaker) > at_1024(only("no tCDP algorithm", ":"))
+    miss, hit = log_k - np.log(0.05), -np.log(0.95)
+    divergence = 0.95 * (miss - hit) + 0.05 * np.log(0.05)  # of coins with chances 0.95 and 0.05 / k
+    zcdp = at_1024(only("no zCDP algorithm", "-"))
+    assert zcdp == pytest.approx(max(np.sqrt(divergence), np.sqrt(miss) - np.sqrt(hit)) / np.sqrt(0.5), rel=1e-6)
+    omega = 2 * np.sqrt(2)  # two records by zCDP, every other one a factor omega / (omega - 1)
+    growth, w = omega / (omega - 1), omega * (omega - 1)
+    by_chain = 2 + np.log((divergence / 0.5 + w) / (4 + w)) / np.log(growth)
+    like = key(figure, "no tCDP algorithm")
+    (line,) = [line for line in axes.lines if _like(line, like)]
+    assert at_1024(line) == pytest.approx(by_chain, rel=1e-6)
+    assert at_1024(only("WEAKER", ":")) > at_1024(line)
+
+
+def _like(line, like):
+    return (line.get_color(), line._unscaled_dash_pattern) == (like.get_color(), like._unscaled_dash_pattern)
 
 
 def test_the_budget_is_stacked_step_on_step():

@@ -1,0 +1,141 @@
+"""What a private release says about n equal records: simulated, exact, and the most that its guarantee allows."""
+
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from tcdp_sim import exact
+from tcdp_sim.bounds.lower import information as most_information
+from tcdp_sim.mechanisms import Information
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, mean_interval, noise_labels, sample_skewness
+from tcdp_sim.store import columns
+
+QUANTITY = columns.mean("information")
+LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "n", "k", "guarantee", "noise_law", "trials")
+MOST_PANELS = 4
+RESOLVED = 1e-5  # nats: below it the standard error is that of rare trials, of which none may have been drawn
+ALLOWED = {"linestyle": (0, (5, 2)), "linewidth": 0.9}
+ENTROPY = {"color": GREY, "linestyle": ":", "linewidth": 1.2}
+KEYS = {
+    "lines join exact values": {"color": GREY},
+    "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
+    "the most that the guarantee allows any mechanism": ALLOWED | {"color": GREY},
+    "all there is to know, log k (one count: log 2)": ENTROPY,
+}
+
+
+def _exact_information(mechanism: Information) -> float:
+    if mechanism.k == 1:
+        return exact.mutual_information(mechanism.noise, [0.0, mechanism.n]).estimate
+    return exact.histogram_information(mechanism.noise, mechanism.n, mechanism.k).estimate
+
+
+def _allowed_information(mechanism: Information) -> float:
+    return float(most_information(mechanism.guarantee, mechanism.n))
+
+
+EXACT = {QUANTITY: _exact_information}
+BOUND = {QUANTITY: _allowed_information}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.
+
+    `information_bound`: the most that any mechanism with the guarantee could tell of n records (NaN where nothing is
+    known, under (epsilon, delta)-DP); `entropy`: the most that there is to tell, log k, or log 2 of one count.
+    """
+    noises = noise_labels(flat)
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    rows = [_row(flat, i, cell) | noises[cell["noise"]] for i, cell in enumerate(cells)]
+    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
+
+
+def _row(flat, i, cell) -> dict:
+    mechanism = cast(Information, cell_mechanism(flat, i))
+    row = {name: cell[name] for name in LABELS if name in cell}
+    row |= {"n": mechanism.n, "k": mechanism.k, "entropy": float(np.log(max(mechanism.k, 2)))}
+    row |= dict(zip((f"information{end}" for end in columns.INTERVAL), mean_interval(cell, "information")))
+    row |= {f"information{end}": cell.get(QUANTITY + end, np.nan) for end in (columns.EXACT, columns.BOUND)}
+    return row | {"information_skewness": sample_skewness(flat, i, "information")}
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    headings = ("noise", "n", "simulated", "± MCSE", "exact", "allowed")
+    for (rho, k), part in table.groupby(["rho", "k"], sort=False):
+        levels = np.sort(part["n"].unique())
+        part = part[part["n"].isin(levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))])]
+        rows = map(_terminal_row, part.sort_values("n", kind="stable").to_dict("records"))
+        title = f"{_release(k)}, ρ = {rho:.3g}: what it says about n equal records (nats)"
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
+    console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
+    random = table[~(table["information_mcse"] < RESOLVED)]  # elsewhere nearly every trial tells all
+    console.print(agreement("information", *(random["information" + end] for end in columns.WITH_EXACT)))
+
+
+def _terminal_row(row) -> list[str]:
+    allowed = row["information_bound"]
+    texts = [f"{row['information']:.4f}", f"{row['information_mcse']:.0e}", f"{row['information_exact']:.4f}"]
+    return [_label(row), f"{row['n']:.0f}", *texts, "" if allowed != allowed else f"{allowed:.3g}"]
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """Information against n, a panel for each k, a figure for each rho."""
+    named = table.assign(series=[_label(row) for row in table.to_dict("records")])
+    styles = noise_styles(_series_of(row) for row in named.to_dict("records"))
+    for rho, part in named.groupby("rho", sort=True):
+        name = "information_vs_n" + (f"_rho_{rho:g}" if named["rho"].nunique() > 1 else "")
+        yield name, captioned(_figure(part, styles), part, "information in nats"), part.drop(columns="series")
+
+
+def _figure(part, styles):
+    sizes = sorted(part["k"].unique())[:MOST_PANELS]
+    figure, grid = new_figure(1, len(sizes), max(4.2 * len(sizes), 6.4), 3.9)
+    for axes, k in zip(grid[0], sizes):
+        here = part[part["k"] == k]
+        for label, cells in here.groupby("series", sort=False):
+            _curve(axes, cells.sort_values("n"), styles[label])
+        entropy = here["entropy"].iloc[0]
+        axes.axhline(entropy, **ENTROPY)
+        least = min(here["information_exact"].min(), here["information"].min())
+        axes.set(xscale="log", yscale="log", ylim=(0.6 * least, 12 * entropy))
+        axes.set(xlabel="number of equal records n", title=_release(k))
+        ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if tick <= here["n"].max()]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks([], minor=True)
+    grid[0, 0].set_ylabel("I(records; release) (nats)")
+    keys = {label: styles[label] for label in part["series"].unique()} | KEYS
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 2))
+    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=2)
+    figure.suptitle(f"What a private release says, at equal privacy, ρ = {part['rho'].iloc[0]:g}", fontsize=11)
+    return figure
+
+
+def _curve(axes, cells, style):
+    ends = (cells[f"information{end}"] for end in ("", columns.LOWER, columns.UPPER))
+    points(axes, cells["n"], *ends, **marks_of(style))
+    axes.plot(cells["n"], cells["information_exact"], **line_of(style))
+    axes.plot(cells["n"], cells["information_bound"], **ALLOWED | {"color": style["color"]})
+
+
+def _release(k) -> str:
+    return "one count of a fair bit" if k == 1 else f"histogram of k = {k:,.0f} bins"
+
+
+def _label(row) -> str:
+    """The name of a series: its noise and its omega, if it has one."""
+    scaled, omega = (row.get(name, np.nan) for name in ("omega_sqrt_rho", "omega"))
+    if scaled == scaled:
+        return f"{row['noise_label']}, ω√ρ = {scaled:g}"
+    return row["noise_label"] + (f", ω = {omega:g}" if omega == omega else "")
+
+
+def _series_of(row) -> Series:
+    variant = row["series"].removeprefix(row["noise_label"])
+    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)

@@ -1,0 +1,83 @@
+"""Mutual information between a uniform one of k bins and the noisy histogram of n records that all lie in it.
+
+Y_j is the noise of bin j, plus n in the bin U. With e_j = p(Y_j - n) / p(Y_j), independent, what is known of U given Y
+is in proportion to e_j, so I(U; Y) = log k - E log(1 + R), R the sum of e_j / e_U over the k - 1 empty bins j. As
+log(1 + x) is the integral over t > 0 of (1 - e^(-t x)) e^-t dt / t, with t = s e_U (derived here)
+
+    E log(1 + R) = integral over s > 0 of (1 - f(s)^(k - 1)) g(s) ds / s,   f(s) = E e^(-s e_j),   g(s) = E e^(-s e_U):
+
+two integrals of one dimension at each s, whatever k is.
+"""
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.errors import real
+from tcdp_sim.exact.information import MANY_TAILS
+from tcdp_sim.noise import Noise
+from tcdp_sim.numerics import Bounds, gauss_panels
+
+MOST_BINS = 1e280
+STEP = 0.2  # of log s, for the trapezoidal rule: analytic for |Im log s| < pi/2, so its error is some e^(-pi^2 / step)
+FAR = 45.0  # below -FAR - log k and above FAR of log s at most e^-FAR is left out: g(s) <= 1 / s, 1 - f^(k-1) <= k s
+LOSS_STEP = 1.0  # what log e may change by on a panel, in nats
+PIECE = 64  # values of log s at a time
+ROUNDING = 1e-12
+
+
+def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
+    """I(U; M) in nats: U uniform on k bins, M the histogram of n records in bin U, plus noise in each of the k bins.
+
+    n: records, >= 0, finite, real; k: whole, 1 to 1e280. The bounds are the distance between two steps of the outer
+    rule, each of which converges faster than any power, that between two inner rules, and the rounding: some 1e-10
+    nats, absolute. Raises ValueError for other values, for a noise without its own `privacy_loss` and for array-valued
+    noises.
+    """
+    bins = real("k", k, 1, MOST_BINS, closed=True, finite=False)
+    records = real("n", n, 0, closed=True)
+    if noise.shape:
+        raise ValueError(f"noise = {noise!r} has array-valued parameters; valid: one noise")
+    noise.need_loss()
+    if records == 0 or bins == 1:
+        return Bounds(0.0, 0.0, 0.0)
+    log_k = float(np.log(bins))
+    edges = _edges(noise, records, log_k)
+    log_s = np.arange(-FAR - log_k, FAR, STEP)
+    fine, coarse = (_integrand(noise, records, bins, log_s, gauss_panels(edges, nodes)) for nodes in (20, 10))
+    lost = STEP * fine.sum()
+    error = abs(STEP * coarse.sum() - lost) + abs(2 * STEP * fine[::2].sum() - lost) + ROUNDING * (1 + log_k)
+    ends = log_k - lost - error, log_k - lost, log_k - lost + error
+    return Bounds(*(float(min(max(end, 0.0), log_k)) for end in ends))
+
+
+def _log_e(noise: Noise, n: float, log_k: float, x: Floats) -> Floats:
+    """log e at output x, cut off where e^(-s e) is 0, or 1, for every s that counts."""
+    with np.errstate(invalid="ignore"):
+        loss = noise.privacy_loss(x, n)
+    return np.clip(np.where(np.isnan(loss), 0.0, -loss), -2 * FAR, 2 * FAR + log_k)
+
+
+def _edges(noise: Noise, n: float, log_k: float) -> Floats:
+    """Panels over all outputs that matter, on each of which log e changes by LOSS_STEP at most."""
+    end = float(noise.isf(0.0))
+    arm = np.append(noise.isf(MANY_TAILS), [end] if np.isfinite(end) else [])
+    x = np.unique(np.concatenate([-arm, arm, n - arm, n + arm, np.linspace(0, n, 20)]))
+    change = np.abs(np.diff(_log_e(noise, n, log_k, x)))
+    pieces = np.ceil(np.maximum(change / LOSS_STEP, 1)).astype(int)
+    starts = np.repeat(x[:-1], pieces)
+    nth = np.arange(len(starts)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    return np.append(starts + nth * np.repeat(np.diff(x) / pieces, pieces), x[-1])
+
+
+def _integrand(noise: Noise, n: float, k: float, log_s: Floats, rule: tuple[Floats, Floats]) -> Floats:
+    """(1 - f^(k - 1)) g at s = e^log_s; rule: nodes and weights of an integral over one output."""
+    x, weight = rule
+    log_e = _log_e(noise, n, float(np.log(k)), x)
+    empty, own = weight * noise.pdf(x), weight * noise.pdf(x - n)
+    values = []
+    for some in np.array_split(log_s, len(log_s) // PIECE + 1):
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            exponent = -np.exp(np.add.outer(some, log_e))
+            missing = np.minimum(-np.expm1(exponent) @ empty, 1.0)  # 1 - f
+            values.append(-np.expm1((k - 1) * np.log1p(-missing)) * (np.exp(exponent) @ own))
+    return np.concatenate(values)

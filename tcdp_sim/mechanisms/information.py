@@ -1,0 +1,90 @@
+"""What a noisy answer says about n equal records: one count, or a histogram."""
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr, logsumexp
+
+from tcdp_sim.errors import real, whole
+from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.noise import Noise
+from tcdp_sim.privacy import Guarantee
+
+MOST_BINS = 100_000
+TILE = 2**18  # numbers drawn at a time
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Information(Mechanism):
+    """n equal records, of a random value U; a trial is how far the release moves what is known of U, in nats.
+
+    k = 1: U is a fair bit, the release the number of ones plus noise (a query of sensitivity 1). k >= 2: U is a
+    uniform one of k bins, the release the histogram plus iid noise in every bin (two bins change by one; up to 1e5).
+    The trial's number is D_1(law of U given the release || law of U), whose mean is I(X; M(X)), X the records.
+    Neighbours substitute one record; n: records, whole, at least 1.
+    """
+
+    noise: Noise
+    promise: Guarantee
+    n: int
+    k: int
+
+    name = "information"
+    version = 1
+    axes = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "n", "k")
+    required = ("noise", "rho", "n", "k")
+    options = ()
+    observables = MappingProxyType({"information": Observable("nats", "mutual information of records and release")})
+    events = MappingProxyType({})
+
+    @classmethod
+    def uses(cls, point: Point) -> tuple[str, ...]:
+        return ("noise", "n", "k", *noise_axes.target_axes(noise_axes.depends_on(point["noise"])))
+
+    @classmethod
+    def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
+        k = whole("k", point["k"], 1, MOST_BINS)
+        noise = noise_axes.noise_law(point["noise"], point, coordinates=1 if k == 1 else 2, k=k)
+        return {"mechanism": cls.name, "version": cls.version, **noise, "n": whole("n", point["n"], 1, 1e15), "k": k}
+
+    @classmethod
+    def build(cls, law: Law, counts: Any) -> Self:
+        noise = noise_axes.built(law["noise"]["family"], law["parameters"])
+        return cls(noise, noise_axes.promised(law), int(real("n", law["n"], 0)), int(real("k", law["k"], 0)))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.promise
+
+    @property
+    def work(self) -> float:
+        return 4.0 * self.k
+
+    def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
+        if self.k == 1:
+            return {"information": self._of_a_bit(rng, trials)}
+        rows = max(TILE // self.k, 1)
+        sizes = [min(rows, trials - start) for start in range(0, trials, rows)]
+        return {"information": np.concatenate([self._of_a_bin(rng, size) for size in sizes])}
+
+    def _of_a_bit(self, rng: np.random.Generator, trials: int) -> Floats:
+        """The release is noise around 0; by symmetry the number has the same law where it is noise around n."""
+        loss = self.noise.privacy_loss(self.noise.sample(rng, trials), self.n)
+        chance = 1 / (1 + np.exp(-np.abs(loss)))
+        return np.maximum(np.log(2) - entr(chance) - entr(1 - chance), 0.0)
+
+    def _of_a_bin(self, rng: np.random.Generator, trials: int) -> Floats:
+        """The records lie in the first bin: by symmetry the number has the same law wherever they lie."""
+        release = self.noise.sample(rng, (trials, self.k))
+        release[:, 0] += self.n
+        with np.errstate(invalid="ignore"):
+            weight = -self.noise.privacy_loss(release, self.n)  # log of the odds of each bin, up to a constant
+            weight -= logsumexp(weight, axis=1, keepdims=True)
+            nats = np.log(self.k) - entr(np.exp(weight)).sum(axis=1)
+        return np.where(np.isnan(nats), np.log(self.k), np.maximum(nats, 0.0))  # only one bin can give the release
