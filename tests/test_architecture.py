@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "bounds": ("errors", "noise", "privacy"),
     # 4: the noise that meets a guarantee
     "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
+    "optimal": ("errors", "numerics", "noise", "privacy", "releases", "exact"),
     # 5, 6: algorithms of several files
     "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
     "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),
@@ -57,7 +58,7 @@ MAY_IMPORT = {
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "releases", "calibration"),
-        *("selection", "interior", "thresholds"),
+        *("optimal", "selection", "interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("errors", "registry", "summaries", "data", "mechanisms"),
