@@ -30,6 +30,7 @@ SERIES = (
 )
 NEAR = 0.03
 MOST_PANELS = 4
+BAND = 0.3  # opacity of the certified interval
 KEYS = {
     "lines join exact values": {"color": GREY},
     "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
@@ -165,9 +166,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     styles = noise_styles(SERIES)
     for rho, part in table.groupby("rho", sort=True):
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""
-        unit = (
-            f"{LEVEL:.0%} quantile of the largest of k errors, in counts; the optimum is a multiple of 1/2, certified"
-        )
+        unit = f"{LEVEL:.0%} quantile of the largest of k errors, in counts; the optimum is a multiple of 1/2"
         title = f"Distance to the best possible noise, at equal privacy, ρ = {rho:g}"
         yield f"distance_to_optimum{suffix}", captioned(_figure(part, styles, _ratios, title), part, unit), part
         title = f"Largest of k errors, {LEVEL:.0%} quantile, at equal privacy, ρ = {rho:g}"
@@ -182,9 +181,11 @@ def _figure(part, styles, draw, title):
         wide_log_axis(axes, part["k"].min(), part["k"].max())
         axes.set(xlabel="number of errors k", title=panel)
     grid[0, 0].set_ylabel("95% quantile over that of the optimum" if draw is _ratios else "95% quantile (counts)")
-    keys = styles | (KEYS | {label: line_of(styles[label]) for label in RIVALS.values()} if draw is _quantiles else {})
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 3))
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=3)
+    band = {"color": styles[SERIES[0].label]["color"], "linewidth": 6, "alpha": BAND}
+    keys = styles | {"certified interval of the optimum": band}
+    keys |= KEYS | {label: line_of(styles[label]) for label in RIVALS.values()} if draw is _quantiles else {}
+    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // 4))
+    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=4)
     figure.suptitle(title, fontsize=11)
     return figure
 
@@ -193,7 +194,7 @@ def _ratios(axes, cells, styles):
     for noise, label in RIVALS.items():
         axes.plot(cells["k"], cells[f"{noise}_ratio"], **styles[label])
     own = styles[SERIES[0].label]
-    axes.fill_between(cells["k"], cells["optimum_at_least"] / cells["optimum"], 1, color=own["color"], alpha=0.3)
+    axes.fill_between(cells["k"], cells["optimum_at_least"] / cells["optimum"], 1, color=own["color"], alpha=BAND)
     axes.plot(cells["k"], np.ones(len(cells)), **own)
 
 
@@ -202,7 +203,7 @@ def _quantiles(axes, cells, styles):
         axes.plot(cells["k"], cells[noise], **line_of(styles[label]))
     own = styles[SERIES[0].label]
     axes.fill_between(
-        cells["k"], cells["optimum_at_least"], cells["optimum"], color=own["color"], alpha=0.3, step="mid"
+        cells["k"], cells["optimum_at_least"], cells["optimum"], color=own["color"], alpha=BAND, step="mid"
     )
     axes.plot(cells["k"], cells["optimum"], drawstyle="steps-mid", **line_of(own))
     ends = (cells[f"linf_q95{end}"] for end in ("", columns.LOWER, columns.UPPER))

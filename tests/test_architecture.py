@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "bounds": ("errors", "noise", "privacy"),
     # 4: the noise that meets a guarantee
     "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
-    "optimal": ("errors", "numerics", "noise", "privacy", "releases", "exact"),
+    "optimal": ("errors", "numerics", "noise", "privacy", "exact", "releases"),
     # 5, 6: algorithms of several files
     "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
     "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),

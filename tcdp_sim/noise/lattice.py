@@ -20,9 +20,9 @@ _CLOSE = 1e-9  # of a point of the lattice
 class LatticeNoise(Noise):
     """P[Z = x] for x = offset + i and its mirror image: e^log_mass[i] up to the end of the table, i = 0, 1, ...
 
-    Beyond it the log falls by `fall` a point, fall > 0. offset: 0 (integers) or 1/2 (half-integers), in counts; log_mass:
-    finite, at least two, normalised here. For data that change by whole numbers: at any other shift every loss is
-    infinite. `pdf` and `logpdf` are of the probability of a point. ValueError outside of the ranges.
+    Beyond it the log falls by `fall` a point, fall > 0. offset: 0 (integers) or 1/2 (half-integers), in counts;
+    log_mass: finite, at least two, normalised here. For data that change by whole numbers: at any other shift each loss
+    is infinite. `pdf` and `logpdf` are of the probability of a point. ValueError outside of the ranges.
     """
 
     offset: float
@@ -129,7 +129,7 @@ class LatticeNoise(Noise):
 
     @cached_property
     def _points(self) -> Floats:
-        return self.offset + np.arange(len(self.log_mass))
+        return np.arange(float(len(self.log_mass))) + np.float64(self.offset)
 
     @cached_property
     def _mass(self) -> Floats:
@@ -140,7 +140,7 @@ class LatticeNoise(Noise):
         """log P[Z >= x_i]."""
         terms = self._table.copy()
         terms[-1] -= np.log(-np.expm1(-self.fall))
-        return np.logaddexp.accumulate(terms[::-1])[::-1]
+        return np.asarray(np.logaddexp.accumulate(terms[::-1])[::-1], dtype=np.float64)
 
     @cached_property
     def _log_upper(self) -> Floats:

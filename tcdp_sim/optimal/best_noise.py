@@ -4,12 +4,12 @@ Counts of neighbours differ by exactly one, in each of `coordinates` counts. So 
 x + integers, which are coupled by the guarantee alone: the average over them of e^((a-1) D_a), or of delta(epsilon), is
 bounded. Three steps make the best noise on the integers or the half-integers the best of all, continuous ones included.
 
-1. Mirror images average: a noise and its mirror image keep the same promise and cost the same, and the mean of both keeps
-   it, since e^((a-1) D_a) is jointly convex. So noise is symmetric, and what is promised of several coordinates that
-   move up or down by one each is divided evenly: D_a <= a rho / coordinates for each.
-2. On one lattice, P[|Z| > t] depends on the number of its points in [-t, t] alone, shifted as it may be; floor(2t) + 1 is
-   the most, reached by the integers or the half-integers. The mean of |i - c| over noise on integers i is linear in c
-   between 0 and 1, so its least value is concave in c, and least at c = 0. That of (i - c)^2 - c^2 is linear in c, so
+1. Mirror images average: a noise and its mirror image keep the same promise and cost the same, and the mean of both
+   keeps it, since e^((a-1) D_a) is jointly convex. So noise is symmetric, and what is promised of several coordinates
+   that move up or down by one each is divided evenly: D_a <= a rho / coordinates for each.
+2. On one lattice, P[|Z| > t] depends on the number of its points in [-t, t] alone, shifted as it may be; floor(2t) + 1
+   is the most, reached by the integers or the half-integers. The mean of |i - c| over noise on integers i is linear in
+   c between 0 and 1, so its least value is concave in c, and least at c = 0. That of (i - c)^2 - c^2 is linear in c, so
    the least value of (i - c)^2 is at most 1/16 below those at c = 0 and 1/2.
 3. The least cost on one lattice is convex in what the guarantee leaves to it. So nothing is gained by mixing lattices
    that get unequal shares.
@@ -42,12 +42,12 @@ class _Certified(NamedTuple):
 def optimal_noise(
     guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
 ) -> tuple[LatticeNoise, Bounds]:
-    """The additive noise with the least cost under a guarantee, and certified bounds on the least cost of any noise.
+    """The additive noise of least cost under a guarantee, and certified bounds on the least cost of any noise.
 
-    guarantee: PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (of one coordinate, against tails), when each of `coordinates`
+    guarantee: PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate, tails alone), when each of `coordinates`
     counts changes by exactly one (a histogram whose neighbours substitute a record: 2). objective: `Tail`,
     `LargestErrorQuantile`, `MeanAbsoluteError`, `MeanSquaredError`. The noise costs the upper bound, in the objective's
-    unit. It hides whole numbers alone: where counts move by less, or by fractions, it promises nothing.
+    unit. It hides whole numbers alone: where counts move by fractions it promises nothing.
     Raises ValueError for other guarantees and objectives. Source: derived here; see this file's head.
     """
     coordinates = whole("coordinates", coordinates, 1, 10**6)
@@ -64,7 +64,8 @@ def optimal_noise(
         best = min(both, key=lambda each: each.cost)
         return best.noise, _bounds(min(each.lower for each in both) - _SQUARES_BETWEEN, best.cost)
     raise ValueError(
-        f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError"
+        f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, "
+        "MeanSquaredError"
     )
 
 
@@ -99,7 +100,7 @@ def _against_tails(guarantee: ApproxDP, objective: Objective, coordinates: int, 
             f"guarantee = {guarantee} is not valid with {objective!r} of {coordinates} coordinates; valid: Tail or "
             "LargestErrorQuantile, of 1 coordinate"
         )
-    last = int(floor(objective.beyond - offset))
+    last = floor(objective.beyond - offset)
     if guarantee.delta == 0:
         return _on_lattice(PureDP(guarantee.epsilon), objective, 1, offset)
     noise = geometric_with_step(guarantee.epsilon, guarantee.delta, offset, last)

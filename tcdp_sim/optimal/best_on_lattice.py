@@ -60,16 +60,16 @@ def _problem(
     """The problem, and a start that is strictly inside of its constraints: about a normal."""
     variance = _INSIDE / rho
     last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * variance)) + 2
-    x = offset + np.arange(last + 1)
+    x = np.arange(last + 1.0) + offset
     log_p = -(x**2) / (2 * variance)
     fall = float(log_p[-2] - log_p[-1])
-    beyond = x[-1] + np.arange(int(40 / fall) + 2)
+    beyond = x[-1] + np.arange(int(40 / fall) + 2.0)
     tail = float(objective.cost(beyond) @ np.exp(-fall * (beyond - x[-1])))
     orders = _orders(omega, rho, fall)
     return LatticeProblem(offset, objective.cost(x), tail, fall, orders, rho), log_p
 
 
 def _orders(omega: float, rho: float, fall: float) -> Floats:
-    """Those that are constrained: both ends and more between, denser near 1; with omega = inf as far as any can bind."""
+    """Those that are constrained: both ends, and more between, denser near 1; for omega = inf as far as any binds."""
     most = omega if omega < inf else 1 + 4 * fall / rho
     return 1 + (most - 1) * np.linspace(0, 1, _ORDERS) ** 2

@@ -1,10 +1,10 @@
 """The best noise on one lattice under pure DP and (epsilon, delta)-DP of a shift by one: in closed form.
 
-Under pure DP no ratio of neighbours exceeds e^epsilon: probabilities that fall by just that are the smallest far out, so
-that every cost that does not fall with the error is least. Under (epsilon, delta) the sum of what neighbours exceed each
-other by beyond the factor e^epsilon may be delta: against errors beyond t it is best spent at once, on the step from the
-last point inside to the first one outside. Spent further inside it lowers the first point outside by less, and raises the
-others; spent further outside it lowers fewer points.
+Under pure DP no ratio of neighbours exceeds e^epsilon: probabilities that fall by just that are the smallest far out,
+so that every cost that does not fall with the error is least. Under (epsilon, delta) the sum of what neighbours exceed
+each other by beyond the factor e^epsilon may be delta: against errors beyond t it is best spent at once, on the step
+from the last point inside to the first one outside. Spent further inside it lowers the first point outside by less, and
+raises the others; spent further outside it lowers fewer points.
 """
 
 from math import exp, expm1, log

@@ -22,8 +22,8 @@ from tcdp_sim.arrays import Floats
 class LatticeProblem:
     """Minimise the mean cost over the points x = offset + i of both signs, offset 0 or 1/2.
 
-    cost: of the points x_0 .. x_last; tail_cost: the sum of cost(x) ratio^(x - x_last) over x >= x_last. fall: minus the
-    log of the ratio. orders: >= 1; rho: of one coordinate, in nats.
+    cost: of the points x_0 .. x_last; tail_cost: the sum of cost(x) ratio^(x - x_last) over x >= x_last; fall: minus
+    the log of the ratio. orders: >= 1; rho: of one coordinate, in nats.
     """
 
     offset: float
@@ -70,7 +70,7 @@ class LatticeProblem:
 
 
 def pair_terms(orders: Floats, d: Floats, rho: float) -> tuple[Floats, Floats, Floats]:
-    """h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), h', and the second derivative in p, relative; all e^(-(a-1) a rho) times.
+    """h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), h', its second derivative in p; all e^(-(a-1) a rho) times.
 
     Shape (orders, len(d)). At order 1 all are divided by a - 1 first.
     """

@@ -1,4 +1,4 @@
-"""What the best noise makes small: mean costs of an error, which never fall with its size; linear in the noise's law."""
+"""What the best noise makes small: mean costs of an error, which never fall with its size."""
 
 from dataclasses import dataclass
 from typing import Protocol
