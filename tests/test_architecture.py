@@ -58,7 +58,7 @@ MAY_IMPORT = {
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
         *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "releases", "calibration"),
-        *("selection", "interior", "thresholds"),
+        *("optimal", "selection", "interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("errors", "registry", "summaries", "data", "mechanisms"),

@@ -8,6 +8,7 @@ from tcdp_sim.mechanisms.histogram import Histogram
 from tcdp_sim.mechanisms.information import Information
 from tcdp_sim.mechanisms.interior_point import InteriorPoint
 from tcdp_sim.mechanisms.noise import NoiseDraw
+from tcdp_sim.mechanisms.optimal_noise import OptimalNoise
 from tcdp_sim.mechanisms.per_record_loss import PerRecordLoss
 from tcdp_sim.mechanisms.per_record_sum import PerRecordSum
 from tcdp_sim.mechanisms.privacy_loss import PrivacyLoss
@@ -34,6 +35,7 @@ __all__ = [
     "Mechanism",
     "NoiseDraw",
     "Observable",
+    "OptimalNoise",
     "PerRecordLoss",
     "PerRecordSum",
     "PrivacyLoss",

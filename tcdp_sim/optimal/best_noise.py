@@ -15,6 +15,7 @@ bounded. Three steps make the best noise on the integers or the half-integers th
    that get unequal shares.
 """
 
+from functools import lru_cache
 from math import floor, inf
 from typing import NamedTuple
 
@@ -107,6 +108,12 @@ def _against_tails(guarantee: ApproxDP, objective: Objective, coordinates: int, 
     return _Certified(noise, cost * (1 - _ROUNDING), cost)
 
 
+@lru_cache(maxsize=1024)
+def _least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> tuple[LatticeNoise, Bounds]:
+    """Of many numbers of errors, the searches for the least quantile meet the same tails."""
+    return optimal_noise(guarantee, Tail(halves / 2), coordinates)
+
+
 def _least_quantile(
     guarantee: Guarantee, objective: LargestErrorQuantile, coordinates: int
 ) -> tuple[LatticeNoise, Bounds]:
@@ -114,7 +121,7 @@ def _least_quantile(
     chance = objective.tail
 
     def at(halves: int) -> tuple[LatticeNoise, Bounds]:
-        return optimal_noise(guarantee, Tail(halves / 2), coordinates)
+        return _least_tail(guarantee, halves, coordinates)
 
     high = 1
     while (best := at(high))[1].upper > chance:
