@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from noise_examples import ALL, EXAMPLES, PER_RECORD, PROBABILITIES, SMOOTH, points, stacked
+from noise_examples import ALL, APART, EXAMPLES, PROBABILITIES, points, stacked
 from scipy.integrate import quad
 
 from tcdp_sim.noise import FAMILIES, Noise
@@ -19,7 +19,7 @@ each_family = pytest.mark.parametrize("family", EXAMPLES)
 
 
 def test_every_family_has_examples():
-    assert set(EXAMPLES) | PER_RECORD | SMOOTH == set(FAMILIES)
+    assert set(EXAMPLES) | APART == set(FAMILIES)
     for family, noises in EXAMPLES.items():
         assert len(set(noises)) >= 2
         assert {type(noise) for noise in noises} == {FAMILIES[family]}

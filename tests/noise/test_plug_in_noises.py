@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from foreign_noises import Logistic, OwnLogistic, Student, SureLogistic, TwoPeaks, Uniform
-from noise_examples import PER_RECORD, SMOOTH
+from noise_examples import APART
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
@@ -162,7 +162,7 @@ def test_the_printed_radius_is_the_gaussians_alone_and_too_small():
     printed = {
         family: noise(*[3.0] * len(noise.parameters())).printed_radius(0.1, 1000, 0.05)
         for family, noise in FAMILIES.items()
-        if family not in PER_RECORD | SMOOTH
+        if family not in APART
     }
     assert [family for family, radius in printed.items() if radius is not None] == ["gaussian"]
     noise = calibrate("gaussian", ZCDP(0.1), coordinates=2)
@@ -170,7 +170,7 @@ def test_the_printed_radius_is_the_gaussians_alone_and_too_small():
 
 
 def test_the_registry_knows_what_the_folder_defines():
-    assert set(FAMILIES) == {"gaussian", "laplace", "sinh_normal", "truncated_laplace"} | PER_RECORD | SMOOTH
+    assert set(FAMILIES) == {"gaussian", "laplace", "sinh_normal", "truncated_laplace"} | APART
     assert all(registry.noise(family) is noise for family, noise in FAMILIES.items())
     assert issubclass(registry.noise("laplace"), Noise)
 
