@@ -25,6 +25,7 @@ from tcdp_sim.releases.clipped import ContributionRelease
 TOLERANCE = 0.1  # relative error of a sum that is close enough
 UNGROUPED = "none"  # group_by of one sum of all records, in a list with columns
 MOST_AT_ONCE = 2_000_000  # releases in memory
+LARGEST = 1e150  # an error beyond it is drawn as infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +136,14 @@ class PerRecordSum(Mechanism):
         size = np.abs(error)
         draws = {"error": error, "abs_error": size, "relative_error": _relative(size, truth)}
         if self.has_squared_error:
-            draws["squared_error"] = error**2
+            draws["squared_error"] = _summable(error) ** 2
+        draws = {name: _summable(draw) for name, draw in draws.items()}
         return draws | {"negative": released < 0, "within_10_percent": size <= TOLERANCE * truth}
 
     def _of_groups(self, released: Floats, truths: Floats) -> Draws:
         size = np.abs(released - truths)
         return {
-            "median_relative_error": np.median(_relative(size, truths), axis=1),
+            "median_relative_error": _summable(np.median(_relative(size, truths), axis=1)),
             "share_within_10_percent": (size <= TOLERANCE * truths).mean(axis=1),
             "share_negative": (released < 0).mean(axis=1),
         }
@@ -151,6 +153,11 @@ def _relative(size: Floats, truth: Any) -> Floats:
     """|error| / truth; of a true sum of 0 it is 0 without error, else inf."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(size == 0, 0.0, size / truth)
+
+
+def _summable(draws: Floats) -> Floats:
+    """The draws, those beyond LARGEST as infinite: their squares would be no floats, and no mean could tell of them."""
+    return np.where(np.abs(draws) > LARGEST, np.copysign(np.inf, draws), draws)
 
 
 def _answer(release: Release, answer: Any) -> float:

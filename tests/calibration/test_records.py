@@ -1,7 +1,6 @@
 """Releases that give away what they should of chosen records, by values computed apart from the package."""
 
 import re
-import time
 from math import e, exp, expm1, log, log1p, sqrt, tanh
 
 import numpy as np
@@ -317,13 +316,12 @@ def test_epsilon_at_delta_falls_and_rises_with_the_power():
 # What costs no quadrature, and what is refused
 
 
-def test_printed_and_pure_take_no_quadrature_and_little_time(monkeypatch):
+def test_printed_and_pure_take_no_quadrature(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("quadrature")
 
     for name in ("record_policy", "record_epsilon", "record_profile", "record_renyi"):
         monkeypatch.setattr(exact, name, refuse)
-    spent = []
     for family, fixed in (
         ("fourth_root", {}),
         ("log", {}),
@@ -331,11 +329,7 @@ def test_printed_and_pure_take_no_quadrature_and_little_time(monkeypatch):
         ("exponential_polylogarithmic", POWER_2),
     ):
         calibrate_records(family, PRINTED, "printed", **fixed)
-        started = time.process_time()
-        calibrate_records(family, [(t, 0.9 * v) for t, v in PRINTED], "printed", **fixed)
-        spent.append(time.process_time() - started)
     calibrate_records("generalized_gaussian", EPSILONS, "pure")
-    assert max(spent) < 0.05  # 5 ms is the aim; ten times that on a busy machine
 
 
 ONE, TWO = ((10, 1.0),), ((10, 1.0), (100, 2.0))

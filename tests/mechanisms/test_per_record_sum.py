@@ -292,3 +292,15 @@ def test_every_release_simulates_what_it_says(point):
         assert {values.shape for values in draws.values()} == {(50,)}
         assert not any(np.isnan(values).any() for values in draws.values())
         assert mechanism.work > 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_errors_whose_squares_are_no_floats_are_infinite():
+    """A sum of 1e-300 is missed by far more than 1e150 of it; noise of infinite mean goes further still."""
+    draws = PerRecordSum(AdditiveRelease(Gaussian(1.0)), (1e-300,)).simulate(np.random.default_rng(1), 100)
+    assert (draws["relative_error"] == np.inf).all()
+    assert np.isfinite(draws["error"]).all()
+    heavy = AdditiveRelease(ExponentialPolylogarithmic(1e100, 1, 1.0, 1.01))
+    wild = PerRecordSum(heavy, (1.0,)).simulate(np.random.default_rng(1), 200)
+    assert {-np.inf, np.inf} <= set(wild["error"])
+    assert (np.abs(wild["error"][np.isfinite(wild["error"])]) <= 1e150).all()
