@@ -151,7 +151,7 @@ class PerRecordSum(Mechanism):
 
 def _relative(size: Floats, truth: Any) -> Floats:
     """|error| / truth; of a true sum of 0 it is 0 without error, else inf."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(size == 0, 0.0, size / truth)
 
 
