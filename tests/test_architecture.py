@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "texts": (),
     "log": ("texts",),
     "streams": (),
+    "claims": ("numerics",),  # a verdict follows from the evidence and nothing else
     "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
     # 2: what is known of itself
     "privacy": ("errors",),
@@ -63,13 +64,14 @@ MAY_IMPORT = {
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("errors", "registry", "summaries", "data", "mechanisms"),
     "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
-    "statistics": ("errors", "texts", "summaries", "store"),
+    "statistics": ("errors", "claims", "texts", "summaries", "store"),
     "engine": ("errors", "log", "registry", "streams", "summaries", "report", "mechanisms", "study", "store"),
     "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
-        *("errors", "noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration"),
-        *("selection", "interior", "thresholds", "mechanisms", "store", "results"),
+        *("errors", "numerics", "claims", "noise", "privacy", "summaries", "data", "report", "exact", "bounds"),
+        *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
+        *("store", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
     "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),

@@ -1,0 +1,1 @@
+"""Amplification by subsampling through couplings (Balle, Barthe, Gaboardi 2018)."""

@@ -1,0 +1,1 @@
+"""Per-record differential privacy (2024)."""

@@ -1,0 +1,41 @@
+"""The studies whose results the claims read: ordinary studies, of few trials in the fast subset and more in full."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PaperStudy:
+    """A study of an experiment.
+
+    fast, full: trials of a cell, multiples of chunk, so that the first are among the second; keys: what is not as in
+    conf/experiment (sweep, also, data, mechanism ...).
+    """
+
+    experiment: str
+    fast: int = 2000
+    full: int = 100_000
+    chunk: int = 2000
+    keys: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def arguments(self, full: bool) -> dict[str, Any]:
+        """What `tcdp_sim.run` is to be called with, but for the folder and the cluster."""
+        trials = self.full if full else self.fast
+        return {"experiment": self.experiment, "trials": trials, "chunk": self.chunk, **self.keys}
+
+
+STUDIES: Mapping[str, PaperStudy] = MappingProxyType(
+    {
+        "histogram": PaperStudy("histogram", keys={"also": None}),
+        "privacy_loss": PaperStudy("privacy_loss"),
+        "crossover": PaperStudy("crossover"),
+        "gap_max": PaperStudy("gap_max"),
+        "tightness": PaperStudy("tightness"),
+        "sinh_normal": PaperStudy("sinh_normal"),
+        "subsampling": PaperStudy("subsampling"),
+        "interior_point": PaperStudy("interior_point"),
+        "thresholds": PaperStudy("thresholds"),
+    }
+)

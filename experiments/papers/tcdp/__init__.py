@@ -1,0 +1,1 @@
+"""Truncated concentrated differential privacy (Bun, Dwork, Rothblum, Steinke 2018)."""

@@ -1,0 +1,1 @@
+"""The sheet of variants of differential privacy (2019)."""

@@ -1,0 +1,1 @@
+"""Concentrated differential privacy (Bun, Steinke 2016)."""

@@ -1,0 +1,72 @@
+"""Intervals for the simulated sides of claims: so wide that a whole page of them errs with a chance of a millionth."""
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
+from scipy.stats import beta, binom
+
+from tcdp_sim.claims import Simulated
+from tcdp_sim.errors import real, whole
+from tcdp_sim.statistics.one_sample import skewed
+
+CHANCE_OF_ERROR = 1e-6  # that any simulated side of a page leaves out the truth
+MOST_SIDES = 5000  # of a page; each has its share, so that a new one changes no older number
+SHARE = CHANCE_OF_ERROR / MOST_SIDES
+
+
+def simulated_proportion(successes: int, trials: int, chance: float = SHARE) -> Simulated:
+    """A probability from independent trials: the exact (Clopper-Pearson) interval, which misses it at most so often.
+
+    0 <= successes <= trials; trials >= 1; 0 < chance < 1. Raises ValueError.
+    """
+    trials = whole("trials", trials, 1, 2**62)
+    successes = whole("successes", successes, 0, trials)
+    half = 0.5 * real("chance", chance, 0, 1)
+    lower = float(beta.ppf(half, successes, trials - successes + 1)) if successes else 0.0
+    upper = float(beta.isf(half, successes + 1, trials - successes)) if successes < trials else 1.0
+    estimate = successes / trials
+    return Simulated(lower, estimate, upper, float(np.sqrt(estimate * (1 - estimate) / trials)), trials)
+
+
+def simulated_mean(mean: float, mcse: float, trials: int, skewness: float, chance: float = SHARE) -> Simulated:
+    """A mean from independent trials: Student's interval, wider for a skewed law (`one_sample.skewed`).
+
+    mcse: >= 0, the mean's standard error; trials: at least 2; skewness: that of the sample. Raises ValueError.
+    """
+    trials = whole("trials", trials, 2, 2**62)
+    mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)
+    z = -float(ndtri(0.5 * real("chance", chance, 0, 1)))
+
+    def excess(log_distance: float) -> float:
+        return float(skewed(np.exp(log_distance), trials, skewness)) - z
+
+    top = np.log(z)
+    while excess(top) < 0 and top < 600:
+        top += 1.0
+    half = float(np.exp(brentq(excess, np.log(z) - 1, top))) * mcse if top < 600 else np.inf
+    return Simulated(mean - half, mean, mean + half, mcse, trials)
+
+
+def simulated_quantile(low, high, counts, q: float, chance: float = SHARE) -> Simulated:
+    """The q-quantile of the law of binned trials, by the exact binomial law of the ranks.
+
+    low, high: edges of disjoint bins in ascending order, shape (n,); counts: of trials in them; 0 < q < 1. Its standard
+    error is half of what the ranks one standard deviation away differ. Raises ValueError.
+    """
+    low, high, counts = (np.asarray(values, dtype=float) for values in (low, high, counts))
+    n, total = int(counts.sum()), np.cumsum(counts)
+    n = whole("trials", n, 1, 2**62)
+    half = 0.5 * real("chance", chance, 0, 1)
+    below, above = int(binom.ppf(half, n, q)), int(binom.isf(half, n, q)) + 1
+
+    def bin_of(rank: float) -> int:
+        return int(np.searchsorted(total, np.clip(rank, 1, n)))
+
+    middle, spread = q * n, np.sqrt(n * q * (1 - q))
+    centre = bin_of(np.ceil(middle))
+    share = np.clip((middle - (total[centre] - counts[centre])) / counts[centre], 0, 1)
+    estimate = float(low[centre] + share * (high[centre] - low[centre]))
+    mcse = 0.5 * (high[bin_of(middle + spread)] - low[bin_of(middle - spread)])
+    lower = float(low[bin_of(below)]) if below >= 1 else -np.inf
+    upper = float(high[bin_of(above)]) if above <= n else np.inf
+    return Simulated(lower, estimate, upper, float(mcse), n)

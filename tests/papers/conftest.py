@@ -1,0 +1,49 @@
+"""What the tests of claims share: the evidence on each, gathered once; the studies it reads, run once."""
+
+from collections.abc import Mapping
+
+import pytest
+from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.runs import opened
+from tcdp_sim.experiments.papers.studies import STUDIES
+
+import tcdp_sim
+
+
+class Runs(Mapping):
+    """Studies of the fast subset, each run when it is first asked for."""
+
+    def __init__(self, folder):
+        self.folder, self.known = folder, {}
+
+    def __getitem__(self, name):
+        if name not in self.known:
+            arguments = STUDIES[name].arguments(full=False)
+            tcdp_sim.run(**arguments, name=name, results_dir=self.folder, cluster="serial")
+            self.known[name] = opened(self.folder / name)
+        return self.known[name]
+
+    def __iter__(self):
+        return iter(STUDIES)
+
+    def __len__(self):
+        return len(STUDIES)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    return Runs(tmp_path_factory.mktemp("studies"))
+
+
+@pytest.fixture(scope="session")
+def evidence(runs):
+    """evidence(claim): of the fast subset, gathered once."""
+    known = {}
+
+    def of(claim):
+        if claim.id not in known:
+            budget = Budget(full=False, runs={name: runs[name] for name in claim.needs})
+            known[claim.id] = claim.evidence(budget)
+        return known[claim.id]
+
+    return of

@@ -1,0 +1,113 @@
+"""Of every claim: the verdict that is recorded, and that it follows the evidence when that is changed."""
+
+from dataclasses import replace
+
+import pytest
+from claim_changes import CLAIMS, bent, blinded, by_claim, one_by_one, scaled, swapped
+
+from tcdp_sim.claims import Kind, Scope, Simulated, Verdict, judge, ratio
+from tcdp_sim.statistics.intervals import MOST_SIDES
+
+ONE_SIDED = {Kind.INEQUALITY, Kind.ORDERING, Kind.EXISTENCE}
+CHECKED = set(Kind) - {Kind.DEFINITION, Kind.NOT_CHECKABLE}
+DECIDED = {Verdict.HOLDS, Verdict.FALSE}
+
+
+@by_claim()
+def test_the_verdict_is_the_recorded_one(claim, evidence):
+    judgement = judge(claim.kind, evidence(claim))
+    assert judgement.verdict == claim.expected, judgement
+
+
+@by_claim(CHECKED)
+def test_one_who_is_blind_finds_everything_open(claim, evidence):
+    assert judge(claim.kind, blinded(evidence(claim))).verdict is Verdict.OPEN
+
+
+@by_claim(ONE_SIDED)
+def test_swapping_the_sides_turns_the_verdict(claim, evidence):
+    """At every point that decides and is not a tie; at one of them at least."""
+    whole = evidence(claim)
+    turned = 0
+    for single in one_by_one(whole):
+        before = judge(Kind.INEQUALITY, single).verdict
+        after = judge(Kind.INEQUALITY, swapped(single)).verdict
+        tie = before is after is Verdict.HOLDS and ratio(single.points[0]).upper >= 1 - 4 * whole.tolerance
+        assert tie or before is Verdict.OPEN or after is not before
+        turned += after is not before
+    assert turned
+
+
+@by_claim({Kind.INEQUALITY, Kind.EXISTENCE})
+def test_the_tightness_is_where_the_verdict_turns(claim, evidence):
+    """A right side of 0.99 times the tightness makes what holds false, one of 1.01 times makes what is false hold."""
+    whole = evidence(claim)
+    judgement = judge(claim.kind, whole)
+    if judgement.verdict is Verdict.HOLDS and judgement.tightness > 0:
+        proof = whole.proof if claim.kind is Kind.INEQUALITY else "exhaustive"  # so that no instance is a counter-proof
+        worse = replace(scaled(whole, 0.99 * judgement.tightness), proof=proof, why="as tried", tolerance=0.0)
+        assert judge(claim.kind, worse).verdict in {Verdict.FALSE, Verdict.OPEN}
+        point = next(p for p in worse.points if p.where == judgement.where)
+        assert isinstance(point.left, Simulated) or ratio(point).lower > 1
+    if judgement.verdict is Verdict.FALSE:
+        better = scaled(whole, 1.01 * judgement.tightness)
+        point = next(p for p in better.points if p.where == judgement.where)
+        assert isinstance(point.left, Simulated) or judge(claim.kind, replace(better, points=[point])).verdict in {
+            Verdict.HOLDS,
+            Verdict.OPEN,
+        }
+
+
+@by_claim({Kind.IDENTITY})
+def test_an_identity_breaks_when_one_side_is_a_little_larger(claim, evidence):
+    whole = evidence(claim)
+    if judge(claim.kind, whole).verdict is Verdict.HOLDS:
+        assert judge(claim.kind, scaled(whole, 1 + max(1e-6, 4 * whole.tolerance))).verdict is Verdict.FALSE
+
+
+@by_claim({Kind.ASYMPTOTIC})
+def test_an_asymptote_breaks_when_its_form_grows_a_little_faster(claim, evidence):
+    whole = evidence(claim)
+    if judge(claim.kind, whole).verdict is Verdict.CONSISTENT:
+        assert judge(claim.kind, bent(whole)).verdict is Verdict.INCONSISTENT
+
+
+@by_claim()
+def test_holds_for_all_has_a_proof_and_what_cannot_be_checked_a_reason(claim, evidence):
+    whole = evidence(claim)
+    judgement = judge(claim.kind, whole)
+    if judgement.verdict is Verdict.NOT_CHECKABLE:
+        assert judgement.reason
+    elif claim.kind is not Kind.EXISTENCE:
+        assert (judgement.scope is Scope.ALL) == (whole.proof is not None)
+    if judgement.verdict not in DECIDED:
+        assert claim.kind in {Kind.ASYMPTOTIC, Kind.DEFINITION, Kind.NOT_CHECKABLE} or claim.expected is Verdict.OPEN
+
+
+@by_claim()
+def test_what_people_read_is_there(claim, evidence):
+    whole = evidence(claim)
+    assert claim.title
+    assert claim.section
+    if claim.kind in CHECKED:
+        assert whole.measures
+        places = [point.where for point in whole.points]
+        assert len(set(places)) == len(places), "two points have one name"
+    if claim.expected is Verdict.FALSE:
+        assert all((claim.printed, claim.correct, claim.consequence))
+
+
+def test_the_simulated_sides_are_no_more_than_their_shares_allow(evidence):
+    """Of the fast subset; the full one has the same cells."""
+    sides = [side for c in CLAIMS.values() if c.needs for p in evidence(c).points for side in (p.left, p.right)]
+    assert 0 < sum(isinstance(side, Simulated) for side in sides) <= MOST_SIDES
+
+
+@pytest.mark.parametrize("name", sorted({name for claim in CLAIMS.values() for name in claim.needs}))
+def test_the_full_run_goes_on_where_the_fast_one_ends(name):
+    from tcdp_sim.experiments.papers.studies import STUDIES
+
+    study = STUDIES[name]
+    assert study.fast % study.chunk == 0
+    assert study.full % study.chunk == 0
+    assert study.fast <= study.full

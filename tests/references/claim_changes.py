@@ -1,0 +1,50 @@
+"""The claims to be tested, and evidence changed on purpose, so that the verdict has to follow."""
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+from tcdp_sim.experiments.papers import claims
+
+from tcdp_sim.claims import Bounds, Growth
+
+CLAIMS = claims()
+
+
+def by_claim(kinds=None):
+    """Parametrise over the claims of these kinds, by id."""
+    chosen = [claim for claim in CLAIMS.values() if kinds is None or claim.kind in kinds]
+    return pytest.mark.parametrize("claim", chosen, ids=[claim.id for claim in chosen])
+
+
+def times(side, factor):
+    """A side times a factor > 0."""
+    return Bounds(*(sorted((side.lower * factor, side.estimate * factor, side.upper * factor))))
+
+
+def scaled(evidence, factor):
+    """All right sides times a factor."""
+    return replace(evidence, points=[replace(p, right=times(p.right, factor)) for p in evidence.points])
+
+
+def swapped(evidence):
+    """Both sides of every point in each other's place."""
+    return replace(evidence, points=[replace(p, left=p.right, right=p.left) for p in evidence.points])
+
+
+def blinded(evidence):
+    """Nothing is known of any side."""
+    unknown = Bounds(0.0, 1.0, inf)
+    return replace(evidence, points=[replace(p, left=unknown, right=unknown) for p in evidence.points])
+
+
+def bent(evidence):
+    """The form of an asymptotic claim times what grows to the power of 0.05, or as much of it as floats hold."""
+    most = max(p.at for p in evidence.points)
+    power = min(0.05, 250 / most) * (-1 if evidence.growth is Growth.AT_MOST else 1)
+    return replace(evidence, points=[replace(p, right=times(p.right, 10 ** (power * p.at))) for p in evidence.points])
+
+
+def one_by_one(evidence):
+    """Evidence of one point each."""
+    return [replace(evidence, points=[point]) for point in evidence.points]
