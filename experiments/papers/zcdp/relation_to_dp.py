@@ -46,7 +46,7 @@ def conversion(budget: Budget) -> Evidence:
     return Evidence(
         points,
         measures="exact ε at δ, against ξ + ρ + 2√(ρ log 1/δ) (nats)",
-        universe="(ξ, ρ)-zCDP, 0 < δ ≤ 1; at δ > 1, which the paper allows too, the root is not real and DP says nothing",
+        universe="(ξ, ρ)-zCDP, 0 < δ ≤ 1; at δ > 1, which the paper allows too, the root is not real",
         proof=Proof.SYMBOLIC,
         why="δ(ε) ≤ P[Z > ε], and Markov's inequality for e^((α - 1)Z) at α = (ε - ξ + ρ)/2ρ",
     )
