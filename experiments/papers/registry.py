@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
-from tcdp_sim.experiments.papers.runs import Run
 
 from tcdp_sim.claims import Claim, Evidence, Kind, Verdict
 from tcdp_sim.errors import choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from tcdp_sim.experiments.papers.runs import Run
 
 T = TypeVar("T")
 PAPERS = {  # letter of the ids -> name
@@ -35,7 +35,7 @@ class Budget:
     """
 
     full: bool = False
-    runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
+    runs: "Mapping[str, Run]" = field(default_factory=lambda: MappingProxyType({}))
 
     def choose(self, fast: T, full: T) -> T:
         """`fast`, or `full` if all points are wanted; the points of the first must be among those of the second."""

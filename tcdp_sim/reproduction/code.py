@@ -1,4 +1,7 @@
-"""A digest of the code that a piece of evidence came from: of its module and all of ours that this imports."""
+"""A digest of the code that a piece of evidence came from: of its module and all of ours that this imports.
+
+What is imported for the names of types alone does not count.
+"""
 
 import ast
 import hashlib
@@ -11,9 +14,9 @@ PACKAGE = "tcdp_sim"
 
 
 @cache
-def digest(module: str) -> str:
-    """blake2b of the sources of a module and of all modules of the package that it reaches, wherever they are named."""
-    reached, todo = set(), [module]
+def digest(*modules: str) -> str:
+    """blake2b of the sources of modules and of all modules of the package that they reach, wherever they are named."""
+    reached, todo = set(), list(modules)
     while todo:
         name = todo.pop()
         if name not in reached:
@@ -26,9 +29,19 @@ def digest(module: str) -> str:
 @cache
 def _imported(module: str) -> tuple[str, ...]:
     """The package's modules that a module names in its imports, and the packages that they lie in."""
-    named = (name for node in ast.walk(ast.parse(_source(module))) for name in _names(node))
+    if module == PACKAGE:  # it hands out its public names when they are asked for
+        return ()
+    named = (name for node in _run(ast.parse(_source(module))) for name in _names(node))
     ours = {_module(name) for name in named if name.split(".")[0] == PACKAGE}
     return tuple(sorted(ours | {name.rpartition(".")[0] for name in ours if "." in name}))
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Like ast.walk, without what stands under `if TYPE_CHECKING`."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from _run(child)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

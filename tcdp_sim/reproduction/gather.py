@@ -16,6 +16,7 @@ from tcdp_sim.reproduction.records import Origin, Records
 
 EVIDENCE = "evidence"  # where records lie in the folder of the papers
 FAST, FULL = "fast", "full"
+READER = "tcdp_sim.experiments.papers.runs"  # through which claims see the results of studies
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Gatherer:
 
     def _origin(self, what: str, function: Callable[..., Any], needs: Iterable[str]) -> Origin:
         runs = {name: studies.snapshot(self.folder, name) for name in needs}
-        return Origin(what, FULL if self.full else FAST, code.digest(function.__module__), runs)
+        modules = (function.__module__, *((READER,) if runs else ()))
+        return Origin(what, FULL if self.full else FAST, code.digest(*modules), runs)
 
     def _gathered(self, what: str, origin: Origin, function: Callable[[Budget], Any]) -> Any:
         if self._render:
