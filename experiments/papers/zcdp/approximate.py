@@ -11,7 +11,7 @@ from tcdp_sim.experiments.papers.zcdp.finite_laws import divergence, example, in
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, ApproxZCDP, lemma_38_delta
@@ -134,7 +134,7 @@ def approximate_groups(budget: Budget) -> Evidence:
     )
 
 
-@claim("Z.L38", kind=Kind.INEQUALITY, section="8", expected=Verdict.HOLDS)
+@claim("Z.L38", kind=Kind.INEQUALITY, section="8", expected=Verdict.HOLDS, needs=("privacy_loss",))
 def sharper_conversion(budget: Budget) -> Evidence:
     """With probability δ all is told, else Gaussian noise is added."""
     points = []
@@ -146,14 +146,39 @@ def sharper_conversion(budget: Budget) -> Evidence:
             guarantee = ApproxZCDP(delta, rho) if delta else ZCDP(rho)
             right = closed_form(lemma_38_delta(guarantee, epsilon, form="paper"))
             points.append(Point(f"ρ = {rho:g}, ε = {epsilon:g}, δ = {delta:g}", left, right))
-    points.append(
-        Point("ξ = 0.5, ρ = 0, δ = 1e-3", constant(1e-3), closed_form(lemma_38_delta(ApproxZCDP(1e-3, 0.0, 0.5), 0.5)))
-    )
+    for epsilon in (0.5, 1.0, 2.0):
+        cell = budget.runs["privacy_loss"].cell(noise="gaussian", rho=0.1, epsilon=epsilon)
+        right = closed_form(lemma_38_delta(ZCDP(0.1), epsilon, form="paper"))
+        points.append(Point(f"simulated, ρ = 0.1, ε = {epsilon:g}, δ = 0", cell.mean("hockey_stick"), right))
     return Evidence(
         points,
         measures="exact δ at ε, against δ + (1 - δ)δ', δ' with the least of the four terms",
-        universe="δ-approximate (ξ, ρ)-zCDP, ε ≥ ξ + ρ",
-        tolerance=1e-9,
+        universe="δ-approximate (ξ, ρ)-zCDP, ρ > 0, ε ≥ ξ + ρ",
         proof=Proof.SYMBOLIC,
         why="δ' = ∫ e^(ε - z) P[Z > z] dz over z > ε with the tail bound is √(πρ) erfcx, and the terms bound erfcx",
+    )
+
+
+@claim(
+    "Z.L38",
+    part="equivalence",
+    title="(ε, δ)-DP and δ-approximate (ε, 0)-zCDP are one",
+    kind=Kind.IDENTITY,
+    section="8",
+    expected=Verdict.HOLDS,
+)
+def equivalence(budget: Budget) -> Evidence:
+    """What the built events leave out is what any events must."""
+    points = []
+    for name, p, q, epsilon in _pairs(budget):
+        first, _ = events(p, q, epsilon)
+        spent = max(finite_laws.delta(p, q, epsilon), finite_laws.delta(q, p, epsilon))
+        points.append(Point(name, closed_form(float(1 - first.sum()), 1e-9), spent))
+    return Evidence(
+        points,
+        measures="1 - P[E] of the events built for ε, against δ(ε), the larger of both directions",
+        universe="any two laws, ε ≥ 0",
+        tolerance=1e-7,
+        proof=Proof.IDENTITY,
+        why="events of 1 - δ with laws within e^(±ε) give P(S) ≤ e^ε Q(S) + δ, and the built ones leave out no more",
     )

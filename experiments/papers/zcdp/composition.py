@@ -44,7 +44,7 @@ def sharper_composition(budget: Budget) -> Evidence:
         norm = float(np.sqrt(first[1] * first[0] ** 2 + second[1] * second[0] ** 2))
         laws = [independent(*pair) for pair in zip(repeated(*first), repeated(*second))]
         for multiple in (0.0, 1.0, 3.0):
-            for leak in (0.0, 1e-4):
+            for leak in (0.0, 1e-8):
                 epsilon = norm**2 / 2 + np.sqrt(2) * multiple * norm
                 told = 1 - (1 - leak) ** (first[1] + second[1])
                 left = Bounds(*(told + (1 - told) * end for end in delta(laws[0], laws[1], epsilon)))

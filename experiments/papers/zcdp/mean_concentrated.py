@@ -50,7 +50,7 @@ def zero_to_mean(budget: Budget) -> Evidence:
         log_rare = -digits * np.log(10)
         width = 1 + log1mexp(log_rare - 1) - log1mexp(log_rare)
         tau = closed_form(two_point_tau(10.0**-digits, width))
-        points.append(Point(f"P[Z = 1] = 1e-{digits}", tau, _root_of_two_rho(log_rare, 1.0), at=digits))
+        points.append(Point(f"P[Z = 1] = 1e-{digits}", tau, root_of_two_rho(log_rare, 1.0), at=digits))
     return Evidence(
         points,
         measures="τ over √(ξ + 2ρ), ξ = 0, of two outcomes of which the first has the loss 1",
@@ -86,7 +86,7 @@ def two_point_tau(chance: float, width: float, log_odds: float | None = None) ->
     return float(width * np.sqrt((1 - 2 * chance) / (2 * odds)))
 
 
-def _root_of_two_rho(log_rare: float, loss: float) -> Bounds[float]:
+def root_of_two_rho(log_rare: float, loss: float) -> Bounds[float]:
     """√2ρ, ρ the least with D_α ≤ ρα at all orders both ways: beyond the last of these the largest loss is less.
 
     Of two outcomes, the first with probability e^log_rare and this loss.
@@ -96,7 +96,11 @@ def _root_of_two_rho(log_rare: float, loss: float) -> Bounds[float]:
     last = 20 * (1 - log_rare)
     forth = largest_over_order(partial(_curve, p, losses), last)
     back = largest_over_order(partial(_curve, p - losses, -losses), last)
-    rho = [max(forth.lower, back.lower), max(forth.estimate, back.estimate), max(forth.upper, back.upper, loss / last)]
+    rho = [
+        max(forth.lower, back.lower),
+        max(forth.estimate, back.estimate),
+        max(forth.upper, back.upper, abs(loss) / last),
+    ]
     return Bounds(*(float(np.sqrt(2 * end)) for end in rho))
 
 

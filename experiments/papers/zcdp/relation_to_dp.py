@@ -161,7 +161,7 @@ def family_to_zcdp(budget: Budget) -> Evidence:
             for order in budget.choose((1.01, 2.0, 16.0), (1.001, 1.01, 1.3, 2.0, 4.0, 16.0, 256.0, 600.0)):
                 promised = xi - rho / 4 + 5 * rho**0.25 + rho * order / 4
                 where = f"ξ' = {xi:g}, ρ' = {rho:g}, α = {order:g}"
-                points.append(Point(where, _allowed(xi, rho, order), closed_form(promised)))
+                points.append(Point(where, most_allowed(xi, rho, order), closed_form(promised)))
     return Evidence(
         points,
         measures="the largest D_α of any mechanism in the family, against ξ' - ρ'/4 + 5ρ'^(1/4) + ρ'α/4 (nats)",
@@ -169,7 +169,7 @@ def family_to_zcdp(budget: Budget) -> Evidence:
     )
 
 
-def _allowed(xi: float, rho: float, order: float) -> Bounds[float]:
+def most_allowed(xi: float, rho: float, order: float) -> Bounds[float]:
     """What δ(ε) ≤ 1 up to xi and δ(ε) ≤ e^(-(ε - xi)²/rho) beyond allow of D_order.
 
     E e^(sZ) = 1 + s(s + 1) times the integral of (e^(sε) + e^(-(s + 1)ε)) δ(ε) over ε ≥ 0, s = order - 1.

@@ -1,0 +1,116 @@
+"""What the claims on zCDP and other notions compute, against mpmath, brute force and the numbers of their catalogue."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.zcdp import composition, losses, mean_concentrated, relation_to_dp
+
+from tcdp_sim.claims import ratio
+from tcdp_sim.noise import Gaussian, Laplace
+from tcdp_sim.privacy import ZCDP, lemma_38_delta
+
+
+def gaussian_delta(scale, epsilon):
+    return norm.cdf(0.5 / scale - epsilon * scale) - np.exp(epsilon) * norm.cdf(-0.5 / scale - epsilon * scale)
+
+
+@pytest.mark.parametrize(("scale", "delta"), [(2.2360679775, 1e-6), (0.5, 0.1), (10.0, 1e-9)])
+def test_the_least_epsilon_of_gaussian_noise(scale, delta):
+    truth = brentq(lambda epsilon: gaussian_delta(scale, epsilon) - delta, 0, 60, xtol=1e-13)
+    lower, _, upper = relation_to_dp.least_epsilon(Gaussian(scale), delta)
+    assert lower - 1e-6 <= truth <= upper + 1e-6  # the reference cancels
+    assert upper - lower < 1e-7
+
+
+def test_the_least_epsilon_of_laplace_noise():
+    lower, _, upper = relation_to_dp.least_epsilon(Laplace(2.0), 0.01)
+    assert lower <= 0.5 + 2 * np.log1p(-0.01) <= upper  # delta = 1 - exp((epsilon - 1/2) / 2)
+
+
+@pytest.mark.parametrize(("xi", "rho", "order"), [(0.0, 0.3, 2.0), (0.3, 1.0, 1.01), (1.0, 0.01, 16.0)])
+def test_what_a_family_allows_is_the_integral_of_its_profile(xi, rho, order):
+    s = order - 1
+
+    def weighted(epsilon):
+        delta = mpmath.mpf(1) if epsilon <= xi else mpmath.exp(-((epsilon - xi) ** 2) / rho)
+        return (mpmath.exp(s * epsilon) + mpmath.exp(-(s + 1) * epsilon)) * delta
+
+    with mpmath.workdps(30):
+        peak = xi + s * rho / 2
+        total = mpmath.quad(weighted, sorted({0.0, xi, peak, peak + 3, peak + 8, peak + 20}))
+        truth = mpmath.log(1 + s * (s + 1) * total) / s
+    lower, _, upper = relation_to_dp.most_allowed(xi, rho, order)
+    assert lower <= truth <= upper
+
+
+@pytest.mark.parametrize(("chance", "width"), [(0.1, 1.3), (0.01, 2.0), (0.4, 1.0)])
+def test_tau_of_two_values_is_the_worst_of_all_moments(chance, width):
+    powers = np.concatenate([-np.geomspace(1e-2, 200, 4000), np.geomspace(1e-2, 200, 4000)]) / width
+    moments = np.logaddexp(np.log(chance) + powers * width * (1 - chance), np.log1p(-chance) - powers * width * chance)
+    worst = np.sqrt((2 * moments / powers**2).max())
+    assert mean_concentrated.two_point_tau(chance, width) == pytest.approx(worst, rel=1e-5)
+
+
+def test_tau_of_randomised_response_is_that_of_its_rho():
+    for epsilon in (0.1, 1.0, 5.0):
+        tau = mean_concentrated.two_point_tau(1 / (1 + np.exp(epsilon)), 2 * epsilon)
+        assert tau**2 / 2 == pytest.approx(epsilon * np.tanh(epsilon / 2), rel=1e-12)
+
+
+@pytest.mark.parametrize("digits", [1, 5, 60])
+def test_rho_of_a_rare_loss_is_the_largest_over_a_dense_grid_of_orders(digits):
+    log_rare = -digits * np.log(10)
+    s = np.geomspace(1e-3, 40 * digits + 40, 20_000)
+    p = np.array([log_rare, np.log1p(-np.exp(log_rare))])
+    q = np.array([log_rare - 1, np.log1p(-np.exp(log_rare - 1))])
+    curves = [np.logaddexp(*((s + 1) * x - s * y for x, y in zip(a, b))) for a, b in ((p, q), (q, p))]
+    rho = max((curve / s / (1 + s)).max() for curve in curves)
+    lower, _, upper = mean_concentrated.root_of_two_rho(log_rare, 1.0)
+    assert lower * (1 - 1e-5) <= np.sqrt(2 * rho) <= upper
+    assert upper < lower * 1.01
+
+
+def test_rho_counts_both_directions():
+    """A rare loss of -1 is one of 1 seen from the other law."""
+    back, forth = mean_concentrated.root_of_two_rho(-9.0, -1.0), mean_concentrated.root_of_two_rho(-8.0, 1.0)
+    assert back.estimate == pytest.approx(forth.estimate, rel=1e-3)
+
+
+def test_the_bit_that_is_cut_leaves_its_mean_concentration():
+    """Numbers of the catalogue: 1.068 at 5, 1.054 at 10."""
+    points = mean_concentrated.cut_to_a_bit(Budget()).points
+    found = {point.where.rpartition("= ")[2]: point.right.estimate for point in points}
+    assert found["5"] == pytest.approx(1.068, abs=6e-4)
+    assert found["10"] == pytest.approx(1.054, abs=1e-3)
+
+
+def test_the_loss_of_the_attaining_pair_doubles_with_more_than_delta():
+    """1.58, 10.5 and 100.5 times delta at epsilon = 1, 0.1 and 0.01."""
+    points = losses.approximate_by_the_loss(Budget()).points
+    assert [10 * ratio(point).estimate for point in points] == pytest.approx([1.582, 10.51, 100.5], rel=1e-3)
+    for epsilon in (1.0, 0.1, 0.01):
+        p, q = losses.attaining(epsilon, 1e-6)
+        assert sorted(p - np.exp(epsilon) * q)[-1] == pytest.approx(1e-6, rel=1e-8)
+        assert max(q - np.exp(epsilon) * p) <= 1e-6
+
+
+def test_divergences_by_the_tail_of_the_loss_of_gaussian_noise():
+    found = losses.divergence_by_tail(Gaussian(2.0), 3.0)
+    assert found.lower <= 4 / 8 <= found.upper
+    assert found.upper - found.lower < 1e-8
+
+
+def test_advanced_composition_is_far_from_gaussian_noise():
+    """k answers with scale 10 are one with scale 10 / sqrt(k)."""
+    point = next(p for p in composition.advanced_composition(Budget(full=True)).points if p.where == "k = 100")
+    truth = brentq(lambda epsilon: gaussian_delta(1.0, epsilon) - 1e-6, 0, 40, xtol=1e-12)
+    assert point.left.estimate == pytest.approx(2 * truth, rel=1e-8)
+
+
+def test_gaussian_noise_against_lemma_38():
+    """At rho = 0.1, epsilon = 1: 0.00319 against 0.0219."""
+    assert lemma_38_delta(ZCDP(0.1), 1.0, form="paper") == pytest.approx(0.0219, abs=5e-5)
+    assert gaussian_delta(np.sqrt(5), 1.0) == pytest.approx(0.00319, abs=5e-6)
