@@ -53,7 +53,7 @@ def test_the_counter_example_to_accuracy_on_average_takes_one_record():
 
 def test_the_repaired_bound_is_a_packing_of_the_block():
     point = by_place(records.accurate_on_average_repaired(Budget()))["T = 1e6"]
-    block = np.sqrt((0.75 * np.log(1e6) - np.log(2)) / records.RHO)
+    block = np.sqrt((0.75 * np.log(1e6 - 1) - np.log(2)) / records.RHO)
     assert point.left.estimate == pytest.approx(block, rel=1e-9)  # 8 alpha = 1
     assert point.right.estimate == pytest.approx(np.sqrt(np.log(1e6 / 64) / (records.RHO / 64)), rel=1e-9)
 

@@ -6,11 +6,11 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 from tcdp_sim.experiments.papers.registry import Budget
-from tcdp_sim.experiments.papers.zcdp import composition, losses, mean_concentrated, relation_to_dp
+from tcdp_sim.experiments.papers.zcdp import composition, family, losses, mean_concentrated, relation_to_dp
 
 from tcdp_sim.claims import ratio
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.privacy import ZCDP, lemma_38_delta
+from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi
 
 
 def gaussian_delta(scale, epsilon):
@@ -31,7 +31,8 @@ def test_the_least_epsilon_of_laplace_noise():
 
 
 @pytest.mark.parametrize(("xi", "rho", "order"), [(0.0, 0.3, 2.0), (0.3, 1.0, 1.01), (1.0, 0.01, 16.0)])
-def test_what_a_family_allows_is_the_integral_of_its_profile(xi, rho, order):
+def test_what_a_family_allows_is_at_most_the_integral_of_its_profile(xi, rho, order):
+    """With δ ≤ 1 below ξ' nothing but more is allowed; by how much at most is in the test below."""
     s = order - 1
 
     def weighted(epsilon):
@@ -41,9 +42,24 @@ def test_what_a_family_allows_is_the_integral_of_its_profile(xi, rho, order):
     with mpmath.workdps(30):
         peak = xi + s * rho / 2
         total = mpmath.quad(weighted, sorted({0.0, xi, peak, peak + 3, peak + 8, peak + 20}))
-        truth = mpmath.log(1 + s * (s + 1) * total) / s
-    lower, _, upper = relation_to_dp.most_allowed(xi, rho, order)
-    assert lower <= truth <= upper
+        simple = mpmath.log(1 + s * (s + 1) * total) / s
+    upper = family.most_allowed(xi, rho, order).upper
+    assert upper <= simple * (1 + 1e-9)
+    assert upper >= 0.5 * simple or xi > 0
+
+
+@pytest.mark.parametrize(("xi", "order"), [(0.3, 2.0), (1.0, 8.0), (0.01, 1.5)])
+def test_a_family_of_no_rho_is_pure(xi, order):
+    """ξ'-DP allows what randomised response attains; 1e-12 of ρ' adds some 4e-6 to ξ'."""
+    truth = pure_renyi(xi, order)
+    assert truth * (1 - 1e-9) <= family.most_allowed(xi, 1e-12, order).upper <= truth * (1 + 8e-6 / xi) + 1e-5
+
+
+@pytest.mark.parametrize("order", [1.5, 4.0, 64.0])
+def test_a_family_allows_what_its_members_spend(order):
+    """Gaussian noise of ρ is in the family of ξ' = ρ, ρ' = 4ρ."""
+    rho = 0.1
+    assert rho * order <= family.most_allowed(rho, 4 * rho, order).upper <= 5 * 0.4**0.25 + rho * order
 
 
 @pytest.mark.parametrize(("chance", "width"), [(0.1, 1.3), (0.01, 2.0), (0.4, 1.0)])

@@ -5,7 +5,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.basics import gaussian_scale
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.store import columns
 
@@ -44,7 +44,13 @@ def printed_radius(budget: Budget) -> Evidence:
 )
 def proved_radius(budget: Budget) -> Evidence:
     """The union bound, exactly."""
-    return Evidence(_exact_points(2.0), measures=MEASURES, universe="T ≥ 1, ρ > 0, 0 < β < 1")
+    return Evidence(
+        _exact_points(2.0),
+        measures=MEASURES,
+        universe="T ≥ 1, ρ > 0, 0 < β < 1",
+        proof=Proof.SYMBOLIC,
+        why="the union bound over T errors, each above x with probability e^(-ρx²/2) at most",
+    )
 
 
 def _exact_points(factor: float) -> list[Point]:

@@ -1,7 +1,6 @@
 """Section 3: zCDP beside pure and (epsilon, delta)-differential privacy."""
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.sides import ONE, scaled
 
@@ -149,36 +148,3 @@ def hyperbolic_sines(budget: Budget) -> Evidence:
         proof=Proof.SYMBOLIC,
         why="log cosh has the derivative tanh t ≤ t, and the integral of t from (x - y)/2 to (x + y)/2 is xy/2",
     )
-
-
-@claim("Z.L22", kind=Kind.INEQUALITY, section="3.2", expected=Verdict.HOLDS)
-def family_to_zcdp(budget: Budget) -> Evidence:
-    """The most that the family's profile allows of D_α, for any mechanism, by Theorem 6 of Balle et al. 2018."""
-    levels = budget.choose((0.0, 0.3, 1.0), (0.0, 1e-8, 0.01, 0.1, 0.3, 0.6, 1.0))
-    points = []
-    for xi in levels:
-        for rho in levels[1:]:
-            for order in budget.choose((1.01, 2.0, 16.0), (1.001, 1.01, 1.3, 2.0, 4.0, 16.0, 256.0, 600.0)):
-                promised = xi - rho / 4 + 5 * rho**0.25 + rho * order / 4
-                where = f"ξ' = {xi:g}, ρ' = {rho:g}, α = {order:g}"
-                points.append(Point(where, most_allowed(xi, rho, order), closed_form(promised)))
-    return Evidence(
-        points,
-        measures="the largest D_α of any mechanism in the family, against ξ' - ρ'/4 + 5ρ'^(1/4) + ρ'α/4 (nats)",
-        universe="(ξ' + √(ρ' log 1/δ), δ)-DP for all δ > 0; 0 ≤ ξ', ρ' ≤ 1, α > 1",
-    )
-
-
-def most_allowed(xi: float, rho: float, order: float) -> Bounds[float]:
-    """What δ(ε) ≤ 1 up to xi and δ(ε) ≤ e^(-(ε - xi)²/rho) beyond allow of D_order.
-
-    E e^(sZ) = 1 + s(s + 1) times the integral of (e^(sε) + e^(-(s + 1)ε)) δ(ε) over ε ≥ 0, s = order - 1.
-    """
-    s, root = order - 1, np.sqrt(rho)
-    half = np.sqrt(np.pi * rho) / 2
-    rising = np.log(2 * half) + s * xi + s * s * rho / 4 + log_ndtr(s * root / np.sqrt(2))  # erfc(-z) = 2 Φ(√2 z)
-    falling = np.log(half * erfcx((s + 1) * root / 2)) - (s + 1) * xi
-    flat = np.expm1(s * xi) / s - np.expm1(-(s + 1) * xi) / (s + 1)
-    total = np.logaddexp(rising, falling) if flat == 0 else np.logaddexp.reduce([rising, falling, np.log(flat)])
-    most = float(np.logaddexp(0.0, np.log(s * (s + 1)) + total) / s)
-    return closed_form(most)
