@@ -149,6 +149,31 @@ def loss_of_additive_noise(budget: Budget) -> Evidence:
 
 @claim(
     "P.A2 P.T5.3–5.5",
+    part="tight",
+    title="The pure policy f(0) - f(Δ) is tight: the loss is all of it at the peak of the noise",
+    kind=Kind.IDENTITY,
+    section="5",
+    expected=Verdict.HOLDS,
+)
+def loss_at_the_peak(budget: Budget) -> Evidence:
+    """Beside the peak the loss is as near to it as one likes, so that no smaller policy holds."""
+    points = []
+    for name, noise in NOISES.items():
+        for influence in (*INFLUENCES, 1e6):
+            left, right = closed_form(float(noise.privacy_loss(0.0, influence))), closed_form(_fall(noise, influence))
+            points.append(Point(f"{name}, Δ/σ = {influence:g}", left, right))
+    return Evidence(
+        points,
+        measures="log(f_Z(0)/f_Z(-Δ)), against f(0) - f(Δ) (nats)",
+        universe="all densities e^f(|z|), f decreasing and convex, of which f is continuous at 0",
+        tolerance=1e-8,
+        proof=Proof.IDENTITY,
+        why="log(f_Z(0)/f_Z(-Δ)) is f(0) - f(Δ)",
+    )
+
+
+@claim(
+    "P.A2 P.T5.3–5.5",
     part="slack",
     title="The concentrated policy, tanh(P/2) P, is not tight: the exact one is 50 times smaller for some noise",
     kind=Kind.EXISTENCE,
