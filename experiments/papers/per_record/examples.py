@@ -35,7 +35,7 @@ def losses_by_the_root(budget: Budget) -> Evidence:
     expected=Verdict.HOLDS,
 )
 def losses_by_the_log(budget: Budget) -> Evidence:
-    """0.40130, 0.71873, 1.15863, 1.47402 and 10.60403."""
+    """0.40130, 0.71874, 1.15864, 1.47403 and 10.60403."""
     return _rounded(LOG_OF_EXAMPLE, BY_THE_LOG)
 
 

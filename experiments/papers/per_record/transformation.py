@@ -26,7 +26,7 @@ TOTAL = float(sum(EMPLOYEES))
 def policy_of_transformations(budget: Budget) -> Evidence:
     """By quadrature of V at several answers, and of what is released where its estimator merges two V."""
     some = budget.choose((Identity(), Root(4.0), Log(1.0)), (Identity(), Root(4.0), Log(1.0), Root(2.5, 3.0), Log(0.1)))
-    points = _policy_points(some, (1.0, 1e4), 1.5)
+    points = _policy_points(some, (1.0, 100.0), 1.5)
     square = TransformedRelease(Root(2.0), 1.0)
     for order in budget.choose((2.0,), (1.0, 2.0, 5.0, 20.0)):
         left = over(exact.record_renyi(square, 1.0, order, 0.0), order)
