@@ -66,7 +66,7 @@ def test_the_logarithm_and_the_root_cross_at_2_53_and_5504_5():
     assert [float(crossing) for crossing in crossings] == pytest.approx([2.529313, 5504.5316], rel=1e-6)
     points = log_against_root_of_small_records(Budget()).points
     wrong = [point.where for point in points if point.left.lower > point.right.upper]
-    assert wrong == ["1 employees", "2 employees"]
+    assert wrong == ["1 employee", "2 employees"]
 
 
 def test_the_step_of_the_proof_fails_where_a_record_is_removed():

@@ -5,6 +5,7 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     ORDERS,
     finite_per_order,
     gaussian_per_order,
+    named,
     response,
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -64,7 +65,7 @@ def _gaussian(factor: float) -> Evidence:
     for influence, scale in ((1.0, 1.0), (5.0, 2.0), (0.1, 3.0)):
         for order in (1.5, 8.0):
             left, right = gaussian_per_order(influence, scale, order), closed_form(factor * (influence / scale) ** 2)
-            points.append(Point(f"Δ = {influence:g}, σ = {scale:g}, α = {order:g}", left, right))
+            points.append(Point(f"Δ = {influence:g}, σ = {scale:g}, {named(order)}", left, right))
     return Evidence(
         points,
         measures="D_α/α of the noisy answer by quadrature, against the policy (nats)",
@@ -89,7 +90,7 @@ def pure_to_concentrated(budget: Budget) -> Evidence:
         p, q = response(epsilon, 0), response(epsilon, 1)
         for order in ORDERS:
             left = finite_per_order(p, q, order)
-            where = f"randomised response, P = {epsilon:g}, α = {order:g}"
+            where = f"randomised response, P = {epsilon:g}, {named(order)}"
             points.append(Point(where, left, closed_form(float(epsilon * np.tanh(epsilon / 2)))))
     return Evidence(
         points,
@@ -121,7 +122,7 @@ def one_direction(budget: Budget) -> Evidence:
         noted = closed_form(float(np.tanh(epsilon / 2) * epsilon))
         for order in (1.0, 1.5):
             one_sided = closed_form(epsilon / order)  # log(p/q) is ε wherever P is
-            points.append(Point(f"P[0] = 1, Q[0] = e^-ε, ε = {epsilon:g}, α = {order:g}", one_sided, noted))
+            points.append(Point(f"P[0] = 1, Q[0] = e^-ε, ε = {epsilon:g}, {named(order)}", one_sided, noted))
     return Evidence(points, measures="D_α/α, against ε tanh(ε/2) (nats)", universe="all P, Q with d_∞(P‖Q) ≤ ε")
 
 

@@ -8,6 +8,7 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     finite_per_order,
     gaussian_per_order,
     largest,
+    named,
     over,
     response,
 )
@@ -34,7 +35,7 @@ def zcdp_calculus(budget: Budget) -> Evidence:
     points = [*_adaptive_pairs(budget), *_squares(budget)]
     for order in budget.choose((1.0, 8.0), ORDERS):
         left, right = gaussian_per_order(float(np.hypot(1, 0.5)), 1.0, order), closed_form(0.5 * (1 + 0.25))
-        points.append(Point(f"two Gaussian releases that the record moves by 1 and 0.5 σ, α = {order:g}", left, right))
+        points.append(Point(f"two Gaussian releases that the record moves by 1 and 0.5 σ, {named(order)}", left, right))
     noise = AdditiveRelease(Laplace(1.0))
     single = exact.record_policy(noise, 1.0)
     for size in (2, 3, 10):
@@ -53,7 +54,7 @@ def parallel_add_remove(budget: Budget) -> Evidence:
         promised = closed_form(max(_rho(first), _rho(second)))
         for order in ORDERS:
             p, q = (np.outer(response(first, bit), response(second, 0)).ravel() for bit in (0, 1))
-            where = f"randomised responses, ε = {first:g}, {second:g}, record in the first part, α = {order:g}"
+            where = f"randomised responses, ε = {first:g}, {second:g}, record in the first part, {named(order)}"
             points.append(Point(where, finite_per_order(p, q, order), promised))
     return Evidence(
         points,
@@ -84,7 +85,7 @@ def parallel_substitution(budget: Budget) -> Evidence:
         promised = closed_form(max(first**-2, second**-2) / 2)
         for order in budget.choose((1.0, 8.0), ORDERS):
             left = gaussian_per_order(float(np.hypot(1 / first, 1 / second)), 1.0, order)
-            where = f"Gaussian counts of both parts, σ = {first:g}, {second:g}, α = {order:g}"
+            where = f"Gaussian counts of both parts, σ = {first:g}, {second:g}, {named(order)}"
             points.append(Point(where, left, promised))
     for first, second in BOTH:
         p, q = (np.outer(response(first, bit), response(second, 1 - bit)).ravel() for bit in (0, 1))
@@ -106,10 +107,10 @@ def per_record_calculus(budget: Budget) -> Evidence:
         for order in ORDERS:
             spent = [exact.record_renyi(count, 1.0, order), exact.record_renyi(total, influence, order)]
             left = over(Bounds(*(sum(parts) for parts in zip(*spent))), order)
-            where = f"a count and a sum, influence {influence:g}, α = {order:g}"
+            where = f"a count and a sum, influence {influence:g}, {named(order)}"
             points.append(Point(where, left, closed_form(_promised(both.at(influence)))))
             left = over(largest(spent[1], exact.record_renyi(root, influence, order)), order)
-            where = f"a part by additive noise, the other by the fourth root, influence {influence:g}, α = {order:g}"
+            where = f"a part by additive noise, the other by the fourth root, influence {influence:g}, {named(order)}"
             points.append(Point(where, left, closed_form(_promised(parts.at(influence)))))
     return Evidence(
         points, measures=MEASURES, universe="all mechanisms with policies, add/remove, all α > 1", tolerance=ATTAINED
@@ -136,7 +137,7 @@ def _adaptive_pairs(budget: Budget) -> Iterator[Point]:
                 laws.append([says[i] * after[i][j] for i in (0, 1) for j in (0, 1)])
             left = largest(finite_per_order(*laws, order), finite_per_order(*laws[::-1], order))
             where = (
-                f"two randomised responses, the second chosen by the first, ε = {first:g}, {second:g}, α = {order:g}"
+                f"two randomised responses, the second chosen by the first, ε = {first:g}, {second:g}, {named(order)}"
             )
             yield Point(where, left, closed_form(_rho(first) + _rho(second)))
 
@@ -147,7 +148,7 @@ def _squares(budget: Budget) -> Iterator[Point]:
     for answer in (0.0, 1.0):
         for order in budget.choose((1.0, 8.0), ORDERS):
             left = over(exact.record_renyi(release, 1.0, order, answer), order)
-            where = f"the square of N(√q, 1), q from {answer:g} to {answer + 1:g}, α = {order:g}"
+            where = f"the square of N(√q, 1), q from {answer:g} to {answer + 1:g}, {named(order)}"
             yield Point(where, left, closed_form((np.sqrt(answer + 1) - np.sqrt(answer)) ** 2 / 2))
 
 
@@ -156,5 +157,5 @@ def _clamped(budget: Budget) -> Iterator[Point]:
     release = TransformedRelease(Log(1.0), 1.0, nonnegative=True)
     for order in budget.choose((1.0, 8.0), ORDERS):
         left = over(exact.record_renyi(release, 5.0, order, 0.0), order)
-        where = f"the logarithm, clamped at 0, influence 5, α = {order:g}"
+        where = f"the logarithm, clamped at 0, influence 5, {named(order)}"
         yield Point(where, left, closed_form(float(release.policy(5.0))))

@@ -48,6 +48,11 @@ def largest(*bounds: Bounds[float]) -> Bounds[float]:
     return Bounds(lower, estimate, upper)
 
 
+def named(order: float) -> str:
+    """The order, in words of a point."""
+    return f"α = {order:g}" if order > 1 else "α → 1"
+
+
 def response(epsilon: float, bit: int) -> tuple[float, float]:
     """The law of randomised response, P[0] and P[1], on a bit: epsilon-DP, exactly."""
     truth = 1 / (1 + np.exp(-epsilon))

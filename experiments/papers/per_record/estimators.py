@@ -122,3 +122,32 @@ def variance_grows(budget: Budget) -> Evidence:
         proof=Proof.SYMBOLIC,
         why="the terms of the variance are positive multiples of powers of q + a, of which one at least grows",
     )
+
+
+@claim(
+    "P.T4.9 T2",
+    part="equal error",
+    title="Gaussian noise of equal variance costs every record of a sum at most what an unbiased transformation does",
+    kind=Kind.INEQUALITY,
+    section="4.3",
+    expected=Verdict.HOLDS,
+)
+def gaussian_at_equal_error(budget: Budget) -> Evidence:
+    """Derived here: transformations pay only where groups have unlike answers, as their noise follows the answer."""
+    transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 5.0), Root(4.0, 1e3), Log(1.0), Log(100.0), Log(1e5))
+    points = []
+    for transform in transforms:
+        for scale in budget.choose((0.5,), (0.01, 0.5, 2.0)):
+            release = TransformedRelease(transform, scale)
+            for q in (10.0, 1e4):
+                for share in (0.001, 0.1, 1.0):
+                    left = closed_form(float((share * q) ** 2 / (2 * release.var(q))))
+                    right = closed_form(float(release.policy(share * q)))
+                    points.append(Point(f"{transform!r}, σ = {scale:g}, q = {q:g}, t = {share:g} q", left, right))
+    return Evidence(
+        points,
+        measures="t²/2V of Gaussian noise of the variance V of the release at q, against its policy at t (nats)",
+        universe="concave increasing differentiable f, unbiased g, a sum q > 0 of values ≥ 0, all its records t ≤ q",
+        proof=Proof.SYMBOLIC,
+        why="V ≥ σ²/f'(q+a)² (Cramér-Rao), and f(t+a) - f(a) ≥ t f'(t+a) ≥ t f'(q+a), as f is concave and t ≤ q",
+    )

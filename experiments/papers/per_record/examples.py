@@ -100,7 +100,7 @@ def log_against_root_of_small_records(budget: Budget) -> Evidence:
     points = []
     for size in (1.0, 2.0, 3.0, 100.0, 5504.0, 5505.0):
         root, log = _losses(size)
-        points.append(Point(f"{size:g} employees", *((log, root) if size > 5504 else (root, log))))
+        points.append(Point(f"{size:g} employee{'s' * (size > 1)}", *((log, root) if size > 5504 else (root, log))))
     return Evidence(
         points,
         measures="loss by the fourth root against that by the logarithm (nats), from 5,505 on the other way round",

@@ -80,6 +80,37 @@ def heavier_tails(budget: Budget) -> Evidence:
 
 
 @claim(
+    "P.0a",
+    part="smaller records",
+    title="At an equal pure loss of the largest record, no noise of the paper costs smaller records less than Laplace",
+    kind=Kind.INEQUALITY,
+    section="5",
+    expected=Verdict.HOLDS,
+)
+def smaller_records(budget: Budget) -> Evidence:
+    """Derived here: what grows slowly towards large records has to be large for small ones already."""
+    points = []
+    for name, noise in HEAVIER.items():
+        if name == "Gaussian":
+            continue
+        for largest in (10.0, 1e4):
+            for share in (1e-3, 0.1, 0.9):
+                left, right = (
+                    closed_form(float(x))
+                    for x in (share * noise.largest_loss(largest), noise.largest_loss(share * largest))
+                )
+                points.append(Point(f"{name}, largest record {largest:g} σ, another {share:g} of it", left, right))
+    return Evidence(
+        points,
+        measures="P(t) of Laplace noise with the same P at the largest record T, P(T) t/T, against P(t) (nats)",
+        universe="all densities e^f(|z|), f decreasing and convex, 0 ≤ t ≤ T",
+        tolerance=1e-9,
+        proof=Proof.SYMBOLIC,
+        why="P(t) = f(0) - f(t) is concave and 0 at 0, so above its chord, which is the policy of Laplace noise",
+    )
+
+
+@claim(
     "P.0b",
     part="median",
     title="sign(V) |V|^k - a and e^V - a have the true answer as their median",
