@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from tcdp_sim.experiments.papers.per_record.calculus import parallel_by_rank
 from tcdp_sim.experiments.papers.per_record.divergences import (
     finite_per_order,
     gaussian_per_order,
@@ -71,3 +72,10 @@ def test_three_records_lose_6_4_and_are_promised_9():
         point = next(point for point in claim(Budget()).points if point.where == where)
         assert point.right.estimate == pytest.approx(promised, rel=1e-7)
         assert point.left.estimate == pytest.approx((np.sqrt(0.1) + np.sqrt(0.4) + np.sqrt(2.5)) ** 2, rel=1e-9)
+
+
+def test_an_added_record_moves_another_one_into_the_other_half():
+    """Values 2, 3*, 5, 8* (* is counted): halves {2, 3*}, {5, 8*}; with 1: {1, 2}, {3*, 5, 8*}; with 1*: {1*, 2}."""
+    wheres = [point.where for point in parallel_by_rank(Budget()).points]
+    assert wheres[0].startswith("counts (1, 1) and (0, 2), an unmarked")
+    assert wheres[-1].startswith("counts (1, 1) and (1, 2), a marked")

@@ -95,6 +95,38 @@ def parallel_substitution(budget: Budget) -> Evidence:
     return Evidence(points, measures=MEASURES, universe="all pairs of zCDP mechanisms, substitution neighbours")
 
 
+@claim(
+    "P.2.5",
+    part="by rank",
+    title="The same for any two disjoint subsets of the data, such as its smaller and its larger half",
+    kind=Kind.INEQUALITY,
+    section="2.2",
+    expected=Verdict.FALSE,
+    printed="D₁, D₂ two disjoint subsets of a database",
+    correct="D ∩ C₁, D ∩ C₂ for a partition of all possible records, fixed beforehand, as in Lemma 2.14",
+    consequence="a record that is added can move another one from one half to the other, and both releases change",
+)
+def parallel_by_rank(budget: Budget) -> Evidence:
+    """Marked records are counted in both halves; a small one is added, unmarked or marked."""
+    marked = {2.0: False, 3.0: True, 5.0: False, 8.0: True}  # value -> whether it is counted
+    points = []
+    for added in (False, True):
+        before, after = _marked_by_half(marked), _marked_by_half({1.0: added, **marked})
+        for order in budget.choose((1.0, 8.0), ORDERS):
+            left = gaussian_per_order(float(np.hypot(*np.subtract(after, before))), 1.0, order)
+            name = "a marked" if added else "an unmarked"
+            where = f"counts {before} and {after}, {name} record added, σ = 1, {named(order)}"
+            points.append(Point(where, left, closed_form(0.5)))
+    return Evidence(points, measures=MEASURES, universe="all pairs of disjoint subsets, add/remove neighbours")
+
+
+def _marked_by_half(marked: dict[float, bool]) -> tuple[int, int]:
+    """How many are marked in the smaller half of the records, of whole size, and in the rest."""
+    ordered = [marked[value] for value in sorted(marked)]
+    half = len(ordered) // 2
+    return sum(ordered[:half]), sum(ordered[half:])
+
+
 @claim("P.2.12–2.14", kind=Kind.INEQUALITY, section="2.4", expected=Verdict.HOLDS)
 def per_record_calculus(budget: Budget) -> Evidence:
     """By releases with policies: of a count and a sum, of a square that hides a sign, and of two parts."""
