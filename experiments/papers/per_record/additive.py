@@ -76,7 +76,7 @@ def _gaussian(factor: float) -> Evidence:
     )
 
 
-@claim("P.L5.2", kind=Kind.INEQUALITY, section="5", expected=Verdict.HOLDS)
+@claim("P.L5.2", kind=Kind.INEQUALITY, section="5", expected=Verdict.HOLDS, figure="per_record_policies")
 def pure_to_concentrated(budget: Budget) -> Evidence:
     """The exact policies of five noises at all orders, and randomised response, which attains it as α falls to 1."""
     points = []

@@ -20,7 +20,7 @@ BY_THE_LOG = (0.4, 0.4, 0.7, 1.2, 1.5, 10.6)  # Example 4.8
 ESTABLISHMENTS = "the six establishments of Table 1, σ = 2"
 
 
-@claim("P.E4.6", kind=Kind.INEQUALITY, section="4.1", expected=Verdict.HOLDS)
+@claim("P.E4.6", kind=Kind.INEQUALITY, section="4.1", expected=Verdict.HOLDS, figure="per_record_table_1")
 def losses_by_the_root(budget: Budget) -> Evidence:
     """0.27951, 0.39528, 0.55902, 0.68465 and 12.5."""
     return _rounded(ROOT_OF_EXAMPLE, BY_THE_ROOT)
@@ -33,6 +33,7 @@ def losses_by_the_root(budget: Budget) -> Evidence:
     kind=Kind.INEQUALITY,
     section="4.2",
     expected=Verdict.HOLDS,
+    figure="per_record_table_1",
 )
 def losses_by_the_log(budget: Budget) -> Evidence:
     """0.40130, 0.71874, 1.15864, 1.47403 and 10.60403."""
@@ -46,6 +47,7 @@ def losses_by_the_log(budget: Budget) -> Evidence:
     kind=Kind.INEQUALITY,
     section="4.1",
     expected=Verdict.HOLDS,
+    figure="per_record_table_1",
 )
 def root_at_equal_error(budget: Budget) -> Evidence:
     """The release has a root mean squared error of 8,769 on a total of 10,070; unit splitting has 7.07."""
@@ -59,6 +61,7 @@ def root_at_equal_error(budget: Budget) -> Evidence:
     kind=Kind.INEQUALITY,
     section="4.2",
     expected=Verdict.HOLDS,
+    figure="per_record_table_1",
 )
 def log_at_equal_error(budget: Budget) -> Evidence:
     """The release has a root mean squared error of 73,731 on a total of 10,070."""

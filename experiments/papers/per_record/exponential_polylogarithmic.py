@@ -82,6 +82,7 @@ def printed_loss(ratio: float, power: float, offset: float, rate: float) -> floa
     section="5.2",
     expected=Verdict.FALSE,
     erratum="E5",
+    figure="per_record_table_3",
     printed="variance σ²a² (d-1) [1/(d-3) - 1/(d-2) + 1/(d-1)] at p = 1",
     correct="σ²a² (d-1) [1/(d-3) - 2/(d-2) + 1/(d-1)] = 2σ²a² / ((d-2)(d-3))",
     consequence="the variance is far below what is printed: 12, not 60, at d = 5, a = 2, σ = 3; a 32nd at d = 10",
@@ -101,6 +102,7 @@ def table_as_printed(budget: Budget) -> Evidence:
     section="5.2",
     expected=Verdict.HOLDS,
     erratum="E5",
+    figure="per_record_table_3",
 )
 def table_repaired(budget: Budget) -> Evidence:
     """The variance of p = 2 ends in + a², which is lost in the text at hand."""

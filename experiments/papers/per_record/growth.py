@@ -24,7 +24,13 @@ HEAVIER: dict[str, Noise] = {
 not_checkable("P.0b", section="6", reason="the text at hand breaks off before the empirical section and the appendices")
 
 
-@claim("P.0a", kind=Kind.ASYMPTOTIC, section="abstract, 3", expected=Verdict.CONSISTENT)
+@claim(
+    "P.0a",
+    kind=Kind.ASYMPTOTIC,
+    section="abstract, 3",
+    expected=Verdict.CONSISTENT,
+    figure="per_record_policies",
+)
 def as_slow_as_the_logarithm(budget: Budget) -> Evidence:
     """The exact policy of exponential polylogarithmic noise of power 1."""
     release = AdditiveRelease(ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0))
@@ -42,6 +48,7 @@ def as_slow_as_the_logarithm(budget: Budget) -> Evidence:
     kind=Kind.ASYMPTOTIC,
     section="3",
     expected=Verdict.CONSISTENT,
+    figure="per_record_policies",
 )
 def as_slow_as_the_squared_logarithm(budget: Budget) -> Evidence:
     """Of the logarithm, whose policy is attained."""
@@ -60,6 +67,7 @@ def as_slow_as_the_squared_logarithm(budget: Budget) -> Evidence:
     kind=Kind.ORDERING,
     section="5",
     expected=Verdict.HOLDS,
+    figure="per_record_policies",
 )
 def heavier_tails(budget: Budget) -> Evidence:
     """Six noises, from Gaussian to exponential polylogarithmic, so far out that each record loses 10 nats and more.

@@ -16,7 +16,14 @@ SPLIT = UnitSplitRelease(THRESHOLD, SCALE)
 SIX = "the table has six establishments"
 
 
-@claim("P.2.16 T1", kind=Kind.IDENTITY, section="2.5", expected=Verdict.HOLDS, erratum="E23")
+@claim(
+    "P.2.16 T1",
+    kind=Kind.IDENTITY,
+    section="2.5",
+    expected=Verdict.HOLDS,
+    erratum="E23",
+    figure="per_record_table_1",
+)
 def printed_losses(budget: Budget) -> Evidence:
     """The policy of unit splitting at the six establishments, and the largest over the smallest."""
     points = [
@@ -43,6 +50,7 @@ def printed_losses(budget: Budget) -> Evidence:
     section="2.5",
     expected=Verdict.HOLDS,
     erratum="E35",
+    figure="per_record_table_1",
 )
 def exact_losses(budget: Budget) -> Evidence:
     """0.25, 0.25, 1, 4, 9 and a million: a sum of split records is that of whole ones, with Gaussian noise."""
