@@ -89,9 +89,9 @@ exhibit(
         "per_record_table_1",
         "P",
         "Table 1, with what six establishments lose",
-        "Losses (nats) by unit splitting, the fourth root and the logarithm, as printed and exactly. An establishment "
-        "that is smaller than the threshold of splitting loses less than is printed. Gaussian noise of the same mean "
-        "squared error as the root and the logarithm on the total costs every establishment less than they do.",
+        "Losses (nats) by unit splitting, the fourth root and the logarithm, as printed and exactly; beside "
+        "them what Gaussian noise would cost that has the same mean squared error on the total as the root, and as the "
+        "logarithm.",
         table_1,
     )
 )
@@ -101,7 +101,7 @@ exhibit(
         "P",
         "Table 2: unbiased estimators",
         "What is released for x = f(q + a) and Gaussian noise of scale σ, its variance as printed with y = q + a, and "
-        "both moments by quadrature at the answer of each row. All rows are right.",
+        "both moments by quadrature at the answer of each row.",
         table_2,
     )
 )
@@ -110,8 +110,8 @@ exhibit(
         "per_record_table_3",
         "P",
         "Table 3: exponential polylogarithmic noise",
-        "Entries of the table in numbers, as printed and by the law of the noise. The variance of p = 1 has one wrong "
-        "coefficient; that of p = 2 is cut in the text at hand, and right once + a² is restored.",
+        "Entries of the table in numbers, as printed and by the law of the noise. Put right means: the term in d - 2 of the "
+        "variance of p = 1 doubled, and + a² at the end of that of p = 2, which the text at hand lost.",
         table_3,
     )
 )
