@@ -110,7 +110,7 @@ exhibit(
         "per_record_table_3",
         "P",
         "Table 3: exponential polylogarithmic noise",
-        "Entries of the table in numbers, as printed and by the law of the noise. Put right means: the term in d - 2 of "
+        "Entries of the table in numbers, as printed and by the law of the noise. Put right: the term in d - 2 of "
         "the variance of p = 1 doubled, and + a² at the end of that of p = 2, which the text at hand lost.",
         table_3,
     )
