@@ -100,8 +100,8 @@ exhibit(
         "per_record_table_2",
         "P",
         "Table 2: unbiased estimators",
-        "What is released for x = f(q + a) and Gaussian noise of scale σ, its variance as printed with y = q + a, and "
-        "both moments by quadrature at the answer of each row.",
+        "g is released of f(q + a) plus Gaussian noise of scale σ. Its variance as printed, with y = q + a, and both "
+        "moments by quadrature at the answer of each row.",
         table_2,
     )
 )
