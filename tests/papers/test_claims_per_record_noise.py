@@ -1,0 +1,77 @@
+"""The formulas of the per-record paper's noises that the claims write out, against mpmath and literal numbers."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import (
+    beyond,
+    offset_is_needed,
+    printed_loss,
+    second_moment,
+    table_as_printed,
+    variance_of_power_2,
+)
+from tcdp_sim.experiments.papers.per_record.generalized_gaussian import moment, printed_density
+from tcdp_sim.experiments.papers.registry import Budget
+
+from tcdp_sim.noise import ExponentialPolylogarithmic
+
+E = float(np.e)
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5, 0.25])
+def test_the_printed_density(power):
+    with mp.workdps(25):
+        truth = power / (6 * mp.gamma(1 / mp.mpf(power))) * mp.exp(-(mp.mpf(2) ** power))
+    assert float(printed_density(np.array(-6.0), 3.0, power)) == pytest.approx(float(truth), rel=1e-13)
+
+
+def test_at_power_0_nothing_is_left_of_it():
+    assert float(printed_density(np.array(1.0), 1.0, 0.0)) == 0
+    assert moment(1.0, 0.0, 0) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("power", "second"), [(1.0, 2.0), (0.5, 120.0), (0.25, 6652800.0)])
+def test_its_moments(power, second):
+    """Of unit scale: Γ(3/p)/Γ(1/p) is 2!/0!, 5!/1! and 11!/3!."""
+    for k, truth in ((0, 1.0), (2, second)):
+        bounds = moment(1.0, power, k)
+        assert bounds.lower <= truth <= bounds.upper
+        assert bounds.upper - bounds.lower <= 1e-9 * truth
+
+
+def test_the_printed_loss_and_where_it_is_too_small():
+    assert printed_loss(0.5, 2.0, 2.0, 2.0) == pytest.approx(0.718271, abs=1e-6)
+    assert printed_loss(0.5, 2.0, 1.0, 2.0) == pytest.approx(0.328804, abs=1e-6)
+    points = offset_is_needed(Budget()).points
+    assert [point.right.estimate for point in points] == pytest.approx([0.734728, 0.734728], abs=1e-6)
+
+
+def test_the_tail_of_kappa():
+    with mp.workdps(25):
+        truth = 1 - mp.ncdf(mp.sqrt(8) * (mp.log(5) - mp.mpf("0.125")))
+    assert beyond(5.0, 0.5, 4.0) == pytest.approx(float(truth), rel=1e-12)
+
+
+@pytest.mark.parametrize(("rate", "offset", "scale"), [(1.0, E, 1.0), (1.5, E, 3.0)])
+def test_the_variance_of_power_2(rate, offset, scale):
+    """By mpmath in w = log(z/σ + a), where the density is that of a normal."""
+    with mp.workdps(30):
+        low = mp.log(mp.mpf(offset))
+        grid = [low, low + 1, low + 2, low + 4, low + 8, low + 16]
+
+        def integral(k):
+            return mp.quad(lambda w: (mp.exp(w) - offset) ** k * mp.exp(w - rate * w * w), grid)
+
+        truth = float(mp.mpf(scale) ** 2 * integral(2) / integral(0))
+    assert truth == pytest.approx({1.0: 6.817322, 3.0: 20.8507}[scale], rel=2e-6)
+    assert variance_of_power_2(rate, offset, scale) == pytest.approx(truth, rel=1e-11)
+    bounds = second_moment(ExponentialPolylogarithmic(scale, 2.0, offset, rate))
+    assert bounds.lower <= truth <= bounds.upper
+
+
+def test_the_variance_of_power_1_is_12_and_not_60():
+    point = next(p for p in table_as_printed(Budget()).points if p.where == "variance, p = 1, d = 5, a = 2, σ = 3")
+    assert point.left.lower <= 12 <= point.left.upper
+    assert point.left.upper - point.left.lower < 1e-7
+    assert point.right.estimate == pytest.approx(60, rel=1e-12)
