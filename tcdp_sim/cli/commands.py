@@ -28,6 +28,7 @@ COMMANDS = {
     "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
     "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
 }
+WORDS = ("cheat-sheet", "reproduce")  # commands that take KEY=VALUE alone, and see to them
 
 
 def is_command(word: str) -> bool:
@@ -39,8 +40,8 @@ def main(words: Sequence[str], console) -> int:
     """Run a command; its exit code. Raises UserError, also for a command that there is none of."""
     name, *rest = words
     if name not in COMMANDS:
-        near = suggestion(name, (*COMMANDS, "cheat-sheet"))
-        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, cheat-sheet, or KEY=VALUE{near}")
+        near = suggestion(name, (*COMMANDS, *WORDS))
+        raise UserError(f"{name!r} is no command; valid: {', '.join((*COMMANDS, *WORDS))}, or KEY=VALUE{near}")
     if {"--help", "-h"} & set(rest):
         console.print(f"{usage(name)}\n  {COMMANDS[name].about}", markup=False)
         return 0
