@@ -84,7 +84,7 @@ def coupling_bounds_divergence(budget: Budget) -> Evidence:
 def _compatible(i: int) -> tuple[Drawn, Drawn]:
     """Laws ν and ν' on the cube's corners: each y of ν goes to the nearest corners that ν' has, in any shares."""
     order = sorted(range(8), key=whole_numbers(8, 999, 20 + i).__getitem__)
-    start, end = ([RECORDS[j] for j in part] for part in (order[:4], order[4 : 6 + i % 3]))
+    start, end = ([RECORDS[j] for j in part] for part in (order[:4], order[4 : 5 + i % 3]))
     near = dict(zip(start, laws(1, 4, 40 + i)[0]))
     far: dict[Records, Fraction] = {}
     shares = iter(whole_numbers(64, 9, 60 + i))

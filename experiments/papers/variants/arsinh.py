@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from math import sqrt
 
+from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.variants.chords import largest_by_chords
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
@@ -109,5 +109,5 @@ def loss_share(noise: Noise, moves: tuple[float, ...], omega: float, rho: float)
         parts = [exact.renyi_divergence(noise, move, orders) for move in moves]
         return Bounds(*(sum(ends) for ends in zip(*parts)))
 
-    lower, estimate, upper = largest_by_chords(divergence, omega)
+    lower, estimate, upper = largest_over_order(divergence, omega)
     return Bounds(lower / rho * (1 - 1e-14), estimate / rho, upper / rho * (1 + 1e-14))

@@ -26,7 +26,7 @@ SECTION = "Basic definitions"
 RESPONSES = "exact δ of k randomised responses at the ε that is promised for all of them, against δ'"
 
 
-@claim("V.T1 seq", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS)
+@claim("V.T1 seq", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, figure="variants_table_1")
 def sequential(budget: Budget) -> Evidence:
     """The second release is chosen by the answer of the first one; Gaussians show that zCDP's row is attained."""
     points = _sequential_deltas(budget) + _sequential_orders(budget)
@@ -83,6 +83,7 @@ def _divergence(pair: tuple[Law, Law], order: int) -> float:
     section=SECTION,
     expected=Verdict.FALSE,
     erratum="E8",
+    figure="variants_table_1",
     printed="k releases of (ε, δ)-DP are (2ε√(2k log(1/δ')), kδ + δ')-DP",
     correct="(ε√(2k log(1/δ')) + kε(e^ε - 1), kδ + δ'); the short form where it is at most 1 and δ' ≤ 1/2",
     consequence="the real δ of 5000 releases of 0.3-DP is 0.487, where 1e-6 is promised",
@@ -158,6 +159,7 @@ def responses_delta(k: int, epsilon: float, total: float) -> Bounds[float]:
     section=SECTION,
     expected=Verdict.FALSE,
     erratum="E8",
+    figure="variants_table_1",
     printed="k releases with the Gaussian noise of (ε, δ)-DP are (4ε√(2k log(1/δ)), δ)-DP",
     correct="(kρ + 2√(kρ log(1/δ)), δ)-DP with ρ = ε²/(4 log(1.25/δ)), as zCDP composes",
     consequence="the real δ of a million releases at ε = 0.9 is 0.455, not 1e-5; elsewhere it is 19 times too large",

@@ -25,6 +25,7 @@ def classical_scale(epsilon: float, delta: float) -> float:
     section=SECTION,
     expected=Verdict.FALSE,
     erratum="E8",
+    figure="variants_table_1",
     printed="σ² = 2Δ² log(1.25/δ)/ε² gives (ε, δ)-DP",
     correct="the same for ε < 1; for larger ε solve Φ(θ/2 - ε/θ) - e^ε Φ(-θ/2 - ε/θ) = δ for θ = Δ/σ",
     consequence="from ε = 8.42 on (δ = 1e-5; from 5.74 at δ = 0.1) the noise is too small for what is promised",
@@ -93,7 +94,7 @@ def _divergence(sigma: float, order: float) -> exact.Bounds[float]:
     return exact.renyi_divergence_between(exact.Mixture(noise), exact.Mixture(noise, (1.0,)), order)
 
 
-@claim("V.T1 conv", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS)
+@claim("V.T1 conv", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, figure="variants_table_1")
 def conversions(budget: Budget) -> Evidence:
     """What Gaussian noise really has, beside what its Rényi divergence at one order, or at all, says of it."""
     points = []

@@ -18,7 +18,7 @@ CASES: list[Case] = [(5.0, 0.01, 8), (1.0, 0.01, 4)]
 MORE_CASES: list[Case] = [(5.0, 0.01, 32), (2.0, 0.01, 8), (50.0, 0.1, 2), (1.0, 0.5, 4)]
 
 
-@claim("V.rdp1", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, erratum="E9")
+@claim("V.rdp1", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, erratum="E9", figure="variants_table_2")
 def printed_sum(budget: Budget) -> Evidence:
     """Three pairs of laws that sampling without replacement of Gaussian noise leads to."""
     points = []
