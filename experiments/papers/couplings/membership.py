@@ -41,7 +41,7 @@ def largest_divergence(budget: Budget) -> Evidence:
             for a in RATIOS:
                 left = setting.attained(membership(setting.inputs, 0, keep), a)
                 if right := eta * max(keep - a * (1 - keep), Fraction(0)):
-                    where = f"{setting.scheme}, {setting.name}, p = {keep}, e^ε = {a}"
+                    where = f"{setting.name}, p = {keep}, e^ε = {a}"
                     points.append(Point(where, as_side(left), as_side(right)))
     return Evidence(
         points,
@@ -89,7 +89,7 @@ def _attained(setting: Setting) -> list[Point]:
         for a in RATIOS:
             if left := setting.attained(mechanism, a):
                 right = closed_form(bound(log(setting.outer(a))), 1e-12)
-                points.append(Point(f"{setting.scheme}, {setting.name}, p = {keep}, e^ε = {a}", as_side(left), right))
+                points.append(Point(f"{setting.name}, p = {keep}, e^ε = {a}", as_side(left), right))
     return points
 
 

@@ -30,11 +30,15 @@ from tcdp_sim.experiments.papers.couplings.subsamples import (
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.numerics import closed_form
 
 RATIOS = (Fraction(1), Fraction(5, 4), Fraction(2))
 KEEP = Fraction(3, 4)
+CONVEX = "advanced joint convexity, where the subsample with the record is coupled with another: "
+ADDED = "the same one without it, at distance one"
+REPLACED = "one that has a record not drawn, or the other one, in its place, at distance one"
+ALL_REPLACED = "if it was drawn k times, one that has k other draws instead, at distance k"
 MEASURES = "exact δ at ε' on a subsample, over all neighbours, against the bound from the mechanism's own profiles at ε"
 
 
@@ -58,7 +62,8 @@ class Setting:
     @property
     def name(self) -> str:
         """For people."""
-        return f"{self.size[1]} of {self.size[0]} records" if self.size else f"γ = {self.chances[0]}"
+        how = f"{self.size[1]} of {self.size[0]} records" if self.size else f"γ = {self.chances[0]}"
+        return f"{self.scheme.replace('_', ' ')}, {how}"
 
     def eta(self) -> Fraction:
         """The chance that a given record is drawn at all."""
@@ -111,41 +116,47 @@ def _times_drawn(n: int, draws: int) -> tuple[Fraction, ...]:
     return tuple(comb(draws, k) * once**k * (1 - once) ** (draws - k) for k in range(1, draws + 1))
 
 
-def _evidence(settings: list[Setting], budget: Budget, universe: str) -> Evidence:
+def _evidence(settings: list[Setting], budget: Budget, universe: str, why: str) -> Evidence:
     points = []
     for setting in settings:
         for name, mechanism in _mechanisms(setting, budget.choose(2, 20)):
             for a in RATIOS:
                 left, right = setting.attained(mechanism, a), setting.bound(mechanism, a)
                 points.append(Point(f"{setting.name}, {name}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(points, measures=MEASURES, universe=universe, tolerance=1e-12)
+    return Evidence(
+        points, measures=MEASURES, universe=universe, tolerance=1e-12, proof=Proof.SYMBOLIC, why=f"{CONVEX}{why}"
+    )
 
 
 def _mechanisms(setting: Setting, tables: int) -> Iterator[tuple[str, Mechanism]]:
     yield "randomised membership", membership(setting.inputs, 0, KEEP)
     for seed in range(tables):
-        yield f"table {seed + 1}", table(setting.inputs, 50 + seed)
+        yield f"mechanism {seed + 1}", table(setting.inputs, 50 + seed)
 
 
 @claim("S.T8", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
 def theorem_8(budget: Budget) -> Evidence:
     """All sets of up to three records."""
     chances = budget.choose((Fraction(1, 3),), (Fraction(1, 10), Fraction(1, 3), Fraction(4, 5)))
-    return _evidence([poisson_setting(chance) for chance in chances], budget, "any mechanism, 0 < γ ≤ 1, ε ≥ 0")
+    return _evidence([poisson_setting(chance) for chance in chances], budget, "any mechanism, 0 < γ ≤ 1, ε ≥ 0", ADDED)
 
 
 @claim("S.T9", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
 def theorem_9(budget: Budget) -> Evidence:
     """All sets of three or four records."""
     sizes = budget.choose([(3, 2)], [(3, 1), (3, 2), (4, 2), (4, 3)])
-    return _evidence([without_replacement_setting(*size) for size in sizes], budget, "any mechanism, m ≤ n, ε ≥ 0")
+    return _evidence(
+        [without_replacement_setting(*size) for size in sizes], budget, "any mechanism, m ≤ n, ε ≥ 0", REPLACED
+    )
 
 
 @claim("S.T10 eq12", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
 def theorem_10(budget: Budget) -> Evidence:
     """All sets of two or three records, and multisets of two or three draws."""
     sizes = budget.choose([(2, 2)], [(2, 2), (2, 3), (3, 2), (3, 3)])
-    return _evidence([with_replacement_setting(*size) for size in sizes], budget, "any mechanism, n, m ≥ 1, ε ≥ 0")
+    return _evidence(
+        [with_replacement_setting(*size) for size in sizes], budget, "any mechanism, n, m ≥ 1, ε ≥ 0", ALL_REPLACED
+    )
 
 
 @claim(
@@ -173,4 +184,6 @@ def _drawn_at_all(n: float, share: float) -> float:
 def theorem_11(budget: Budget) -> Evidence:
     """Sets of n records and of one record less, both ways."""
     sizes = budget.choose([(3, 2)], [(2, 2), (2, 3), (3, 2), (3, 3)])
-    return _evidence([hybrid_setting(*size) for size in sizes], budget, "any mechanism, n of the larger set, m ≥ 1")
+    return _evidence(
+        [hybrid_setting(*size) for size in sizes], budget, "any mechanism, n of the larger set, m ≥ 1", ALL_REPLACED
+    )

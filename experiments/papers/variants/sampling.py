@@ -36,6 +36,8 @@ def sampled_dp(budget: Budget) -> Evidence:
         measures="exact δ of the sampled noise at log(1 + s(e^ε - 1)), against s times its δ at ε without sampling",
         universe="any mechanism, 0 < s ≤ 1, ε ≥ 0",
         tolerance=1e-9,
+        proof=Proof.SYMBOLIC,
+        why="Theorem 9 of the paper on couplings, by advanced joint convexity: see S.T9",
     )
 
 
