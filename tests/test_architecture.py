@@ -74,6 +74,7 @@ MAY_IMPORT = {
         *("store", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
+    "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),
     "reproduction": (
         *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine", "published"),
         "experiments",  # the claims are what is reproduced
@@ -81,7 +82,7 @@ MAY_IMPORT = {
     "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),
     "cli": (
         *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),
-        *("mechanisms", "study", "store", "engine", "results", "published", "reproduction", "api"),
+        *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "reproduction", "api"),
     ),
     "__main__": ("cli",),
 }
@@ -93,7 +94,7 @@ ONLY_IN = {
     "dask": {"engine.schedule", "engine.clusters"},
     "distributed": {"engine.schedule", "engine.clusters"},
     "zarr": {"store"},
-    "matplotlib": {"report", "experiments", "published", "api"},
+    "matplotlib": {"report", "experiments", "published", "run_report", "reproduction.drawing", "api"},
     "jinja2": {"report.html"},
     "hydra": {"cli.overrides", "study.compose", "study.search_path"},
     "omegaconf": {"cli.overrides", "study"},

@@ -25,6 +25,7 @@ COMMANDS = {
     "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
     "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
     "table": Command("all published numbers, tidy: printed, or in FILE.csv or FILE.tex", ("FOLDER", "[FILE]")),
+    "report": Command("one page on a run, to send: FOLDER/report.html, or FILE", ("FOLDER", "[FILE]")),
     "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
     "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
 }
@@ -126,6 +127,14 @@ def _table(console, folder, file=None):
         console.print(f"table: {results.export(folder_of(folder), file)}", markup=False)
 
 
+def _report(console, folder, file=None):
+    from tcdp_sim import run_report
+    from tcdp_sim.store.recorded import folder_of
+
+    path = run_report.write(folder_of(folder), None if file is None else Path(file))
+    console.print(f"report: {path}", markup=False)
+
+
 def _list(console, folder="results"):
     from tcdp_sim.cli import listing
 
@@ -140,5 +149,13 @@ def _describe(console, experiment):
 
 _RUN = {
     **{name: _mode(name) for name in ("status", "verify", "replay")},
-    **{"draw": _draw, "diff": _diff, "merge": _merge, "table": _table, "list": _list, "describe": _describe},
+    **{
+        "draw": _draw,
+        "diff": _diff,
+        "merge": _merge,
+        "table": _table,
+        "report": _report,
+        "list": _list,
+        "describe": _describe,
+    },
 }

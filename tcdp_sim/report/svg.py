@@ -2,6 +2,7 @@
 
 import io
 import re
+from base64 import b64encode
 from xml.sax.saxutils import escape
 
 import matplotlib as mpl
@@ -29,8 +30,11 @@ def file_svg(figure: Figure) -> str:
 def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     """A figure as an element of a page: without ground, themed, told in words to those who do not see it.
 
-    name: of the figure, a plain word; its ids begin with it, so that figures of one page do not meet.
+    name: of the figure, letters, digits and _; its ids begin with it, so that figures of one page do not meet.
+    Raises ValueError for another name.
     """
+    if not name.isidentifier() or not name.isascii():
+        raise ValueError(f"name = {name!r} is not valid; valid: letters, digits and _")
     text = _saved(figure, "none")
     text = text[text.index("<svg") :]
     text = re.sub(r'\bid="', f'id="{name}-', text)
@@ -42,6 +46,14 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
     words = f'<title id="{name}-title">{_text(title)}</title><desc id="{name}-desc">{_text(description)}</desc>'
     head = text.index(">") + 1
     return text[:head] + words + text[head:]
+
+
+def png_data(figure: Figure) -> str:
+    """A figure of very many points as a picture, inside of an address."""
+    out = io.BytesIO()
+    with style():
+        figure.savefig(out, format="png", metadata={"Software": None})
+    return f"data:image/png;base64,{b64encode(out.getvalue()).decode()}"
 
 
 def _saved(figure: Figure, ground: str) -> str:
