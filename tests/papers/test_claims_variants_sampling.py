@@ -1,0 +1,94 @@
+"""The second table of the sheet, and the noise for tCDP: the numbers behind the claims, by other means."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.variants import arsinh, renyi_sampling, sampling
+
+from tcdp_sim.noise import SinhNormal
+
+ERRATUM_E9 = [
+    (5, 0.01, 8, 8.48e-4),
+    (5, 0.01, 32, 3.52e-3),
+    (2, 0.01, 8, 1.06e-3),
+    (1, 0.01, 4, 1.14e-3),
+    (50, 0.1, 2, 1.98e-2),
+]
+
+
+@pytest.mark.parametrize(("sigma", "s", "order", "printed"), ERRATUM_E9)
+def test_the_printed_sum_in_thirty_digits(sigma, s, order, printed):
+    def epsilon(j):
+        return j / (2 * sigma**2)
+
+    with mp.workdps(30):
+        terms = (2 * mp.mpf(s) ** j * mp.binomial(order, j) * mp.exp((j - 1) * epsilon(j)) for j in range(2, order + 1))
+        truth = mp.log(1 + mp.fsum(terms)) / (order - 1)
+    value = renyi_sampling.sampled_sum(epsilon, s, order)
+    assert value == pytest.approx(float(truth), rel=1e-12)
+    assert value == pytest.approx(printed, rel=6e-3)
+
+
+def test_a_sum_of_large_terms():
+    """Where the last term is nearly all."""
+    value = renyi_sampling.sampled_sum(lambda j: 50.0, 0.5, 20)
+    assert value == pytest.approx((np.log(2) + 20 * np.log(0.5) + 19 * 50) / 19, rel=1e-12)
+
+
+def test_wangs_bound_beside_the_literature():
+    (first, *_) = renyi_sampling.wang_is_tight(Budget()).points
+    assert first.left.estimate == pytest.approx(8.36e-5, rel=1e-3)  # erratum E9
+    assert 1.888e-5 < first.right.estimate < first.left.estimate  # that of the Gaussian's own profile is less still
+
+
+@pytest.mark.parametrize(("rho", "constant"), [(0.1, 1.107), (3.0, 67.07), (5.0, 2203.0)])
+def test_the_share_at_tiny_fractions_is_that_of_chi_squared(rho, constant):
+    """D_α is s² α (e^(2ρ) - 1)/2 while s² is all that counts: erratum E25's constants."""
+    share = sampling.sampled_share(rho, 1e-40, 2.0, "forward")
+    assert constant == pytest.approx(np.expm1(2 * rho) / (2 * rho), rel=1e-3)
+    assert share.lower <= np.expm1(2 * rho) / (2 * rho) / 13 * (1 + 1e-9)
+    assert share.upper >= np.expm1(2 * rho) / (2 * rho) / 13
+    assert share.upper < 1.01 * share.lower
+
+
+def test_sampled_tcdp_by_the_table_of_errata():
+    """D2: 1.203 forward and 1.0621 in reverse at ρ = s = 0.1; reverse is largest at order 1."""
+    omega = np.log(10) / 0.4
+    for direction, worst in (("forward", 1.203), ("reverse", 1.0621)):
+        share = sampling.sampled_share(0.1, 0.1, omega, direction)
+        assert 13 * share.lower == pytest.approx(worst, abs=6e-4)
+
+
+def divergence(scale, knee, shift, order):
+    """D of sinh-normal noise from its density."""
+
+    def log_density(x):
+        z = knee / scale * np.sinh(x / knee)
+        return -z * z / 2 + np.log(np.cosh(x / knee)) - np.log(scale * np.sqrt(2 * np.pi))
+
+    def integrand(x):
+        return np.exp(order * log_density(x) + (1 - order) * log_density(x - shift))
+
+    return np.log(quad(integrand, -15 * scale, 15 * scale, limit=500, epsabs=0, epsrel=1e-12)[0]) / (order - 1)
+
+
+def test_divergences_of_coordinates_add():
+    noise, moves, rho = SinhNormal(scale=5.0, knee=20.0), (0.6, 0.8), 0.02
+    share = arsinh.loss_share(noise, moves, 2.5, rho)
+    direct = max(sum(divergence(5.0, 20.0, t, a) for t in moves) / (rho * a) for a in (1.01, 1.5, 2.0, 2.4999))
+    assert share.lower == pytest.approx(direct, rel=2e-4)
+    assert share.upper >= direct
+
+
+def test_where_the_form_without_a_becomes_true():
+    """ω√ρ = 0.1204 for small ρ, erratum E4."""
+
+    def share(product):
+        rho = 1e-8
+        omega = product / np.sqrt(rho)
+        return arsinh.loss_share(SinhNormal(scale=np.sqrt(8 / rho), knee=8 * omega), (1.0,), omega, rho)
+
+    assert share(0.1202).lower > 1
+    assert share(0.1206).upper < 1
