@@ -1,17 +1,11 @@
 """Section 4: the noise for tCDP, and histograms with it."""
 
-from functools import partial
-
 import numpy as np
-from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
+from tcdp_sim.experiments.papers.tcdp.sides import ONE, largest_cost, scaled
 
-from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
+from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.noise import SinhNormal
-from tcdp_sim.numerics import Bounds
-
-ONE = constant(1.0)
 
 
 @claim("T.T17", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS, figure="theorem_17")
@@ -22,7 +16,7 @@ def theorem_17(budget: Budget) -> Evidence:
     for rho, m in budget.choose(pairs, [*pairs, (1e-3, 1.0), (1e-4, 2.0), (1e-4, 16.0), (0.5, 16.0)]):
         knee = m / np.sqrt(rho)
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=knee)
-        ratio = scaled(largest_over_order(partial(exact.renyi_divergence, noise, 1.0), knee / 8), 1 / (16 * rho))
+        ratio = scaled(largest_cost(noise, knee / 8), 1 / (16 * rho))
         points.append(Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, ONE))
     return Evidence(
         points, measures="largest D_α/(16ρα) over 1 ≤ α < A/8Δ, against 1", universe="1 < 1/√ρ ≤ A/Δ, A > 8Δ"
@@ -66,7 +60,7 @@ def _histogram(products: tuple[float, ...]) -> Evidence:
             if (omega := product / np.sqrt(rho)) <= 1:
                 continue
             noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
-            ratio = scaled(largest_over_order(partial(exact.renyi_divergence, noise, 1.0), omega), 2 / rho)
+            ratio = scaled(largest_cost(noise, omega), 2 / rho)
             points.append(Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, ONE))
     return Evidence(
         points,
@@ -74,7 +68,3 @@ def _histogram(products: tuple[float, ...]) -> Evidence:
         universe="ρ > 0, all ω of the window",
     )
 
-
-def scaled(bounds: Bounds[float], factor: float) -> Bounds[float]:
-    """Bounds times a factor > 0, which is known to 1e-15."""
-    return Bounds(bounds.lower * factor * (1 - 1e-14), bounds.estimate * factor, bounds.upper * factor * (1 + 1e-14))
