@@ -7,7 +7,7 @@ from tcdp_sim.experiments.papers.tcdp.sides import largest_cost
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
 
@@ -27,7 +27,7 @@ def adaptive_composition(budget: Budget) -> Evidence:
         joint = [np.concatenate([law[y] * then[y][i] for y in range(3)]) for i, law in enumerate((p, q))]
         first = _cost(p, q, FIRST)
         second = max((_cost(*pair, SECOND) for pair in then), key=lambda cost: cost.upper)
-        allowed = Bounds(first.upper + second.upper, first.upper + second.upper, first.upper + second.upper)
+        allowed = constant(first.upper + second.upper)
         points.append(Point(f"laws {start}", _cost(joint[0], joint[1], min(FIRST, SECOND)), allowed))
     return Evidence(
         points,
@@ -75,7 +75,7 @@ def gaussian_composition(budget: Budget) -> Evidence:
 def postprocessing(budget: Budget) -> Evidence:
     """Sinh-normal noise cut into bins, against what the noise itself costs."""
     noise, omega = SinhNormal(scale=2.0, knee=6.0), 3.0
-    base = largest_cost(noise, omega, relative=1e-2)
+    base = constant(largest_cost(noise, omega).upper)
     points = []
     for edges in ([0.5], [-1.0, 2.0], list(np.linspace(-4, 5, 10))):
         cdf = [np.concatenate([[0.0], noise.cdf(np.array(edges) - shift), [1.0]]) for shift in (0.0, 1.0)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing, largest_cost, logged, quotient, scaled
+from tcdp_sim.experiments.papers.tcdp.sides import growing, largest_cost, logged, scaled
 
 from tcdp_sim import exact
 from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
@@ -56,13 +56,14 @@ def group_bound(budget: Budget) -> Evidence:
     points = []
     for scale, knee, omega in NOISES:
         noise = SinhNormal(scale, knee)
-        rho = largest_cost(noise, omega, relative=1e-2)
+        rho = largest_cost(noise, omega).upper
         for g in (2, 3, 5, 8):
             if omega / g > 1:
-                left = quotient(largest_cost(noise, omega / g, float(g), relative=1e-2), rho)
-                points.append(Point(f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, g = {g}", left, constant(g * g)))
+                left = largest_cost(noise, omega / g, float(g), relative=5e-3)
+                where = f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, g = {g}"
+                points.append(Point(where, left, closed_form(g * g * rho)))
     return Evidence(
-        points, measures="the ρ of the group up to order ω/g over that of one, against g²", universe="g < ω"
+        points, measures="the ρ of a group of g up to order ω/g, against g²ρ (nats)", universe="g < ω"
     )
 
 

@@ -23,12 +23,6 @@ def scaled(bounds: Bounds[float], factor: float) -> Bounds[float]:
     )
 
 
-def quotient(over: Bounds[float], under: Bounds[float]) -> Bounds[float]:
-    """over / under, over >= 0 and under > 0."""
-    ends = over.lower / under.upper, over.estimate / under.estimate, over.upper / under.lower
-    return Bounds(ends[0] * (1 - ROUNDING), ends[1], ends[2] * (1 + ROUNDING))
-
-
 def logged(bounds: Bounds[float]) -> Bounds[float]:
     """The logarithm of bounds > 0, with a relative error of 1e-14 on top."""
     low, middle, high = (float(np.log(end)) for end in bounds)
