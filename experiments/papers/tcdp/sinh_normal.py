@@ -23,6 +23,23 @@ def theorem_17(budget: Budget) -> Evidence:
     )
 
 
+@claim("T.P4 eq4", kind=Kind.INEQUALITY, section="1.2", expected=Verdict.HOLDS, erratum="E15, E29")
+def proposition_4(budget: Budget) -> Evidence:
+    """With the constants of Theorem 17, also for rho above 1, which that excludes; O(omega) is to be at least omega/8.
+
+    Up to omega = 8 no order above 1 is promised with these constants.
+    """
+    points = []
+    pairs = [(1e-3, 40.0), (0.5, 9.0), (10.0, 9.0)]
+    for rho, omega in budget.choose(pairs, [*pairs, (1e-2, 10.5), (0.1, 30.0), (2.0, 12.0)]):
+        noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=omega)
+        ratio = scaled(largest_cost(noise, omega / 8, relative=5e-3), 1 / (16 * rho))
+        points.append(Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, ONE))
+    return Evidence(
+        points, measures="largest D_α/(16ρα) over 1 ≤ α < ω/8, against 1", universe="ρ > 0, ω > 1/√ρ, ω > 8"
+    )
+
+
 @claim(
     "T.C18p",
     kind=Kind.INEQUALITY,
