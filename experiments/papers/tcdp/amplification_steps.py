@@ -165,7 +165,7 @@ def largest_order(budget: Budget) -> Evidence:
 
 
 def _proved(rho: float) -> Bounds[float]:
-    return closed_form(4 * float(np.expm1(2 * rho)) / rho + np.e)
+    return closed_form(4 * float(np.expm1(2 * rho)) / rho + float(np.exp(1)))
 
 
 def _square(noise: Noise, places: tuple[float, float, float], s: float) -> Bounds[float]:

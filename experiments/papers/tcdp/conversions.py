@@ -144,7 +144,7 @@ def to_approx_dp(budget: Budget) -> Evidence:
 )
 def best_order(budget: Budget) -> Evidence:
     """Orders below, at and above the best one."""
-    points = []
+    points: list[Point] = []
     for rho, omega, delta in [(0.1, 5.0, 1e-6), (0.1, 50.0, 1e-6), (1.0, 3.0, 0.1)]:
         least = closed_form(convert(TCDP(rho, omega), delta, "paper").epsilon, 1e-12)
         best = min(omega, 1 + float(np.sqrt(np.log(1 / delta) / rho)))
@@ -210,8 +210,8 @@ def basic_algorithms(budget: Budget) -> Evidence:
     for epsilon in (0.1, 1.0, 3.0):
         laplace = exact.renyi_divergence(Laplace(1 / epsilon), 1.0, 2.0)
         points.append(Point(f"Laplace, ε = {epsilon:g}", _over(laplace, 2.0 * epsilon**2 / 2), ONE))
-        pair = [exact.selection_distribution("exponential_mechanism", epsilon, scores) for scores in ([0, 1], [1, 0])]
-        chosen = exact.divergence_of_outputs(*pair, order=2.0)
+        p, q = (exact.selection_distribution("exponential_mechanism", epsilon, scores) for scores in ([0, 1], [1, 0]))
+        chosen = exact.divergence_of_outputs(p, q, 2.0)
         points.append(Point(f"exponential mechanism, ε = {epsilon:g}", _over(chosen, 2.0 * epsilon**2 / 2), ONE))
         gaussian = exact.renyi_divergence_between(
             exact.Mixture(Gaussian(1 / epsilon)), exact.Mixture(Gaussian(1 / epsilon), (1.0,)), 2.0

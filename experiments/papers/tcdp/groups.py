@@ -32,9 +32,7 @@ def group_order(budget: Budget) -> Evidence:
         order = 1 + 1 / more
         cost = more * (omega - 1) * omega / (g * g * order)
         points.append(
-            Point(
-                f"ω = {omega:g}, g = {g}: at {cost:.3f} times g²ρα", closed_form(order, 1e-9), closed_form(omega / g)
-            )
+            Point(f"ω = {omega:g}, g = {g}: at {cost:.3f} times g²ρα", closed_form(order, 1e-9), closed_form(omega / g))
         )
     return Evidence(
         points,
@@ -62,9 +60,7 @@ def group_bound(budget: Budget) -> Evidence:
                 left = largest_cost(noise, omega / g, float(g), relative=5e-3)
                 where = f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, g = {g}"
                 points.append(Point(where, left, closed_form(g * g * rho)))
-    return Evidence(
-        points, measures="the ρ of a group of g up to order ω/g, against g²ρ (nats)", universe="g < ω"
-    )
+    return Evidence(points, measures="the ρ of a group of g up to order ω/g, against g²ρ (nats)", universe="g < ω")
 
 
 @claim(

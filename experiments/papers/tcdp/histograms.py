@@ -1,4 +1,4 @@
-"""Sections 1.2 and 4.1: the largest error of a histogram, by notion of privacy; sinh-normal against Gaussian noise.
+"""Sections 1.2 and 4.1: the largest error of a histogram, by notion of privacy.
 
 Neighbours substitute a record: two bins of a histogram move by one.
 """
@@ -11,55 +11,13 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import bounds, exact
-from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.claims import Evidence, Growth, Kind, Point, Verdict, constant
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
-from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, PureDP
+from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
 
 RHO, OMEGA, EPSILON = 0.1, 2.5, 0.5
-TARGET = TCDP(0.01, 5.0)  # omega = 1/(2 sqrt rho): the least that Theorem 17 covers, where it does best
 EXPONENTS = (2, 4, 8, 16, 32, 64, 128, 200, 250, 300)
-
-
-@claim("T.1.2d", kind=Kind.ORDERING, section="1.2", expected=Verdict.HOLDS)
-def more_accurate(budget: Budget) -> Evidence:
-    """Noise by Theorem 17 against the Gaussian of the same ρ, for numbers of answers beyond all use."""
-    return _against_gaussian(calibrate("sinh_normal", TARGET, method="paper"), (1e80, 1e150, 1e300))
-
-
-@claim(
-    "T.1.2d",
-    part="at useful k",
-    title="With the constants of Theorem 17, sinh-normal noise is more accurate than Gaussian for up to 1e12 answers",
-    kind=Kind.ORDERING,
-    section="1.2",
-    expected=Verdict.FALSE,
-    erratum="S1",
-    printed="exponentially tighter tails, which results in better accuracy than the Gaussian for maxima",
-    correct="with the printed constants from about 1e75 answers on; with calibrated noise from a few answers on",
-    consequence="noise by Theorem 17 is 2.7 times as large for a thousand answers, 1.8 times for 1e12",
-)
-def more_accurate_at_useful_k(budget: Budget) -> Evidence:
-    """The same for numbers of answers that there are."""
-    return _against_gaussian(calibrate("sinh_normal", TARGET, method="paper"), (1e3, 1e6, 1e12))
-
-
-@claim(
-    "T.1.2d",
-    part="calibrated",
-    title="Calibrated by certified quadrature, sinh-normal noise is more accurate than Gaussian for maxima",
-    kind=Kind.ORDERING,
-    section="1.2",
-    expected=Verdict.HOLDS,
-)
-def more_accurate_calibrated(budget: Budget) -> Evidence:
-    """The least noise that is (ρ, ω)-tCDP."""
-    points = []
-    for k in (1e3, 1e6, 1e12):
-        noise = calibrate("sinh_normal", TARGET, objective=LargestError(k))
-        points += _against_gaussian(noise, (k,)).points
-    return Evidence(points, measures=_against_gaussian(noise, (k,)).measures, universe="k large")
 
 
 @claim("T.1.2f", kind=Kind.ASYMPTOTIC, section="1.2", expected=Verdict.CONSISTENT)
@@ -218,19 +176,6 @@ def _corollary_18(rho: float = RHO, omega: float = OMEGA) -> SinhNormal:
 
 def _doubled(error: Bounds[float]) -> Bounds[float]:
     return Bounds(2 * error.lower, 2 * error.estimate, 2 * error.upper)
-
-
-def _against_gaussian(noise: Noise, counts: tuple[float, ...]) -> Evidence:
-    gaussian = Gaussian(float(1 / np.sqrt(2 * TARGET.rho)))
-    points = []
-    for k in counts:
-        sides = (exact.max_abs_quantile(each, k, 0.5) for each in (noise, gaussian))
-        points.append(Point(f"k = {k:g}", *sides))
-    return Evidence(
-        points,
-        measures="median of the largest of k errors (counts): sinh-normal against Gaussian noise, ρ = 0.01, ω = 5",
-        universe="k → ∞",
-    )
 
 
 def _errors(noise: Noise, form: Callable[[float], Any], name: str) -> Evidence:

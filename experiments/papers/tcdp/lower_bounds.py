@@ -40,9 +40,7 @@ def mutual_information(budget: Budget) -> Evidence:
         for n in (1.0, 5.0, 20.0):
             bound = float(np.exp(n / (omega - 1)) * omega**2 * rho)
             name = f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, n = {n:g}"
-            points.append(
-                Point(f"fair bit, {name}", exact.mutual_information(noise, [0.0, n]), closed_form(bound))
-            )
+            points.append(Point(f"fair bit, {name}", exact.mutual_information(noise, [0.0, n]), closed_form(bound)))
             if n in budget.choose((20.0,), (1.0, 5.0, 20.0)):
                 bins = exact.histogram_information(noise, n, 1e6)
                 points.append(Point(f"1e6 bins, {name}", bins, closed_form(2 * bound)))
@@ -129,7 +127,7 @@ def tight(budget: Budget) -> Evidence:
         )
     return Evidence(
         points,
-        measures=f"records at which the best of Corollary 18 and Gaussian noise works, against {SOME:g} times the bound",
+        measures=f"records at which the best of Corollary 18 and Gaussian noise works, against {SOME:g} times it",
         universe="ρ > 0, ω > 1/√ρ, log(k/4) > 2ω²ρ",
     )
 
@@ -217,4 +215,3 @@ def _best(omega: float, rho: float, k: float) -> Bounds[float]:
     if omega * np.sqrt(2 * rho) >= 1:
         ways.append(_works_at(SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega), k))
     return min(ways, key=lambda records: records.estimate)
-

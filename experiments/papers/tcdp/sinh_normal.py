@@ -86,4 +86,3 @@ def _histogram(products: tuple[float, ...], relative: float) -> Evidence:
         measures="largest 2D_α/(ρα) over 1 ≤ α < ω: two bins move by one count each; against 1",
         universe="ρ > 0, all ω of the window",
     )
-
