@@ -52,9 +52,9 @@ def group_order(budget: Budget) -> Evidence:
 def group_bound(budget: Budget) -> Evidence:
     """Sinh-normal noise at g times the shift."""
     points = []
-    for scale, knee, omega in NOISES:
+    for scale, knee, omega in budget.choose(NOISES[1:], NOISES):
         noise = SinhNormal(scale, knee)
-        rho = largest_cost(noise, omega).upper
+        rho = largest_cost(noise, omega, relative=5e-3).upper
         for g in (2, 3, 5, 8):
             if omega / g > 1:
                 left = largest_cost(noise, omega / g, float(g), relative=5e-3)
