@@ -100,8 +100,9 @@ class Point:
             if not side.lower <= side.upper:
                 raise ValueError(f"the {name} side at {self.where!r} is {tuple(side)}; valid: lower <= upper")
             ends = (float(side.lower), float(side.estimate), float(side.upper))  # numpy's numbers are none of Python's
-            plain = Bounds(*ends) if isinstance(side, Bounds) else Simulated(*ends, side.mcse, side.trials)
+            plain = Bounds(*ends) if isinstance(side, Bounds) else Simulated(*ends, float(side.mcse), int(side.trials))
             object.__setattr__(self, name, plain)
+        object.__setattr__(self, "at", float(self.at))
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,9 @@ class Judgement:
 class Claim:
     """A statement of a paper, and the function that gathers the evidence on it.
 
-    id: as in the catalogue, with the name of a part ("T.C18p repaired"); ids: all statements it covers; needs: studies
-    whose results it reads; expected: what is recorded, to be compared with; erratum: "E4"; figure: that shows it;
-    printed, correct, consequence: of a false claim, for people.
+    id: as in the catalogue, with the name of a part ("T.C18p repaired"); ids: all statements it covers; part: "" for
+    the statement as printed; needs: studies whose results it reads; expected: what is recorded, to be compared with;
+    erratum: "E4"; figure: that shows it; printed, correct, consequence: of a false claim, for people.
     """
 
     id: str
@@ -166,6 +167,7 @@ class Claim:
     section: str
     expected: Verdict
     evidence: Callable[[Any], Evidence] = field(repr=False)
+    part: str = ""
     needs: tuple[str, ...] = ()
     erratum: str = ""
     figure: str = ""

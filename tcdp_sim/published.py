@@ -75,7 +75,7 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
 
     try:
         with plots.style():
-            paths = plots.save_all(kept(), published.folder / "figures", _chosen(published.cells))
+            paths = plots.save_all(kept(), published.folder / "figures", chosen_names(published.cells))
     except OSError as problem:
         raise _not_written(published.folder, problem) from problem
     return paths, figures
@@ -94,6 +94,6 @@ def _not_written(folder: Path, problem: OSError) -> UserError:
     return UserError(f"{message}; once that is put right, `tcdp-sim draw {folder}` draws them")
 
 
-def _chosen(cells: xr.Dataset) -> set[str]:
+def chosen_names(cells: xr.Dataset) -> set[str]:
     """The names that are the user's own."""
     return set(map(str, cells["data"].values)) if "data" in cells.coords else set()

@@ -74,22 +74,28 @@ MAY_IMPORT = {
         *("store", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
+    "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),
+    "reproduction": (
+        *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine", "published"),
+        "experiments",  # the claims are what is reproduced
+    ),
     "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),
     "cli": (
         *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),
-        *("mechanisms", "study", "store", "engine", "results", "published", "api"),
+        *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "reproduction", "api"),
     ),
     "__main__": ("cli",),
 }
 LAZY = "test_importing_the_package_loads_nothing"  # holds that tcdp_sim names its API without importing it
-VERSION_READERS = ("study", "store", "cli")  # rooms that write down or print the package's version
+VERSION_READERS = ("study", "store", "cli", "reproduction")  # rooms that write down or print the package's version
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
     "dask": {"engine.schedule", "engine.clusters"},
     "distributed": {"engine.schedule", "engine.clusters"},
     "zarr": {"store"},
-    "matplotlib": {"report", "experiments", "published", "api"},
+    "matplotlib": {"report", "experiments", "published", "run_report", "reproduction.drawing", "api"},
+    "jinja2": {"report.html"},
     "hydra": {"cli.overrides", "study.compose", "study.search_path"},
     "omegaconf": {"cli.overrides", "study"},
     "rich": {"cli", "report.terminal", "report.tables", "engine.progress"},

@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tcdp_sim.experiments.papers.runs import Run
+import pandas as pd
 
 from tcdp_sim.claims import Claim, Evidence, Kind, Verdict
 from tcdp_sim.errors import choice
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from tcdp_sim.experiments.papers.runs import Run
 
 T = TypeVar("T")
 PAPERS = {  # letter of the ids -> name
@@ -31,7 +35,7 @@ class Budget:
     """
 
     full: bool = False
-    runs: Mapping[str, Run] = field(default_factory=lambda: MappingProxyType({}))
+    runs: "Mapping[str, Run]" = field(default_factory=lambda: MappingProxyType({}))
 
     def choose(self, fast: T, full: T) -> T:
         """`fast`, or `full` if all points are wanted; the points of the first must be among those of the second."""
@@ -52,7 +56,35 @@ class Row:
         return self.label[0]
 
 
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or table of a paper, made anew, or one of ours.
+
+    name: of its files; paper: the letter; title; caption: what it shows and how to read it, which has to do for those
+    who do not see it; table: the numbers, of floats and texts; draw: a matplotlib figure of that table alone, None for
+    what is shown as a table; needs: studies whose results `table` reads.
+    """
+
+    name: str
+    paper: str
+    title: str
+    caption: str
+    table: Callable[[Budget], pd.DataFrame] = field(repr=False)
+    draw: Callable[[pd.DataFrame], "Figure"] | None = field(default=None, repr=False)
+    needs: tuple[str, ...] = ()
+
+
 _CLAIMS: dict[str, Claim] = {}
+_EXHIBITS: dict[str, Exhibit] = {}
+
+
+def exhibit(shown: Exhibit) -> None:
+    """Register a figure or table. Raises ValueError for a name that is taken."""
+    if shown.name in _EXHIBITS or not shown.name.isidentifier() or shown.paper not in PAPERS:
+        raise ValueError(
+            f"exhibit {shown.name!r} of {shown.paper!r} is not valid: taken, or no plain name, or no paper"
+        )
+    _EXHIBITS[shown.name] = shown
 
 
 def claim(
@@ -92,6 +124,7 @@ def claim(
             section=section,
             expected=expected,
             evidence=evidence,
+            part=part,
             needs=tuple(needs),
             erratum=erratum,
             figure=figure,
@@ -124,6 +157,13 @@ def registered() -> Mapping[str, Claim]:
     order = {label: place for place, label in enumerate(catalogue())}
     rows = sorted(_CLAIMS.values(), key=lambda one: (order[row_of(one)], len(one.id)))
     return MappingProxyType({one.id: one for one in rows})
+
+
+def exhibited() -> Mapping[str, Exhibit]:
+    """Name -> figure or table, in the order of the papers and names."""
+    letters = list(PAPERS)
+    shown = sorted(_EXHIBITS.values(), key=lambda one: (letters.index(one.paper), one.name))
+    return MappingProxyType({one.name: one for one in shown})
 
 
 def row_of(one: Claim) -> str:

@@ -25,9 +25,11 @@ COMMANDS = {
     "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
     "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
     "table": Command("all published numbers, tidy: printed, or in FILE.csv or FILE.tex", ("FOLDER", "[FILE]")),
+    "report": Command("one page on a run, to send: FOLDER/report.html, or FILE", ("FOLDER", "[FILE]")),
     "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
     "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
 }
+WORDS = ("cheat-sheet", "reproduce")  # commands that take KEY=VALUE alone, and see to them
 
 
 def is_command(word: str) -> bool:
@@ -39,8 +41,8 @@ def main(words: Sequence[str], console) -> int:
     """Run a command; its exit code. Raises UserError, also for a command that there is none of."""
     name, *rest = words
     if name not in COMMANDS:
-        near = suggestion(name, (*COMMANDS, "cheat-sheet"))
-        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, cheat-sheet, or KEY=VALUE{near}")
+        near = suggestion(name, (*COMMANDS, *WORDS))
+        raise UserError(f"{name!r} is no command; valid: {', '.join((*COMMANDS, *WORDS))}, or KEY=VALUE{near}")
     if {"--help", "-h"} & set(rest):
         console.print(f"{usage(name)}\n  {COMMANDS[name].about}", markup=False)
         return 0
@@ -125,6 +127,14 @@ def _table(console, folder, file=None):
         console.print(f"table: {results.export(folder_of(folder), file)}", markup=False)
 
 
+def _report(console, folder, file=None):
+    from tcdp_sim import run_report
+    from tcdp_sim.store.recorded import folder_of
+
+    path = run_report.write(folder_of(folder), None if file is None else Path(file))
+    console.print(f"report: {path}", markup=False)
+
+
 def _list(console, folder="results"):
     from tcdp_sim.cli import listing
 
@@ -139,5 +149,13 @@ def _describe(console, experiment):
 
 _RUN = {
     **{name: _mode(name) for name in ("status", "verify", "replay")},
-    **{"draw": _draw, "diff": _diff, "merge": _merge, "table": _table, "list": _list, "describe": _describe},
+    **{
+        "draw": _draw,
+        "diff": _diff,
+        "merge": _merge,
+        "table": _table,
+        "report": _report,
+        "list": _list,
+        "describe": _describe,
+    },
 }

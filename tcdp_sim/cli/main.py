@@ -41,6 +41,8 @@ def _run() -> int:
     if sys.argv[1:2] == ["cheat-sheet"]:
         _cheat_sheet(sys.argv[2:])
         return 0
+    if sys.argv[1:2] == ["reproduce"]:
+        return _reproduce(sys.argv[2:])
     if sys.argv[1:] and commands.is_command(sys.argv[1]):
         return _command(sys.argv[1:])
     with interrupts.held():
@@ -65,6 +67,13 @@ def _command(words) -> int:
     with interrupts.held():
         from tcdp_sim.report.terminal import Terminal
     return commands.main(words, Terminal(highlight=False, soft_wrap=True))
+
+
+def _reproduce(words) -> int:
+    with interrupts.held():
+        from tcdp_sim.cli import reproduce
+        from tcdp_sim.report.terminal import Terminal
+    return reproduce.main(words, Terminal(highlight=False, soft_wrap=True))
 
 
 def _cheat_sheet(words) -> None:

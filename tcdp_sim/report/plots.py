@@ -183,7 +183,7 @@ def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: I
     saved = []
     for name, figure, table in figures:
         write_csv(table, folder / f"{name}.csv")
-        _literal(figure, chosen)
+        literal(figure, chosen)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, for both files
         figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
@@ -192,7 +192,7 @@ def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: I
     return saved
 
 
-def _literal(figure: Figure, chosen: Iterable[str]) -> None:
+def literal(figure: Figure, chosen: Iterable[str]) -> None:
     """Have each of the chosen texts drawn as it is."""
     special = {text: drawn for text in chosen if (drawn := unmathematical(text)) != text}
     for artist in figure.findobj(Text) if special else ():

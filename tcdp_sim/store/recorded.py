@@ -37,15 +37,21 @@ def settings_of(folder: Path, keys: Mapping[str, Any] = MappingProxyType({})) ->
     It stands in provenance.json and, in case that is damaged, in the journal. Raises UserError if neither can be read.
     """
     place = {"mode": "run", "results_dir": str(folder.parent), "name": folder.name}
-    return settings({**_config(folder), **place, **keys})
+    return settings({**config_of(folder), **place, **keys})
 
 
-def _config(folder: Path) -> Mapping[str, Any]:
+def config_of(folder: Path) -> Mapping[str, Any]:
+    """The resolved config that the run in `folder` was last started with. Raises UserError if it cannot be read."""
     heads = _provenance(folder) or _heads(folder)
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             return dict(json.loads(head.get("config_in_order") or json.dumps(head["config"])))
     raise UserError(f"{folder} does not tell the settings of its run; start it again with its own command")
+
+
+def provenance_of(folder: Path) -> Mapping[str, Any]:
+    """What provenance.json says of who computed the run; empty if it is damaged or gone."""
+    return next(iter(_provenance(folder)), {})
 
 
 def _provenance(folder: Path) -> list[Mapping[str, Any]]:

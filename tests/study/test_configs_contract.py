@@ -161,5 +161,6 @@ def test_every_experiment_module_has_its_file():
     modules = {module.name for module in pkgutil.iter_modules(experiments.__path__)} - {
         "plain",
         "per_record",
+        "papers",
     }  # which several share
     assert modules == set(names("experiment"))

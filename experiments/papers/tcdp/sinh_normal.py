@@ -8,7 +8,7 @@ from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.noise import SinhNormal
 
 
-@claim("T.T17", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS, figure="theorem_17")
+@claim("T.T17", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
 def theorem_17(budget: Budget) -> Evidence:
     """m = A sqrt(rho) / Delta from 1 on, where omega = A / 8 Delta is above 1."""
     pairs = [(1e-2, 1.0), (1e-6, 1.0), (0.1, 4.0)]

@@ -1,0 +1,95 @@
+"""`tcdp-sim reproduce`: the claims of five papers, each with a computed verdict."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.cli.say import say
+from tcdp_sim.errors import UserError, only_keys
+
+CHANGED = 1  # the exit code if a verdict is not the recorded one
+HELP = """tcdp-sim reproduce [KEY=VALUE ...]: what five papers claim, with computed verdicts, on one page
+
+  only=T.C18p,Z.*     these claims alone, printed here with their evidence; ids as on the page, patterns with *
+  full=true           all points and trials (under thirty minutes on two cores; without it under two)
+  folder=PATH         where runs and evidence are kept, and the page is written (results/papers)
+  cluster=NAME        where studies are simulated, as for every study; cluster.KEY=VALUE
+  render=true         write the page from what is recorded, and compute nothing
+
+It writes index.html, papers.md, claims.csv and figures/. Exit code 1 if a verdict is not the recorded one."""
+KEYS = ("only", "full", "folder", "cluster", "render")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for."""
+
+    only: str = ""
+    full: bool = False
+    folder: Path = Path("results/papers")
+    cluster: dict[str, Any] = field(default_factory=lambda: {"name": "local"})
+    render: bool = False
+
+
+def main(words: Sequence[str], console) -> int:
+    """Judge the claims that are asked for; the exit code. Raises UserError, Failure."""
+    if {"--help", "-h"} & set(words):
+        console.print(HELP, markup=False)
+        return 0
+    request = read(words)
+    from tcdp_sim.reproduction import command
+
+    verdicts = command.reproduce(
+        request.folder,
+        request.only,
+        request.full,
+        request.cluster,
+        console,
+        lambda text: say(console, text),
+        request.render,
+    )
+    return CHANGED if any(verdict.changed for verdict in verdicts) else 0
+
+
+def read(words: Sequence[str]) -> Request:
+    """The request in words KEY=VALUE. Raises UserError."""
+    given: dict[str, Any] = {}
+    cluster: dict[str, Any] = {"name": "local"}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise UserError(f"reproduce: {word!r} is not KEY=VALUE; valid: {', '.join(KEYS)}")
+        head, _, rest = key.partition(".")
+        only_keys("reproduce", [head], KEYS)
+        if head == "cluster":
+            cluster[rest or "name"] = _plain(value) if rest else value
+        elif rest:
+            raise UserError(f"reproduce: {key!r} is not a key; valid: {', '.join(KEYS)}")
+        else:
+            given[key] = _yes(key, value) if key in ("full", "render") else value
+    if "folder" in given:
+        given["folder"] = _folder(given["folder"])
+    return Request(**given, cluster=cluster)
+
+
+def _folder(text: str) -> Path:
+    if not text or "\0" in text:
+        raise UserError(f"folder = {text!r} is no path")
+    return Path(text)
+
+
+def _yes(key: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise UserError(f"{key} = {text!r} is not valid; valid: true, false")
+    return text.lower() == "true"
+
+
+def _plain(text: str) -> Any:
+    """A whole number, yes or no, or text, as a yaml file would have it."""
+    if text.lower() in ("true", "false", "null"):
+        return {"true": True, "false": False, "null": None}[text.lower()]
+    try:
+        return int(text)
+    except ValueError:
+        return text

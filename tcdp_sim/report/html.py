@@ -1,0 +1,67 @@
+"""Pages: one file each, with all that they need inside; no address outside of them, and every text as text."""
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from tcdp_sim.texts import printable
+
+MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|"})
+
+
+def page(template: str, **values: Any) -> str:
+    """A template of `templates/` filled in; of an .html one with style, script and what these are allowed to do.
+
+    Values are escaped, but for Markup, and what is not printable in a text is written out. Raises jinja2's
+    UndefinedError for a value that is not given.
+    """
+    style, script = (Markup(_file(name)) for name in ("style.css", "filter.js"))
+    if template.endswith(".html"):
+        values |= {"style": style, "script": script, "policy": _policy(script)}
+    return _environment(template.endswith(".html")).get_template(template).render(**_clean(values))
+
+
+def _policy(script: str) -> str:
+    """Nothing from anywhere, but for the style and this very script inside."""
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+
+
+def _clean(value: Any) -> Any:
+    """Texts without control characters and marks of direction, wherever they stand."""
+    if isinstance(value, Markup):
+        return value
+    if isinstance(value, str):
+        return printable(value, keep="\n")
+    if isinstance(value, Mapping):
+        return {key: _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def markdown(text: object) -> str:
+    """A text as Markdown shows it literally, in one line, also in a table's cell."""
+    return " ".join(str(text).split()).translate(MARKDOWN)
+
+
+@cache
+def _environment(escaped: bool) -> Environment:
+    made = Environment(
+        loader=FunctionLoader(_file),
+        autoescape=escaped,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["md"] = markdown
+    return made
+
+
+@cache
+def _file(name: str) -> str:
+    return resources.files("tcdp_sim.report").joinpath("templates", name).read_text("utf-8")

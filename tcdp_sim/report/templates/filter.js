@@ -1,0 +1,21 @@
+document.documentElement.classList.add("js");
+document.querySelectorAll("[data-filters]").forEach((box) => {
+  const rows = [...document.querySelectorAll("#" + box.dataset.filters + " tbody tr")];
+  const shown = box.querySelector("[aria-live]");
+  const update = () => {
+    const wanted = {};
+    box.querySelectorAll("button[aria-pressed=true]").forEach((button) => {
+      (wanted[button.dataset.key] ||= []).push(button.dataset.value);
+    });
+    rows.forEach((row) => {
+      row.hidden = !Object.entries(wanted).every(([key, values]) => values.includes(row.dataset[key]));
+    });
+    shown.textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " shown";
+  };
+  box.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+    update();
+  });
+});

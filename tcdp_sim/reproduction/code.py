@@ -1,0 +1,73 @@
+"""A digest of the code that a piece of evidence came from: of its module and all of ours that this imports.
+
+What is imported for the names of types alone does not count.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGE = "tcdp_sim"
+
+
+@cache
+def digest(*modules: str) -> str:
+    """blake2b of the sources of modules and of all modules of the package that they reach, wherever they are named."""
+    reached, todo = set(), list(modules)
+    while todo:
+        name = todo.pop()
+        if name not in reached:
+            reached.add(name)
+            todo += _imported(name)
+    sources = (f"{name}\0{_source(name)}\0" for name in sorted(reached))
+    return hashlib.blake2b("".join(sources).encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _imported(module: str) -> tuple[str, ...]:
+    """The package's modules that a module names in its imports, and the packages that they lie in."""
+    if module == PACKAGE:  # it hands out its public names when they are asked for
+        return ()
+    named = (name for node in _run(ast.parse(_source(module))) for name in _names(node))
+    ours = {_module(name) for name in named if name.split(".")[0] == PACKAGE}
+    return tuple(sorted(ours | {name.rpartition(".")[0] for name in ours if "." in name}))
+
+
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """Like ast.walk, without what stands under `if TYPE_CHECKING`."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from _run(child)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and not node.level:
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def _module(name: str) -> str:
+    """The module that a dotted name is, or is defined in."""
+    while name != PACKAGE and _path(name) is None:
+        name = name.rpartition(".")[0]
+    return name
+
+
+@cache
+def _path(module: str) -> Path | None:
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin else None
+
+
+def _source(module: str) -> str:
+    path = _path(module)
+    return path.read_text("utf-8") if path else ""

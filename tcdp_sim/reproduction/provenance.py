@@ -1,0 +1,60 @@
+"""What the page was made of: code, seeds, studies, and when the data were gathered."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim import __version__
+from tcdp_sim.experiments.papers.studies import STUDIES
+from tcdp_sim.reproduction import code, studies
+from tcdp_sim.reproduction.gather import EVIDENCE, Result
+from tcdp_sim.store import digests
+
+CERTIFICATE = "certificate.json"
+SHOWN = 16  # digits of a digest
+
+
+def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: bool) -> dict[str, Any]:
+    """version, code, seed, date, budget, command and runs (name, trials, snapshot, command), for people."""
+    runs = [_run(folder, name, full) for name in sorted(set(needed))]
+    return {
+        "version": __version__,
+        "code": code_digest(results)[:SHOWN],
+        "seed": studies.SEED,
+        "date": _date(folder, [run["name"] for run in runs]),
+        "budget": "full" if full else "fast",
+        "command": "tcdp-sim reproduce full=true" if full else "tcdp-sim reproduce",
+        "runs": runs,
+    }
+
+
+def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> None:
+    """Write what the page was made of, sealed. Raises OSError."""
+    names = ("index.html", "papers.md", "claims.csv")
+    files = {name: hashlib.blake2b((folder / name).read_bytes(), digest_size=32).hexdigest() for name in names}
+    verdicts = {result.claim.id: str(result.judgement.verdict) for result in results}
+    whole = {"code": code_digest(results), "files": files, "verdicts": verdicts}
+    digests.write_sealed(folder / CERTIFICATE, about | whole)
+
+
+def code_digest(results: Sequence[Result]) -> str:
+    """A digest of all code that the evidence hangs on."""
+    modules = sorted({result.claim.evidence.__module__ for result in results})
+    return hashlib.blake2b("".join(map(code.digest, modules)).encode(), digest_size=16).hexdigest()
+
+
+def _run(folder: Path, name: str, full: bool) -> dict[str, str]:
+    arguments = STUDIES[name].arguments(full)
+    command = f"tcdp-sim reproduce {'full=true ' if full else ''}folder=results/papers"
+    trials = f"{arguments['trials']:,}"
+    return {"name": name, "trials": trials, "snapshot": studies.snapshot(folder, name)[:SHOWN], "command": command}
+
+
+def _date(folder: Path, runs: Iterable[str]) -> str:
+    """The day on which the youngest record was written, as the names of the journals' segments say."""
+    places = [folder / EVIDENCE, *(folder / studies.RUNS / name / "journal" for name in runs)]
+    days = [found[0] for place in places for path in place.glob("*.seg") if (found := re.match(r"\d{8}", path.name))]
+    day = max(days, default="")
+    return f"{day[:4]}-{day[4:6]}-{day[6:]}" if day else "no date"

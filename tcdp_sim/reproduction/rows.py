@@ -1,0 +1,87 @@
+"""Verdicts as a table: claims.csv, from which the page takes its every number."""
+
+import re
+from collections.abc import Iterable, Sequence
+from math import nan
+
+import pandas as pd
+
+from tcdp_sim.claims import Simulated
+from tcdp_sim.experiments.papers.registry import PAPERS
+from tcdp_sim.reproduction.gather import Result
+from tcdp_sim.reproduction.wording import SHAPES, estimate, evidence, looseness, number, scope
+
+
+def claims_table(results: Iterable[Result]) -> pd.DataFrame:
+    """A row a claim: id, claim, verdict, scope, value, lower, upper, tightness, vacuous, erratum, figure, command, ...
+
+    value, lower, upper: of the left side at the point that decided (of an asymptotic claim the last ratio); limit...:
+    of the right side; tightness: left over right there; loose: its inverse for what holds. The rest are texts.
+    """
+    return pd.DataFrame([_row(result) for result in results])
+
+
+def _row(result: Result) -> dict[str, object]:
+    claim, found, judgement = result.claim, result.evidence, result.judgement
+    value, lower, upper = estimate(judgement.left)
+    limit, limit_lower, limit_upper = estimate(judgement.right)
+    simulated = isinstance(judgement.left, Simulated)
+    return {
+        "id": claim.id,
+        "claim": claim.title,
+        "verdict": str(judgement.verdict),
+        "scope": str(judgement.scope) if judgement.left is not None else "",
+        "value": value,
+        "lower": lower,
+        "upper": upper,
+        "tightness": judgement.tightness,
+        "vacuous": judgement.vacuous,
+        "erratum": claim.erratum,
+        "figure": claim.figure,
+        "command": command_of(claim.id, claim.ids[0], claim.part),
+        "limit": limit,
+        "limit_lower": limit_lower,
+        "limit_upper": limit_upper,
+        "mcse": judgement.left.mcse if isinstance(judgement.left, Simulated) else nan,
+        "simulated": simulated,
+        "loose": looseness(judgement),
+        "points": judgement.points,
+        "where": judgement.where,
+        "evidence": evidence(result),
+        "about": scope(judgement),
+        "measures": found.measures,
+        "universe": found.universe,
+        "proof": f"{found.proof}: {found.why}" if found.proof else "",
+        "printed": claim.printed,
+        "correct": claim.correct,
+        "consequence": claim.consequence,
+        "kind": str(claim.kind),
+        "paper": PAPERS[claim.id[0]],
+        "section": claim.section,
+        "ids": " ".join(claim.ids),
+        "recorded": str(claim.expected),
+    }
+
+
+def command_of(identity: str, first: str, part: str) -> str:
+    """The command that shows a claim alone."""
+    name = identity if part or " " not in identity else first
+    return f"tcdp-sim reproduce only='{name}'" if " " in name else f"tcdp-sim reproduce only={name}"
+
+
+def page_rows(table: pd.DataFrame) -> list[dict[str, object]]:
+    """The rows as the page shows them: with an anchor, a shape, and numbers as texts."""
+    rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+    anchors = _anchors([str(row["id"]) for row in rows])
+    for row, anchor in zip(rows, anchors):
+        shape = next(shape for verdict, shape in SHAPES.items() if verdict == row["verdict"])
+        loose = float(str(row["loose"]))
+        row |= {"anchor": anchor, "shape": shape, "letter": str(row["id"])[0]}
+        row |= {"loose_text": number(loose), "changed": row["verdict"] != row["recorded"]}
+    return rows
+
+
+def _anchors(names: Sequence[str]) -> list[str]:
+    """A plain name for each, no two alike."""
+    plain = ["claim-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in names]
+    return [name if plain.index(name) == i else f"{name}-{i}" for i, name in enumerate(plain)]

@@ -1,0 +1,56 @@
+"""The studies that claims read, run as every study is: resumed, extended, published in a folder of their own."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.errors import Failure
+from tcdp_sim.experiments.papers.runs import Run, opened
+from tcdp_sim.experiments.papers.studies import STUDIES
+from tcdp_sim.log import Tell
+from tcdp_sim.published import known_exactly
+from tcdp_sim.study.compose import composed
+from tcdp_sim.study.settings import Settings, settings
+
+RUNS = "runs"  # where they lie in the folder of the papers
+SEED = 2018
+
+
+def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[str, Any]) -> Settings:
+    """The checked settings of one of STUDIES. Raises UserError for a cluster that is none."""
+    place = {"name": name, "seed": SEED, "results_dir": str(folder / RUNS), "cluster": cluster}
+    return settings(composed({**STUDIES[name].arguments(full), **place}))
+
+
+def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
+    """Run or resume studies, one after the other. Raises Failure if errors left cells of one without numbers."""
+    for name in names:
+        study = prepare(study_settings(name, full, folder, cluster))
+        if failed := execute(study, tell, known_exactly(study.settings.experiment.name)):
+            raise Failure(f"study {name}: errors left {failed} cells without numbers (see {study.folder}/problems.csv)")
+
+
+def snapshot(folder: Path, name: str) -> str:
+    """The digest of what a study has published, which is the name of its tree; "" if it has published nothing."""
+    tree = folder / RUNS / name / "results.zarr"
+    return tree.resolve().name if tree.exists() else ""
+
+
+class Opened(Mapping[str, Run]):
+    """Study -> its published results, read when they are asked for."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._open: dict[str, Run] = {}
+
+    def __getitem__(self, name: str) -> Run:
+        if name not in self._open:
+            self._open[name] = opened(self._folder / RUNS / name)
+        return self._open[name]
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(STUDIES)
+
+    def __len__(self) -> int:
+        return len(STUDIES)

@@ -1,0 +1,54 @@
+"""Verdicts on the terminal: one claim with its evidence, or how many there are of each."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from tcdp_sim.claims import Verdict
+from tcdp_sim.report.tables import terminal_table
+from tcdp_sim.reproduction.gather import Result
+from tcdp_sim.reproduction.wording import SHAPES, evidence, looseness, number, scope, side
+
+MOST_POINTS = 40  # of a claim that are listed
+
+
+def report_claim(result: Result, console: Any) -> None:
+    """Print a claim: what it says, the verdict, and the evidence point by point."""
+    claim, judgement = result.claim, result.judgement
+    lines = [f"{claim.id}  {claim.title}  (section {claim.section})", verdict_line(result)]
+    lines += [f"  printed: {claim.printed}", f"  correct: {claim.correct}"] if claim.printed else []
+    lines += [f"  so: {claim.consequence}"] if claim.consequence else []
+    lines += [f"  vacuous: {judgement.vacuous}"] if judgement.vacuous else []
+    lines += [f"  {result.evidence.proof}: {result.evidence.why}"] if result.evidence.proof else []
+    if judgement.left is not None:
+        loose = looseness(judgement)
+        lines.append(f"  {evidence(result)}" + (f"; loose by {number(loose)}" if loose == loose else ""))
+    for line in lines:
+        console.print(line, markup=False)
+    if result.evidence.points:
+        console.print(_points(result), soft_wrap=False)
+
+
+def verdict_line(result: Result) -> str:
+    """The verdict, what it speaks of, and what is known against it."""
+    judgement, claim = result.judgement, result.claim
+    text = f"  {SHAPES[judgement.verdict]} {judgement.verdict}"
+    text += f" {about}" if (about := scope(judgement)) else ""
+    text += f" ({judgement.reason})" if judgement.verdict is Verdict.NOT_CHECKABLE else ""
+    text += f" [erratum {claim.erratum}]" if claim.erratum else ""
+    return text + (f"; recorded is {claim.expected}" if result.changed else "")
+
+
+def _points(result: Result):  # type: ignore[no-untyped-def]
+    rows = [(p.where, side(p.left), side(p.right)) for p in result.evidence.points[:MOST_POINTS]]
+    return terminal_table(f"  {result.evidence.measures}", ("where", "left", "right"), rows, fold=True)
+
+
+def report_counts(results: Sequence[Result], console: Any) -> None:
+    """Print how many verdicts there are of each kind, and those that are not the recorded ones."""
+    counts = Counter(result.judgement.verdict for result in results)
+    words = [f"{SHAPES[verdict]} {counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]]
+    console.print(f"{len(results)} claims: {', '.join(words)}", markup=False)
+    for result in results:
+        if result.changed:
+            console.print(f"{result.claim.id}:{verdict_line(result)}", markup=False)

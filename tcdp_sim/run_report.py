@@ -1,0 +1,190 @@
+"""One page on a run, to send to somebody: what was asked, figures, numbers, what is wrong, where it came from."""
+
+import csv
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from tcdp_sim import published, results
+from tcdp_sim.errors import UserError, reason
+from tcdp_sim.published import TITLE, Published
+from tcdp_sim.report import html, latex, plots, svg
+from tcdp_sim.statistics import contradictions
+from tcdp_sim.store import durable, recorded
+from tcdp_sim.study import again
+from tcdp_sim.study.study import data_notes
+
+NAME = "report.html"
+MOST_ROWS = 200  # of a table that are on the page
+MOST_BYTES = 2_000_000  # of a table's files that the page carries
+MOST_MARKS = 200_000  # letters of an SVG; a figure of more is a picture of points
+LEVELS = 8  # of an axis that are listed
+EMPTY = {"headings": [], "rows": [], "title": ""}
+
+
+def write(folder: Path, file: Path | None = None) -> Path:
+    """Write the page of the run in a folder into it, or to a file; its path. Equal runs give equal bytes.
+
+    Raises UserError if nothing is published there, or the page cannot be written.
+    """
+    if not (folder / "results.zarr").exists():
+        raise UserError(f"{folder} holds no results; `tcdp-sim status {folder}` says how far its run is, if it has one")
+    target = folder / NAME if file is None else file
+    values = _values(published.read(folder))
+    try:
+        durable.write(target, html.page("run.html", **values))
+    except OSError as problem:
+        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
+    return target
+
+
+def _values(run: Published) -> dict[str, Any]:
+    experiment = str(run.cells.attrs["title"]).removeprefix(TITLE)
+    config = recorded.config_of(run.folder)
+    table = results.tidy(run.cells)
+    found = contradictions.find(run.table)
+    problems = _problems(run.folder / "problems.csv")
+    return {
+        "name": run.folder.resolve().name,
+        "experiment": experiment,
+        "folder": run.folder.name,
+        "question": config["experiment"].get("question") or f"experiment {experiment}",
+        "counts": _counts(run, len(found), problems),
+        "asked": _asked(run, config),
+        "figures": _figures(run),
+        "table": _table("Numbers of all cells", table.head(MOST_ROWS)),
+        "cut": len(table) if len(table) > MOST_ROWS else 0,
+        "downloads": _downloads(table),
+        "agreement": _agreement(found),
+        "contradictions": _table("Simulated numbers that contradict exact ones beyond chance", found),
+        "comparisons": found.attrs.get("comparisons", 0),
+        "problems": problems,
+        "dropped": _dropped(run),
+        "provenance": _provenance(run),
+        "again": again.command(config),
+    }
+
+
+def _counts(run: Published, contradicted: int, problems: Mapping[str, Any]) -> list[dict[str, Any]]:
+    trials = int(run.cells["trials"].sum())
+    return [
+        {"number": f"{run.cells.sizes['cell']:,}", "what": "cells", "bad": False},
+        {"number": f"{trials:,}", "what": "trials", "bad": False},
+        {"number": contradicted, "what": "contradictions", "bad": bool(contradicted)},
+        {"number": len(problems["rows"]), "what": "errors and warnings", "bad": bool(problems["rows"])},
+    ]
+
+
+def _asked(run: Published, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    cells = run.cells
+    terms = [("experiment", str(cells.attrs["title"]).removeprefix(TITLE)), ("mechanism", config["mechanism"]["name"])]
+    for axis in json.loads(cells.attrs["axes"]):
+        levels = [value for value in dict.fromkeys(cells[axis].values.tolist()) if value not in (None, "")]
+        levels = [value for value in levels if value == value]
+        if levels:
+            terms.append((axis, _listed(levels)))
+    trials = sorted(set(cells["trials"].values.tolist()))
+    terms.append(("trials a cell", f"{trials[0]:,}" if len(trials) == 1 else f"{trials[0]:,} to {trials[-1]:,}"))
+    terms.append(("neighbours", plots.NEIGHBOURS.get(relation := cells.attrs["neighbouring_relation"], relation)))
+    return terms
+
+
+def _listed(levels: Sequence[Any]) -> str:
+    texts = [_cell(level) for level in levels]
+    if len(texts) <= LEVELS:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:3])}, ... {texts[-1]} ({len(texts)} values)"
+
+
+def _figures(run: Published) -> list[dict[str, Any]]:
+    shown = []
+    with plots.style():
+        chosen = published.chosen_names(run.cells)
+        for i, (name, figure, table) in enumerate(run.experiment.figures(run.table)):
+            plots.literal(figure, chosen)
+            title = name.replace("_", " ")
+            about = {"name": f"shown_{i}", "title": title, "caption": f"{len(table)} rows.", "headings": [], "rows": []}
+            about |= {"file": f"figures/{name}.csv", "command": f"tcdp-sim draw {run.folder.name}"}
+            shown.append(about | _picture(figure, f"shown_{i}", title))
+    return shown
+
+
+def _picture(figure: Figure, name: str, title: str) -> dict[str, Any]:
+    drawn = svg.inline_svg(figure, name, title, "The numbers are in the table below.")
+    if len(drawn) <= MOST_MARKS:
+        return {"svg": Markup(drawn), "png": ""}
+    return {"svg": "", "png": Markup(svg.png_data(figure))}
+
+
+def _table(title: str, frame: pd.DataFrame) -> dict[str, Any]:
+    frame = frame.dropna(axis="columns", how="all")
+    rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    return {"title": title, "headings": list(map(str, frame)), "rows": rows}
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return str(value)
+
+
+def _downloads(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The table as CSV and LaTeX, as addresses that hold it; none of a table that would make the page heavy."""
+    files = {"table.csv": ("text/csv", table.to_csv(index=False)), "table.tex": ("text/plain", latex.booktabs(table))}
+    if sum(len(text) for _, text in files.values()) > MOST_BYTES:
+        return []
+    coded = {name: (kind, b64encode(text.encode()).decode()) for name, (kind, text) in files.items()}
+    return [{"name": name, "data": Markup(f"data:{kind};base64,{text}")} for name, (kind, text) in coded.items()]
+
+
+def _agreement(found: pd.DataFrame) -> str:
+    comparisons = found.attrs.get("comparisons", 0)
+    if not comparisons:
+        return "No exact values are known to compare the simulated numbers with."
+    return f"{comparisons} simulated numbers were compared with exact ones; {len(found)} differ beyond chance."
+
+
+def _problems(path: Path) -> dict[str, Any]:
+    """What went wrong in chunks, as the run has written it down."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+    except OSError:
+        return dict(EMPTY)
+    return (
+        {"title": "Errors and warnings of chunks", "headings": rows[0], "rows": rows[1 : MOST_ROWS + 1]}
+        if rows
+        else dict(EMPTY)
+    )
+
+
+def _dropped(run: Published) -> Iterable[str]:
+    with results.readable(run.folder / "results.zarr"):
+        return data_notes(json.loads(run.cells.attrs.get("data", "{}")))
+
+
+def _provenance(run: Published) -> list[tuple[str, str]]:
+    """Of what is published: where and when it was computed stands in provenance.json, if that is whole."""
+    attributes = run.cells.attrs
+    terms = [("tcdp_sim", attributes["tcdp_sim_version"]), ("seed", attributes["seed"])]
+    terms += [("trials a chunk", str(attributes["trials_per_chunk"])), ("config", attributes["config_hash"])]
+    terms += [
+        ("snapshot", (run.folder / "results.zarr").resolve().name),
+        ("exact values", attributes.get("exact_code", "")),
+    ]
+    about = recorded.provenance_of(run.folder)
+    git = about.get("git", {})
+    terms += [("computed", f"{about['time']} on {about['host']} ({about['processor']})")] if about else []
+    terms += (
+        [("libraries", ", ".join(f"{name} {version}" for name, version in about["versions"].items()))] if about else []
+    )
+    terms += (
+        [("commit", f"{git['commit']}{', changed since' if git.get('dirty') else ''}")] if git.get("commit") else []
+    )
+    return [(term, text) for term, text in terms if text]

@@ -1,0 +1,68 @@
+"""The command that asks for a study once more: the words in which its config differs from that of its groups."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tcdp_sim.study import groups
+from tcdp_sim.study.compose import OWN_TABLE, composed
+
+NOT_ITS_OWN = ("mode", "sample", "cell", "index", "other", "cluster", "results_dir")  # of a command, or of where it ran
+PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # needs no quotes in a list
+
+
+def command(config: Mapping[str, Any]) -> str:
+    """What runs a study of this resolved config again, as one would type it; the cluster is whoever's it is then."""
+    return " ".join(["tcdp-sim", *map(shlex.quote, words(config))])
+
+
+def words(config: Mapping[str, Any]) -> list[str]:
+    """KEY=VALUE for every choice that is not the default's. Raises UserError for an experiment that is not known."""
+    chosen = {"experiment": config["experiment"]["name"]}
+    option = config["data"].get("name")
+    option = option if option in groups.options("data") else OWN_TABLE
+    base = composed(chosen)
+    if config["data"] != base["data"]:
+        chosen["data"] = option
+        base = composed({**chosen, "data": dict(config["data"])}) | {"data": groups.named("data", option)}
+    own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
+    return [f"{key}={value}" for key, value in chosen.items()] + list(_different("", own, base))
+
+
+def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in own.items():
+        name, before = f"{place}{key}", base.get(key)
+        if key in base and (value == before or not (value or before or isinstance(value, int | str))):
+            continue  # nothing is nothing, whether it is written null, [] or {}
+        if isinstance(value, Mapping) and isinstance(before, Mapping) and before:
+            yield from _different(f"{name}.", value, before)
+            yield from (f"~{name}.{gone}" for gone in before if gone not in value)
+        else:
+            yield f"{'' if key in base else '+'}{name}={_written(value)}"
+
+
+def _written(value: Any) -> str:
+    """A value as Hydra reads it."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_written, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return value if value and set(value) <= set(PLAIN) and not _looks_otherwise(value) else _quoted(value)
+    return repr(value)
+
+
+def _looks_otherwise(text: str) -> bool:
+    if text.lower() in ("null", "true", "false"):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,208 @@
+"""`tcdp-sim reproduce`: what is printed and written, what is read again, and what becomes of mistakes and damage."""
+
+import json
+from dataclasses import replace
+
+import made_up_claims
+import pandas as pd
+import pytest
+
+from tcdp_sim.claims import Verdict
+from tcdp_sim.errors import UserError
+from tcdp_sim.reproduction import code
+from tcdp_sim.reproduction import command as reproduction
+from tcdp_sim.reproduction.chosen import chosen
+from tcdp_sim.reproduction.records import Origin, Records
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """The claims that the command sees: made-up ones, to be changed by the test."""
+    known = made_up_claims.every()
+    monkeypatch.setattr(reproduction, "claims", lambda: known)
+    monkeypatch.setattr(reproduction, "exhibits", lambda: {})
+    return known
+
+
+def test_a_claim_is_printed_with_its_evidence(command, made_up):
+    code, out, err = command("reproduce", "only=T.C18p")
+    assert (code, err) == (0, "")
+    assert "✗ false by a counter-example [erratum E99]" in out
+    assert "1.867 [1.866, 1.868] > 1 at x = 1.867" in out
+    assert "x = 0.5" in out
+    assert "repaired" not in out
+    assert "\x1b" not in out
+
+
+def test_all_claims_make_a_page_and_their_counts(command, made_up, tmp_path):
+    code, out, err = command("reproduce", "folder=here")
+    assert (code, err) == (0, "")
+    assert "9 claims: ✓ 5 holds, ✗ 1 false, ? 1 open, ≈ 1 consistent, – 1 not checkable" in out
+    folder = tmp_path / "here"
+    assert {path.name for path in folder.iterdir()} == {
+        *("index.html", "papers.md", "claims.csv", "certificate.json", "figures", "evidence")
+    }
+    table = pd.read_csv(folder / "claims.csv")
+    columns = ("id", "claim", "verdict", "scope", "value", "lower", "upper", "tightness")
+    columns += ("vacuous", "erratum", "figure", "command")
+    assert tuple(table)[:12] == columns
+    row = table.set_index("id").loc["T.C18p"]
+    assert (row.verdict, row.scope, row.value, row.erratum) == ("false", "points", 1.867, "E99")
+    assert row.tightness == pytest.approx(1.866)
+    assert row.command == "tcdp-sim reproduce only=T.C18p"
+    assert table.set_index("id").loc["T.C18p repaired"].scope == "all"
+    assert table.set_index("id").loc["T.C18p repaired"].command == "tcdp-sim reproduce only='T.C18p repaired'"
+
+
+def test_the_exit_code_says_that_a_verdict_is_not_the_recorded_one(command, made_up):
+    made_up["Z.L7"] = replace(made_up["Z.L7"], expected=Verdict.FALSE)
+    code, out, _ = command("reproduce")
+    assert code == 1
+    assert "Z.L7:  ✓ holds on the 2 points tried; recorded is false" in out
+    assert command("reproduce", "only=Z.L8")[0] == 0
+
+
+def test_evidence_is_gathered_once(command, made_up):
+    assert command("reproduce")[0] == 0
+
+    def gone(_):
+        raise AssertionError("gathered again")
+
+    gone.__module__ = made_up_claims.__name__
+    made_up.update({name: replace(one, evidence=gone) for name, one in made_up.items()})
+    assert command("reproduce")[0] == 0
+    code, _, err = command("reproduce", "full=true")  # another budget
+    assert (code, err) == (1, "tcdp-sim: claim Z.D1 ended with an error: AssertionError: gathered again\n")
+
+
+def test_damaged_records_are_gathered_again(command, made_up, tmp_path):
+    assert command("reproduce", "folder=here")[0] == 0
+    page = (tmp_path / "here" / "index.html").read_bytes()
+    (segment,) = (tmp_path / "here" / "evidence").glob("*.seg")
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 2] ^= 1
+    segment.write_bytes(bytes(data))
+    (tmp_path / "here" / "index.html").unlink()
+    code, out, err = command("reproduce", "folder=here")
+    assert (code, err) == (0, "")
+    assert "1 damaged stretches; what they held is gathered again" in out
+    assert (tmp_path / "here" / "index.html").read_bytes() == page
+
+
+def test_rendering_computes_nothing_and_says_what_is_missing(command, made_up, tmp_path):
+    code, _, err = command("reproduce", "render=true", "folder=here")
+    assert code == 2
+    assert "claim Z.D1 is not recorded in here" in err
+    command("reproduce", "folder=here")
+    before = {name: (tmp_path / "here" / name).read_bytes() for name in ("index.html", "papers.md", "claims.csv")}
+    assert command("reproduce", "render=true", "folder=here")[0] == 0
+    assert before == {name: (tmp_path / "here" / name).read_bytes() for name in before}
+
+
+def test_equal_records_give_equal_bytes_wherever_they_lie(command, made_up, tmp_path):
+    command("reproduce", "folder=here")
+    (tmp_path / "there" / "deeper").mkdir(parents=True)
+    (tmp_path / "here" / "evidence").rename(tmp_path / "there" / "deeper" / "evidence")
+    command("reproduce", "folder=there/deeper", "render=true")
+    for name in ("index.html", "papers.md", "claims.csv", "figures/looseness.svg", "figures/asymptotics.csv"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / "deeper" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["only=T.C18"], "only = 'T.C18' is no claim; the nearest are T.C18p"),
+        (["only=t.c18p"], "the nearest are T.C18p, "),
+        (["only=Q.*"], "valid: ids such as T.C18p, patterns such as Z.*"),
+        (["full=yes"], "full = 'yes' is not valid; valid: true, false"),
+        (["ful=true"], "reproduce: 'ful' is not a key"),
+        (["page"], "reproduce: 'page' is not KEY=VALUE"),
+        (["folder="], "folder = '' is no path"),
+        (["only.x=1"], "'only.x' is not a key"),
+    ],
+)
+def test_mistakes_are_one_line(command, made_up, words, message):
+    code, out, err = command("reproduce", *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_a_cluster_that_is_none_is_refused(command):
+    code, _, err = command("reproduce", "only=Z.6.1e", "cluster=moon")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "moon" in err
+
+
+def test_ids_and_patterns_choose_claims():
+    known = made_up_claims.every()
+
+    def names(only):
+        return [one.id for one in chosen(known, only)]
+
+    assert names("") == list(known)
+    assert names("T.C18p") == ["T.C18p"]
+    assert names("T.C18p repaired") == ["T.C18p repaired"]
+    assert names("T.C18p*, Z.L7") == ["Z.L7", "T.C18p", "T.C18p repaired"]
+    assert names("*repaired") == ["T.C18p repaired"]
+    with pytest.raises(UserError):
+        names("Z.L7,nonsense")
+
+
+def test_records_count_only_for_their_origin(tmp_path):
+    records = Records(tmp_path)
+    evidence = made_up_claims.every()["P.T3"].evidence(None)
+    origin = Origin("P.T3", "fast", "abc", {"histogram": "123"})
+    records.keep(origin, evidence)
+    records.close()
+    read = Records(tmp_path)
+    assert repr(read.evidence(origin)) == repr(evidence)
+    for change in ({"what": "P.T4"}, {"budget": "full"}, {"code": "abd"}, {"runs": {"histogram": "124"}}):
+        assert read.evidence(replace(origin, **change)) is None
+
+
+def test_all_evidence_is_the_same_when_it_is_read_again(tmp_path):
+    """But for NaN, which is no place on an axis."""
+    records = Records(tmp_path)
+    for name, one in made_up_claims.every().items():
+        evidence, origin = one.evidence(None), Origin(name, "fast", "")
+        records.keep(origin, evidence)
+        again = records.evidence(origin)
+        assert repr(again) == repr(evidence)
+
+
+def test_tables_keep_numbers_and_texts(tmp_path):
+    table = pd.DataFrame({"x": [0.1, float("inf"), float("nan")], "name": ["a", "b<", ""]})
+    records, origin = Records(tmp_path), Origin("exhibit one", "fast", "")
+    records.keep(origin, table)
+    pd.testing.assert_frame_equal(records.table(origin), table)
+
+
+def test_a_record_of_another_form_counts_as_damage(tmp_path):
+    from tcdp_sim.store import journal
+
+    with journal.Writer(tmp_path) as writer:
+        writer.append(b"not json")
+        writer.append(json.dumps({"origin": "x"}).encode())
+    assert Records(tmp_path).damaged == 2
+
+
+def digests(monkeypatch, changed):
+    """Digests of two modules of claims once a line has been added to a module."""
+    source = code._source
+    monkeypatch.setattr(code, "_source", lambda name: source(name) + ("\n# new" if name == changed else ""))
+    for cached in (code.digest, code._imported):
+        cached.cache_clear()
+    found = [code.digest(f"tcdp_sim.experiments.papers.{name}") for name in ("tcdp.sinh_normal", "tcdp.introduction")]
+    monkeypatch.setattr(code, "_source", source)
+    for cached in (code.digest, code._imported):
+        cached.cache_clear()
+    return found
+
+
+def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkeypatch):
+    unchanged = digests(monkeypatch, "")
+    quadrature, forms = digests(monkeypatch, "tcdp_sim.exact.divergence")
+    assert quadrature != unchanged[0]
+    assert forms == unchanged[1]
+    assert digests(monkeypatch, "tcdp_sim.numerics") != unchanged
+    assert digests(monkeypatch, "tcdp_sim.engine.schedule") == unchanged

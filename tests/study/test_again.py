@@ -1,0 +1,50 @@
+"""The command that runs a study again: given to the command line's own parser it gives the same config."""
+
+import shlex
+import sys
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+
+from tcdp_sim.cli import overrides
+from tcdp_sim.study import again
+from tcdp_sim.study.compose import composed
+
+GIVEN = [
+    {"experiment": "histogram"},
+    {"experiment": "gap_max", "trials": 5000, "chunk": 500, "seed": 2**70},
+    {
+        "data": "zipf",
+        "sweep": {"k": [10, 1e6], "noise": ["gaussian", "laplace"], "rho": {"from": 0.1, "to": 1, "num": 3}},
+    },
+    {"data": {"path": "a b's.csv", "column": "true", "domain": {"from": 0, "to": 120}}},
+    {"data": {"name": "mine", "path": "$x.csv", "column": "1e3", "domain": ["a,b", "null", "c:d"], "outside": "drop"}},
+    {"experiment": "tightness", "also": None, "sweep": {"where": ["omega > 1.5"]}},
+    {"also": {"more": {"k": 30, "noise": ["gaussian"]}}, "name": "other name"},
+    {"target_mcse": {"linf_error": {"relative": 1e-3}}, "share": ["noise"]},
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda given: next(iter(given)))
+def test_the_command_composes_to_the_same_config(given, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    config = composed(given)
+    command = again.command(config)
+    GlobalHydra.instance().clear()
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    (same,) = overrides.configs()
+    left_out = {key: config[key] for key in again.NOT_ITS_OWN}
+    assert {**same, **left_out} == config
+
+
+def test_blocks_that_were_taken_away_are_taken_away_again(monkeypatch):
+    """As a run has recorded them: without `also`, and `share` without axes."""
+    config = composed({"also": None, "share": None}) | {"also": {}, "share": []}
+    assert again.words(config) == ["experiment=histogram", "~also.real"]
+    GlobalHydra.instance().clear()
+    monkeypatch.setattr(sys, "argv", ["tcdp-sim", *again.words(config)])
+    assert overrides.configs()[0]["also"] == {}
+
+
+def test_a_default_study_needs_no_words_but_its_name():
+    assert again.command(composed({})) == "tcdp-sim experiment=histogram"
