@@ -18,7 +18,7 @@ NOISE, OMEGA = SinhNormal(scale=3.0, knee=10.0), 4.0
 @claim("T.1.3a–d", kind=Kind.INEQUALITY, section="1.3", expected=Verdict.HOLDS)
 def tails(budget: Budget) -> Evidence:
     """Gaussian noise under zCDP, sinh-normal noise under tCDP on both branches and under Rényi DP."""
-    rho = largest_cost(NOISE, OMEGA, relative=1e-2).upper
+    rho = largest_cost(NOISE, OMEGA).upper
     renyi = exact.renyi_divergence(NOISE, 1.0, OMEGA).upper
     cases: list[tuple[str, Noise, Guarantee]] = [
         ("zero-concentrated", Gaussian(3.0), ZCDP(1 / 18)),
@@ -120,7 +120,7 @@ def pure_to_tcdp(budget: Budget) -> Evidence:
 @claim("T.L6 L8 2.1", kind=Kind.INEQUALITY, section="1.3, 2.1", expected=Verdict.HOLDS)
 def to_approx_dp(budget: Budget) -> Evidence:
     """Both branches; above δ = 1 the printed formula is no number, and there is nothing to promise."""
-    rho = largest_cost(NOISE, OMEGA, relative=1e-2).upper
+    rho = largest_cost(NOISE, OMEGA).upper
     points = []
     for name, noise, promise in [("Gaussian", Gaussian(3.0), TCDP(1 / 18, 3.0)), ("sinh-normal", NOISE, TCDP(rho, 4))]:
         for delta in (0.99, 0.8, 0.3, 1e-2, 1e-6):

@@ -54,10 +54,10 @@ def group_bound(budget: Budget) -> Evidence:
     points = []
     for scale, knee, omega in budget.choose(NOISES[1:], NOISES):
         noise = SinhNormal(scale, knee)
-        rho = largest_cost(noise, omega, relative=5e-3).upper
+        rho = largest_cost(noise, omega).upper
         for g in (2, 3, 5, 8):
             if omega / g > 1:
-                left = largest_cost(noise, omega / g, float(g), relative=5e-3)
+                left = largest_cost(noise, omega / g, float(g))
                 where = f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, g = {g}"
                 points.append(Point(where, left, closed_form(g * g * rho)))
     return Evidence(points, measures="the ρ of a group of g up to order ω/g, against g²ρ (nats)", universe="g < ω")
@@ -116,7 +116,7 @@ def large_groups(budget: Budget) -> Evidence:
     points = []
     for scale, knee, omega in budget.choose(NOISES[:2], NOISES):
         noise = SinhNormal(scale, knee)
-        rho = largest_cost(noise, omega, relative=1e-3)
+        rho = largest_cost(noise, omega)
         for k in (1, 2, 4, 8, 20):
             more = float(np.expm1(k * np.log1p(1 / (omega - 1))))
             bound = scaled(Bounds(rho.upper, rho.upper, rho.upper), more * (omega - 1) * omega)
@@ -126,6 +126,7 @@ def large_groups(budget: Budget) -> Evidence:
         points,
         measures="divergence of a group of k at the order of Proposition 9, against its first bound (nats)",
         universe="ω > 1, k ≥ 1",
+        tolerance=1e-9,
     )
 
 
@@ -194,7 +195,7 @@ def groups_to_approximate(budget: Budget) -> Evidence:
     points = []
     for scale, knee, omega in NOISES:
         noise = SinhNormal(scale, knee)
-        promise = TCDP(largest_cost(noise, omega, relative=1e-2).upper, omega)
+        promise = TCDP(largest_cost(noise, omega).upper, omega)
         for k, delta in [(1, 0.1), (1, 1e-6), (3, 0.5), (8, 0.5), (8, 1e-3)]:
             epsilon = group_to_approx_dp(promise, k, delta, "paper").epsilon
             left = exact.hockey_stick(noise, float(k), epsilon)

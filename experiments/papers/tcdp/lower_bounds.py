@@ -36,7 +36,7 @@ def mutual_information(budget: Budget) -> Evidence:
     points = []
     for scale, knee, omega in [(3.0, 10.0, 4.0), (8.0, 20.0, 8.0)]:
         noise = SinhNormal(scale, knee)
-        rho = largest_cost(noise, omega, relative=1e-2).upper
+        rho = largest_cost(noise, omega).upper
         for n in (1.0, 5.0, 20.0):
             bound = float(np.exp(n / (omega - 1)) * omega**2 * rho)
             name = f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, n = {n:g}"

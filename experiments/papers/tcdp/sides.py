@@ -29,9 +29,9 @@ def logged(bounds: Bounds[float]) -> Bounds[float]:
     return Bounds(low - ROUNDING * abs(low), middle, high + ROUNDING * abs(high))
 
 
-def largest_cost(noise: Noise, omega: float, shift: float = 1.0, relative: float = 1e-3) -> Bounds[float]:
+def largest_cost(noise: Noise, omega: float, shift: float = 1.0) -> Bounds[float]:
     """The least rho at which the noise is (rho, omega)-tCDP for a query that moves by exactly `shift`, omega < inf."""
-    return largest_over_order(partial(exact.renyi_divergence, noise, shift), omega, relative)
+    return largest_over_order(partial(exact.renyi_divergence, noise, shift), omega)
 
 
 def growing(

@@ -18,7 +18,7 @@ def theorem_17(budget: Budget) -> Evidence:
     ):
         knee = m / np.sqrt(rho)
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=knee)
-        ratio = scaled(largest_cost(noise, knee / 8, relative=budget.choose(5e-3, 1e-3)), 1 / (16 * rho))
+        ratio = scaled(largest_cost(noise, knee / 8), 1 / (16 * rho))
         points.append(Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, ONE))
     return Evidence(
         points, measures="largest D_α/(16ρα) over 1 ≤ α < A/8Δ, against 1", universe="1 < 1/√ρ ≤ A/Δ, A > 8Δ"
@@ -35,7 +35,7 @@ def proposition_4(budget: Budget) -> Evidence:
     pairs = [(1e-3, 40.0), (0.5, 9.0), (10.0, 9.0)]
     for rho, omega in budget.choose(pairs, [*pairs, (1e-2, 10.5), (0.1, 30.0), (2.0, 12.0)]):
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=omega)
-        ratio = scaled(largest_cost(noise, omega / 8, relative=5e-3), 1 / (16 * rho))
+        ratio = scaled(largest_cost(noise, omega / 8), 1 / (16 * rho))
         points.append(Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, ONE))
     return Evidence(
         points, measures="largest D_α/(16ρα) over 1 ≤ α < ω/8, against 1", universe="ρ > 0, ω > 1/√ρ, ω > 8"
@@ -56,7 +56,7 @@ def proposition_4(budget: Budget) -> Evidence:
 def corollary_18(budget: Budget) -> Evidence:
     """From the small end of the printed window to the place from where on it is proved."""
     products = budget.choose((0.125, 0.25, 0.7071068), (0.125, 0.15, 0.17, 0.2, 0.25, 0.5, 0.7071068))
-    return _histogram(products, budget.choose(5e-3, 1e-3))
+    return _histogram(products)
 
 
 @claim(
@@ -71,17 +71,17 @@ def corollary_18(budget: Budget) -> Evidence:
 def corollary_18_repaired(budget: Budget) -> Evidence:
     """From the least omega that the proof covers on."""
     products = budget.choose((0.7071068, 2.0), (0.7071068, 0.8, 1.0, 2.0, 4.0))
-    return _histogram(products, budget.choose(5e-3, 1e-3))
+    return _histogram(products)
 
 
-def _histogram(products: tuple[float, ...], relative: float) -> Evidence:
+def _histogram(products: tuple[float, ...]) -> Evidence:
     points = []
     for rho in (1e-2, 1e-4):
         for product in products:
             if (omega := product / np.sqrt(rho)) <= 1:
                 continue
             noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
-            ratio = scaled(largest_cost(noise, omega, relative=relative), 2 / rho)
+            ratio = scaled(largest_cost(noise, omega), 2 / rho)
             points.append(Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, ONE))
     return Evidence(
         points,
