@@ -115,7 +115,7 @@ def amplified_profile(budget: Budget) -> Evidence:
     )
 
 
-@claim("T.T11", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS, figure="theorem_11")
+@claim("T.T11", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS)
 def theorem_11(budget: Budget) -> Evidence:
     """Of any mechanism, certified by its profile; Gaussian noise has at most 1.2."""
     points = []

@@ -57,6 +57,7 @@ def exact_threshold(budget: Budget) -> Evidence:
     section="5.2",
     expected=Verdict.FALSE,
     erratum="E6",
+    figure="theorem_20",
     printed="by Theorem 20, t_k ≪ αn/2, and thus Algorithm 22 succeeds w.h.p. when the gap is at least αn",
     correct="it needs a gap of 4t_k + 2, about twice as much",
     consequence="with P[|X| ≥ αn/2] = 0.01/k it fails with 0.11 at k = 1e3, 0.24 at 1e9, and 0.54 in the limit",
