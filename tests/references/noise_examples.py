@@ -33,7 +33,7 @@ PER_RECORD = {"generalized_gaussian", "exponential_polylogarithmic"}
 SMOOTH = {"arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t"}
 
 # All that have files of their own: they are not calibrated by a name alone.
-APART = PER_RECORD | SMOOTH | {"lattice"}
+APART = PER_RECORD | SMOOTH | {"lattice", "dithered_lattice"}
 ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.
