@@ -129,19 +129,19 @@ def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Gu
     if choice("accounting", accounting, ACCOUNTINGS) == "paper":
         return calibrate(family, promise, 2.0, spec["calibration"], coordinates=2 * m, **given)
     if registry.noise(family).is_optimized:
-        return calibrate(family, _of_whole_steps(promise, m), 2.0, spec["calibration"], **given)
+        return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given)
     noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given)
     if not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
         raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
     return noise
 
 
-def _of_whole_steps(promise: Guarantee, m: int) -> Guarantee:
-    """What one move by 2 may cost if the noise is dithered with steps of length 2, and 2m moves by 1 keep the promise.
+def _of_one_step(promise: Guarantee, m: int) -> Guarantee:
+    """What a move by 2 may cost under dithered noise with steps of length 2, so that Algorithm 21 keeps the promise.
 
-    A move by 2 of cost D_a <= a r makes a move by 1 cost log((1 + e^((a-1) D_a)) / 2) / (a-1), at least half of that.
-    So of all whole moves that add up to 2m, 2m moves by 1 cost most; over a they do so at omega, as log((1 + e^(x r))
-    / 2) / x rises with x = a (a - 1). There e^(x r) = 2 e^(x rho / 2m) - 1 is as much as may be (derived here).
+    If that costs D_a <= a r, a move by v <= 2 costs log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), concave in v. So
+    of 2m moves that add up to 2m, those by 1 each cost most, and over the orders they do so at omega, since
+    log((1 + e^(x r)) / 2) / x rises with x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
     """
     if not isinstance(promise, TCDP):
         return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # the families on lattices promise no others

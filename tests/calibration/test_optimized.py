@@ -17,7 +17,8 @@ def test_the_quantile_is_the_least_there_is():
     """12.5 and 17 counts: two bins change by one, a million bins."""
     for promise, least in ((PROMISE, 12.5), (ZCDP(0.1), 17.0)):
         noise = calibrate("lattice", promise, 1.0, "tight", coordinates=2, objective=OF_A_MILLION)
-        assert isinstance(noise, LatticeNoise) and OF_A_MILLION(noise) == least
+        assert isinstance(noise, LatticeNoise)
+        assert OF_A_MILLION(noise) == least
         for order in np.linspace(1, min(getattr(promise, "omega", 80), 80), 9):
             assert 2 * exact.renyi_divergence(noise, 1.0, order).upper <= order * promise.rho * (1 + 1e-12)
 
@@ -32,7 +33,8 @@ def test_without_an_objective_the_variance_is_least():
 @pytest.mark.parametrize("sensitivity", [1.0, 2.0])
 def test_dithered_noise_keeps_the_promise_for_all_moves_up_to_the_sensitivity(sensitivity):
     noise = calibrate("dithered_lattice", PROMISE, sensitivity, "tight", objective=OF_A_MILLION)
-    assert isinstance(noise, DitheredLattice) and noise.scale == sensitivity
+    assert isinstance(noise, DitheredLattice)
+    assert noise.scale == sensitivity
     for share in (0.1, 0.5, 0.99, 1.0):
         for order in (1.0, 1.2, PROMISE.omega):
             assert exact.renyi_divergence(noise, share * sensitivity, order).upper <= order * PROMISE.rho * (1 + 1e-12)

@@ -115,7 +115,7 @@ def test_the_law_of_the_loss_is_that_of_the_lattice(table):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_ties_fall_by_a_fair_coin(table):
-    """Three whole scores: against all outcomes on the lattice, ties shared evenly. False alarms: at 5 standard errors."""
+    """Three whole scores: against all outcomes on the lattice, ties shared evenly. Alarm at 5 standard errors."""
     lattice, noise = LatticeNoise(*TABLES[table]), DitheredLattice(*TABLES[table])
     scores, x = np.array([2.0, 1.0, 1.0]), np.arange(-25.0, 25.0) + lattice.offset
     chance = np.exp(lattice.logpdf(x))
