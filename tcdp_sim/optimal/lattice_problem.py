@@ -55,7 +55,7 @@ class LatticeProblem:
     @cached_property
     def limits(self) -> Floats:
         """1 - e^(-(a-1) a rho), which H_a e^(-(a-1) a rho) must not exceed; rho at order 1."""
-        return np.where(self.orders == 1, self.rho, -np.expm1(-_lift(self.orders, self.rho)))
+        return np.where(self.orders == 1, self.rho, -np.expm1(-lift(self.orders, self.rho)))
 
     def constraints(self, log_p: Floats) -> tuple[Floats, Floats, Floats]:
         """How far each order is above its limit, the gradient in v (orders, size), and the bend of every pair."""
@@ -75,12 +75,12 @@ def pair_terms(orders: Floats, d: Floats, rho: float) -> tuple[Floats, Floats, F
     Shape (orders, len(d)). At order 1 all are divided by a - 1 first.
     """
     a = orders[:, None]
-    s, lift = a - 1, _lift(orders, rho)[:, None]
+    s, most = a - 1, lift(orders, rho)[:, None]
     with np.errstate(over="ignore"):
-        up, down, one = np.exp(s * d - lift), np.exp(-a * d - lift), np.exp(-lift)
+        up, down, one = np.exp(s * d - most), np.exp(-a * d - most), np.exp(-most)
         rise = np.where(s * d < 1, np.expm1(np.minimum(s * d, 1.0)) * one, up - one)
         h = -rise * np.expm1(-a * d)
-        slope = s * up + np.exp(-d - lift) - a * down
+        slope = s * up + np.exp(-d - most) - a * down
         bend = a * s * (up + down)
     at_one = orders == 1
     if at_one.any():
@@ -90,5 +90,6 @@ def pair_terms(orders: Floats, d: Floats, rho: float) -> tuple[Floats, Floats, F
     return h, slope, bend
 
 
-def _lift(orders: Floats, rho: float) -> Floats:
+def lift(orders: Floats, rho: float) -> Floats:
+    """(a-1) a rho, the log of the most that E[e^((a-1) L)] may be."""
     return (orders - 1) * orders * rho

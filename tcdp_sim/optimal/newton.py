@@ -11,7 +11,7 @@ _GAP = 1e-4  # of the cost, relative, at which the barrier is given up
 _FASTER = 8.0  # the barrier's weight falls so much at a time
 _CENTRED = 0.05  # the squared Newton decrement at which a centre is good enough
 _LAST_CENTRED = 1e-20
-_STEPS = 400
+_STEPS = 1000
 _HALVINGS = 40
 
 
