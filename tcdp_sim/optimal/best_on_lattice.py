@@ -64,6 +64,6 @@ def _binding(problem: LatticeProblem, log_p: Floats) -> Floats:
     """Orders at which the noise comes closest to its limit, between others."""
     orders = spread(problem.orders[-1], _FINE_ORDERS)[1:-1]
     fine = replace(problem, orders=orders)
-    used = 1 + fine.constraints(log_p)[0] / fine.limits
+    used = 1 + fine.excess(log_p) / fine.limits
     peak = (used >= np.append(0, used[:-1])) & (used > np.append(used[1:], 0)) & (used > _BINDING)
     return orders[peak]

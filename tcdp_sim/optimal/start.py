@@ -38,9 +38,13 @@ def start(
 
 def quantile_at_start(rho: float, omega: float, chance: float) -> float:
     """The error that the noise the search starts from exceeds with that chance, in counts: a first guess."""
-    normal = Gaussian(sqrt(0.5 / rho))
-    problem, _, log_p = _long_table(rho, omega, 0.0, float(normal.isf(chance / 2)))
-    return float(LatticeNoise(0.0, tuple(log_p.tolist()), problem.fall).isf_log(log(chance / 2)))
+    inside, guess = inf, float(Gaussian(sqrt(0.5 / rho)).isf(chance / 2))
+    while guess < inside:
+        inside = guess
+        problem, _, log_p = _long_table(rho, omega, 0.0, inside)
+        noise = LatticeNoise(0.0, tuple(log_p.tolist()), problem.fall)
+        guess = float(noise.isf_log(log(chance / 2)))
+    return inside
 
 
 def spread(most: float, count: int) -> Floats:
@@ -87,5 +91,5 @@ def _falls(normal: Floats, last: int, depth: float, s: float) -> Floats:
 
 def _allowed(problem: LatticeProblem, falls: Floats) -> bool:
     log_p = -np.append(0.0, np.cumsum(falls))
-    value, _, _ = problem.constraints(log_p - np.log(problem.weights @ np.exp(log_p)))
-    return bool((value < -_SLACK * problem.limits).all())
+    excess = problem.excess(log_p - np.log(problem.weights @ np.exp(log_p)))
+    return bool((excess < -_SLACK * problem.limits).all())
