@@ -13,16 +13,19 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
-from tcdp_sim.optimal.lattice_problem import LatticeProblem
-from tcdp_sim.optimal.newton import solve
+from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
+from tcdp_sim.optimal.newton import Solution, solve
 from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
 
 _FINE_ORDERS = 400
 _BINDING = 0.98  # of the limit: an order that comes so close between its neighbours joins the grid
-_ADDED = 2  # times that orders join
-_TRIALS = 10  # the last ones at a rho a little smaller, until the guarantee is certain
+_ADDED = 6  # times that orders join, at most
+_SMALL = 1e-3  # of the cost: what the orders still missing are worth
+_IDLE = 1e-5  # of the cost: the price of an order that does not bind is less
+_FARTHER = 4.0  # times the grid's last order: as far as orders join
+_TRIALS = 14  # the last ones at a rho a little smaller, until the guarantee is certain
 _MARGIN = 1e-6
 
 
@@ -52,17 +55,26 @@ def best_on_lattice(rho: float, omega: float, objective: Objective, offset: floa
         noise = LatticeNoise(offset, tuple(solution.log_p.tolist()), problem.fall)
         policy = record_policy(AdditiveRelease(noise), 1.0, omega)
         if policy.upper <= rho:
-            return Best(noise, solution.multipliers, problem, solution.cost)
-        if trial < _ADDED:
-            problem = replace(problem, orders=np.union1d(problem.orders, _binding(smaller, solution.log_p)))
+            return Best(noise, _rescaled(smaller, solution, rho), problem, solution.cost)
+        elasticity = float(solution.multipliers @ smaller.limits) / solution.cost
+        if trial < _ADDED and elasticity * (policy.upper / rho - 1) > _SMALL:
+            problem = replace(problem, orders=np.union1d(problem.orders, _binding(smaller, solution.log_p, omega)))
         else:
             least *= rho / policy.upper * (1 - _MARGIN)
     raise ArithmeticError(f"no noise on the lattice is certified at rho = {rho:g}, omega = {omega:g}")
 
 
-def _binding(problem: LatticeProblem, log_p: Floats) -> Floats:
+def _rescaled(problem: LatticeProblem, solution: Solution, rho: float) -> Floats:
+    """Multipliers as a problem with `rho` scales its constraints; 0 for orders that do not bind."""
+    binds = solution.multipliers * problem.limits > _IDLE * solution.cost
+    larger = np.where(binds, lift(problem.orders, rho) - lift(problem.orders, problem.rho), 0.0)
+    return np.where(binds, solution.multipliers * np.exp(larger), 0.0)
+
+
+def _binding(problem: LatticeProblem, log_p: Floats, omega: float) -> Floats:
     """Orders at which the noise comes closest to its limit, between others."""
-    orders = spread(problem.orders[-1], _FINE_ORDERS)[1:-1]
+    most = min(omega, _FARTHER * float(problem.orders[-1]))
+    orders = spread(most, _FINE_ORDERS)[1:-1]
     fine = replace(problem, orders=orders)
     used = 1 + fine.excess(log_p) / fine.limits
     peak = (used >= np.append(0, used[:-1])) & (used > np.append(used[1:], 0)) & (used > _BINDING)

@@ -57,7 +57,7 @@ def _long_table(rho: float, omega: float, offset: float, inside: float) -> tuple
     last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * _INSIDE / rho)) + 2
     x = np.arange(last + 1.0) + offset
     normal = np.diff(x**2) * rho / (2 * _INSIDE)
-    most = omega if omega < inf else 1 + 4 * float(normal[-1]) / rho  # as far as any order binds
+    most = omega if omega < inf else 1 + float(normal[-1]) / rho  # twice the normal's distance from zero: few orders beyond bind
     problem = LatticeProblem(offset, np.zeros(len(x)), 0.0, float(normal[-1]), spread(most, _ORDERS), rho)
     falls = _steepest(problem, normal, int(inside - offset) + 1)
     return problem, x, -np.append(0.0, np.cumsum(falls))
