@@ -16,7 +16,7 @@ bounded. Three steps make the best noise on the integers or the half-integers th
 """
 
 from functools import lru_cache
-from math import floor, inf
+from math import ceil, floor, inf
 from typing import NamedTuple
 
 from tcdp_sim.errors import whole
@@ -24,7 +24,9 @@ from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
 from tcdp_sim.optimal.geometric import geometric, geometric_with_step
+from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Objective, Tail
+from tcdp_sim.optimal.start import quantile_at_start
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 _ROUNDING = 1e-11  # relative, of costs of a given noise
@@ -108,31 +110,29 @@ def _against_tails(guarantee: ApproxDP, objective: Objective, coordinates: int, 
     return _Certified(noise, cost * (1 - _ROUNDING), cost)
 
 
+def _least_quantile(
+    guarantee: Guarantee, objective: LargestErrorQuantile, coordinates: int
+) -> tuple[LatticeNoise, Bounds]:
+    def tail(halves: int) -> Bounds:
+        return _least_tail(guarantee, halves, coordinates)[1]
+
+    guess = _quantile_of_a_noise(guarantee, objective.tail, coordinates)
+    halves = least_halves(tail, objective.tail, ceil(2 * guess))
+    return _least_tail(guarantee, halves.upper, coordinates)[0], Bounds(*(each / 2 for each in halves))
+
+
 @lru_cache(maxsize=1024)
 def _least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> tuple[LatticeNoise, Bounds]:
     """Of many numbers of errors, the searches for the least quantile meet the same tails."""
     return optimal_noise(guarantee, Tail(halves / 2), coordinates)
 
 
-def _least_quantile(
-    guarantee: Guarantee, objective: LargestErrorQuantile, coordinates: int
-) -> tuple[LatticeNoise, Bounds]:
-    """The least multiple of 1/2 beyond which some noise has no more than the tail allowed, by halving."""
-    chance = objective.tail
-
-    def at(halves: int) -> tuple[LatticeNoise, Bounds]:
-        return _least_tail(guarantee, halves, coordinates)
-
-    high = 1
-    while (best := at(high))[1].upper > chance:
-        high *= 2
-    low, sure, noise = (high // 2 if high > 1 else -1), (high // 2 if high > 1 else -1), best[0]
-    while high - low > 1:
-        middle = (low + high) // 2
-        candidate, tail = at(middle)
-        if tail.upper <= chance:
-            high, noise = middle, candidate
-        else:
-            low = middle
-            sure = middle if tail.lower > chance else sure
-    return noise, Bounds((sure + 1) / 2, high / 2, high / 2)
+def _quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
+    """What some noise exceeds with about that chance, in counts."""
+    if isinstance(guarantee, TCDP):
+        return quantile_at_start(guarantee.rho / coordinates, guarantee.omega, chance)
+    if isinstance(guarantee, ZCDP):
+        return quantile_at_start(guarantee.rho / coordinates, inf, chance)
+    if isinstance(guarantee, PureDP | ApproxDP):
+        return float(geometric(guarantee.epsilon / coordinates, 0.0).isf(chance / 2))
+    return 0.0  # refused elsewhere

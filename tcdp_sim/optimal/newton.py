@@ -11,8 +11,9 @@ _GAP = 1e-4  # of the cost, relative, at which the barrier is given up
 _FASTER = 8.0  # the barrier's weight falls so much at a time
 _CENTRED = 0.05  # the squared Newton decrement at which a centre is good enough
 _LAST_CENTRED = 1e-20
-_STEPS = 400
+_STEPS = 1000
 _HALVINGS = 40
+_LEAST = 1e-280  # a cost that is not made smaller: its relative changes are soon no floats
 
 
 class Solution(NamedTuple):
@@ -24,21 +25,23 @@ class Solution(NamedTuple):
 
 
 def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
-    """The least cost, from probabilities that are strictly inside of all constraints."""
+    """The least cost, from probabilities that are strictly inside of all constraints; any below 1e-280 will do."""
     log_p = _normalised(problem, log_p)
-    weight = 1.0 / float(problem.costs @ np.exp(log_p))
-    for _ in range(_STEPS):
+    cost = float(problem.costs @ np.exp(log_p))
+    weight = 1.0 / max(cost, _LEAST)
+    for _ in range(_STEPS if cost > _LEAST else 0):
         change, decrement = _newton(problem, log_p, weight)
         moved = _search(problem, log_p, weight, change)
         log_p, stuck = (log_p, True) if moved is None else (moved, False)
         cost = float(problem.costs @ np.exp(log_p))
         last = len(problem.orders) / weight < _GAP * cost
+        if cost < _LEAST:
+            break
         if stuck or decrement < (_LAST_CENTRED if last else _CENTRED):
             if last:
                 break
             weight *= _FASTER
-    value, _, _ = problem.constraints(log_p)
-    return Solution(log_p, -1 / (value * weight), cost)
+    return Solution(log_p, -1 / (problem.excess(log_p) * weight), cost)
 
 
 def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
@@ -47,10 +50,10 @@ def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
 
 def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
     """The step in v, and its decrement squared."""
-    value, gradient, bend = problem.constraints(log_p)
-    multipliers = -1 / value
+    multipliers = -1 / problem.excess(log_p)
+    gradient, bend = problem.derivatives(log_p)
     p = np.exp(log_p)
-    slope = weight * problem.costs * p + multipliers @ gradient
+    slope = weight * (problem.costs * p) + multipliers @ gradient
     curve = multipliers @ bend
     mass = problem.weights * p
     size = len(p)
@@ -82,7 +85,7 @@ def _search(problem: LatticeProblem, log_p: Floats, weight: float, change: Float
 
 
 def _barrier(problem: LatticeProblem, log_p: Floats, weight: float) -> float:
-    value, _, _ = problem.constraints(log_p)
+    value = problem.excess(log_p)
     if not (value < 0).all():
         return np.inf
     return weight * float(problem.costs @ np.exp(log_p)) - float(np.log(-value).sum())
