@@ -14,7 +14,7 @@ from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
-from tcdp_sim.optimal.newton import Solution, solve
+from tcdp_sim.optimal.newton import LEAST_COST, Solution, solve
 from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
@@ -36,7 +36,9 @@ class Best(NamedTuple):
     solution: Solution
 
     def lower_bound(self) -> float:
-        """No noise on the lattice costs less, under the same guarantee."""
+        """No noise on the lattice costs less, under the same guarantee; 0 where costs are too small to say."""
+        if self.solution.cost < LEAST_COST:
+            return 0.0
         return lower_bound(self.relaxed, self.solution.multipliers, self.solution.cost)
 
 
@@ -49,8 +51,8 @@ def best_on_lattice(rho: float, omega: float, objective: Objective, offset: floa
     solution = solve(problem, log_p)
     policy = _policy(problem, solution, omega)
     for _ in range(_ADDED):
-        elasticity = float(solution.multipliers @ problem.limits) / solution.cost  # of the cost, by rho
-        if elasticity * (policy / rho - 1) <= _SMALL:
+        price = float(solution.multipliers @ problem.limits)  # what the cost falls by when rho grows by its own size
+        if price * (policy / rho - 1) <= _SMALL * solution.cost:
             break
         problem = replace(problem, orders=np.union1d(problem.orders, _binding(problem, solution.log_p, omega)))
         solution = solve(problem, log_p)

@@ -21,6 +21,7 @@ _INSIDE = 0.55  # of 1 / rho: the variance of the normal, of which it needs 0.5
 _NEGLIGIBLE = 12.0  # in nats: errors so much less frequent than the first that cost are left to the geometric tail
 _SLACK = 0.05  # of every limit, that the start leaves
 _HALVINGS = 30
+_MOST_POINTS = 4000
 _LEAST = 650.0  # minus the log of the least probability that is made steeper
 _BEYOND = 40.0  # in nats: how far costs beyond the table are summed
 
@@ -55,9 +56,14 @@ def spread(most: float, count: int) -> Floats:
 def _long_table(rho: float, omega: float, offset: float, inside: float) -> tuple[LatticeProblem, Floats, Floats]:
     """Of the normal made steeper: the problem without costs, as many points as the normal needs, log probabilities."""
     last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * _INSIDE / rho)) + 2
+    if last > _MOST_POINTS:
+        raise ValueError(
+            f"rho = {rho:g} for each coordinate is not valid here: the noise would take {last:.3g} points, more than "
+            f"{_MOST_POINTS}; valid: a larger rho, or a smaller error"
+        )
     x = np.arange(last + 1.0) + offset
     normal = np.diff(x**2) * rho / (2 * _INSIDE)
-    most = omega if omega < inf else 1 + float(normal[-1]) / rho  # twice the normal's distance from zero: few orders beyond bind
+    most = min(omega, 1 + float(normal[-1]) / rho)  # a normal of twice the variance would bind no order beyond
     problem = LatticeProblem(offset, np.zeros(len(x)), 0.0, float(normal[-1]), spread(most, _ORDERS), rho)
     falls = _steepest(problem, normal, int(inside - offset) + 1)
     return problem, x, -np.append(0.0, np.cumsum(falls))
