@@ -46,7 +46,8 @@ def least_cost(epsilon: float, delta: float, offset: float, objective: Objective
     grown = weights * mass[::-1]  # what is added to y_(i+1) has grown so much in y_n
     a, b = float(grown.sum()), float(grown @ costs[:-1])
     mu = (2 * float(costs[-1]) + expm1(epsilon) * b) / (2 + expm1(epsilon) * a) * (1 - _ROUNDING)
-    return mu - delta * (a * mu - b) - _ROUNDING * delta * (a * mu + b)
+    dual = mu - delta * (a * mu - b) - _ROUNDING * delta * (a * mu + b)
+    return max(dual, float(costs[0]))
 
 
 def _before_last(epsilon: float, delta: float, offset: float) -> tuple[Floats, Floats]:
