@@ -11,7 +11,7 @@ from scipy.stats import norm
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import Bounds
-from tcdp_sim.optimal import LargestErrorQuantile, Tail, optimal_noise
+from tcdp_sim.optimal import LargestErrorQuantile, Tail, best_noise, optimal_noise
 from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
@@ -128,3 +128,15 @@ def test_little_noise_and_small_errors(guarantee, beyond):
     assert 0.98 * tail.upper <= tail.lower <= tail.upper
     for order in 1 + (omega - 1) * np.array([1e-3, 0.02, 0.3, 0.99]):
         assert divergence(noise, mp.mpf(float(order))) <= order * guarantee.rho * (1 + 1e-12)
+
+
+def test_a_second_search_solves_nothing(monkeypatch):
+    """Planning and simulating ask for the same noise."""
+    solved = []
+    solve = best_noise.best_on_lattice
+    monkeypatch.setattr(best_noise, "best_on_lattice", lambda *problem: solved.append(problem) or solve(*problem))
+    first = optimal_noise(TCDP(0.37, 3.0), LargestErrorQuantile(1e4, 0.95))
+    assert 1 <= len(solved) <= 8
+    solved.clear()
+    assert optimal_noise(TCDP(0.37, 3.0), LargestErrorQuantile(1e4, 0.95)) == first
+    assert not solved
