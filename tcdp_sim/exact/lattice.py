@@ -42,7 +42,8 @@ class LatticeLoss:
         scaled, slope = scaled_moments(self.nodes, s)
         rounding = self._rounding * (1 + s * self.largest)
         lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
-        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
+        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
+            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
 
 
 def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBounds:

@@ -13,8 +13,8 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
-from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
-from tcdp_sim.optimal.newton import Solution, solve
+from tcdp_sim.optimal.lattice_problem import LatticeProblem
+from tcdp_sim.optimal.newton import LEAST_COST, Solution, solve
 from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
@@ -23,23 +23,23 @@ _FINE_ORDERS = 400
 _BINDING = 0.98  # of the limit: an order that comes so close between its neighbours joins the grid
 _ADDED = 6  # times that orders join, at most
 _SMALL = 1e-3  # of the cost: what the orders still missing are worth
-_IDLE = 1e-5  # of the cost: the price of an order that does not bind is less
 _FARTHER = 4.0  # times the grid's last order: as far as orders join
-_TRIALS = 14  # the last ones at a rho a little smaller, until the guarantee is certain
+_TRIALS = 8  # of a rho a little smaller, until the guarantee is certain
 _MARGIN = 1e-6
 
 
 class Best(NamedTuple):
-    """The noise, its multipliers by order, and the problem that they belong to."""
+    """A noise that keeps the guarantee, and the problem that leaves out orders, with its solution."""
 
     noise: LatticeNoise
-    multipliers: Floats
-    problem: LatticeProblem
-    cost: float
+    relaxed: LatticeProblem
+    solution: Solution
 
-    def lower_bound(self, problem: LatticeProblem | None = None) -> float:
-        """No noise on the lattice of `problem` (default: its own) costs less, under the same guarantee."""
-        return lower_bound(problem or self.problem, self.multipliers, self.cost)
+    def lower_bound(self) -> float:
+        """No noise on the lattice costs less, under the same guarantee; 0 where costs are too small to say."""
+        if self.solution.cost < LEAST_COST:
+            return 0.0
+        return lower_bound(self.relaxed, self.solution.multipliers, self.solution.cost)
 
 
 def best_on_lattice(rho: float, omega: float, objective: Objective, offset: float, inside: float) -> Best:
@@ -48,27 +48,35 @@ def best_on_lattice(rho: float, omega: float, objective: Objective, offset: floa
     rho > 0 in nats; omega > 1, may be inf; offset 0 or 1/2; inside: an error below which cost does not change, >= 0.
     """
     problem, log_p = start(rho, omega, objective, offset, inside)
-    least = rho
-    for trial in range(_TRIALS):
-        smaller = replace(problem, rho=least)
-        solution = solve(smaller, log_p)
-        noise = LatticeNoise(offset, tuple(solution.log_p.tolist()), problem.fall)
-        policy = record_policy(AdditiveRelease(noise), 1.0, omega)
-        if policy.upper <= rho:
-            return Best(noise, _rescaled(smaller, solution, rho), problem, solution.cost)
-        elasticity = float(solution.multipliers @ smaller.limits) / solution.cost
-        if trial < _ADDED and elasticity * (policy.upper / rho - 1) > _SMALL:
-            problem = replace(problem, orders=np.union1d(problem.orders, _binding(smaller, solution.log_p, omega)))
-        else:
-            least *= rho / policy.upper * (1 - _MARGIN)
-    raise ArithmeticError(f"no noise on the lattice is certified at rho = {rho:g}, omega = {omega:g}")
+    solution = solve(problem, log_p)
+    policy = _policy(problem, solution, omega)
+    for _ in range(_ADDED):
+        price = float(solution.multipliers @ problem.limits)  # what the cost falls by when rho grows by its own size
+        if price * (policy / rho - 1) <= _SMALL * solution.cost:
+            break
+        problem = replace(problem, orders=np.union1d(problem.orders, _binding(problem, solution.log_p, omega)))
+        solution = solve(problem, log_p)
+        policy = _policy(problem, solution, omega)
+    smaller, kept = problem, solution
+    for _ in range(_TRIALS):
+        if policy <= rho:
+            return Best(_noise(smaller, kept), problem, solution)
+        smaller = replace(smaller, rho=smaller.rho * rho / policy * (1 - _MARGIN))
+        kept = solve(smaller, log_p)
+        policy = _policy(smaller, kept, omega)
+    raise ValueError(
+        f"rho = {rho:g} with omega = {omega:g} is not valid here: the search ends without a noise that is certain to "
+        "keep it; valid: a larger rho, or a smaller omega"
+    )
 
 
-def _rescaled(problem: LatticeProblem, solution: Solution, rho: float) -> Floats:
-    """Multipliers as a problem with `rho` scales its constraints; 0 for orders that do not bind."""
-    binds = solution.multipliers * problem.limits > _IDLE * solution.cost
-    larger = np.where(binds, lift(problem.orders, rho) - lift(problem.orders, problem.rho), 0.0)
-    return np.where(binds, solution.multipliers * np.exp(larger), 0.0)
+def _noise(problem: LatticeProblem, solution: Solution) -> LatticeNoise:
+    return LatticeNoise(problem.offset, tuple(solution.log_p.tolist()), problem.fall)
+
+
+def _policy(problem: LatticeProblem, solution: Solution, omega: float) -> float:
+    """The largest D_a / a of the solution, certified, in nats."""
+    return float(record_policy(AdditiveRelease(_noise(problem, solution)), 1.0, omega).upper)
 
 
 def _binding(problem: LatticeProblem, log_p: Floats, omega: float) -> Floats:

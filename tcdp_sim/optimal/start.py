@@ -21,6 +21,8 @@ _INSIDE = 0.55  # of 1 / rho: the variance of the normal, of which it needs 0.5
 _NEGLIGIBLE = 12.0  # in nats: errors so much less frequent than the first that cost are left to the geometric tail
 _SLACK = 0.05  # of every limit, that the start leaves
 _HALVINGS = 30
+_MOST_POINTS = 4000
+_NO_FLOAT = 667.0  # minus the log
 _LEAST = 650.0  # minus the log of the least probability that is made steeper
 _BEYOND = 40.0  # in nats: how far costs beyond the table are summed
 
@@ -32,7 +34,11 @@ def start(
     whole, x, log_p = _long_table(rho, omega, offset, inside)
     falls = -np.diff(log_p)
     first = int(np.searchsorted(x, inside, side="right"))  # that costs
-    size = max(first + 1, int(np.searchsorted(-log_p, _NEGLIGIBLE - log_p[first])))
+    if log_p[first] < -_NO_FLOAT:
+        raise ValueError(
+            f"beyond = {inside:g} is not valid here: the tail beyond is below 1e-290, no float; valid: a smaller one"
+        )
+    size = max(first + 1, 2, int(np.searchsorted(-log_p, _NEGLIGIBLE - log_p[first])))
     return _with_costs(whole, objective, x[:size], float(falls[size - 2])), log_p[:size]
 
 
@@ -54,13 +60,27 @@ def spread(most: float, count: int) -> Floats:
 
 def _long_table(rho: float, omega: float, offset: float, inside: float) -> tuple[LatticeProblem, Floats, Floats]:
     """Of the normal made steeper: the problem without costs, as many points as the normal needs, log probabilities."""
-    last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * _INSIDE / rho)) + 2
-    x = np.arange(last + 1.0) + offset
-    normal = np.diff(x**2) * rho / (2 * _INSIDE)
-    most = omega if omega < inf else 1 + float(normal[-1]) / rho  # twice the normal's distance from zero: few orders beyond bind
-    problem = LatticeProblem(offset, np.zeros(len(x)), 0.0, float(normal[-1]), spread(most, _ORDERS), rho)
-    falls = _steepest(problem, normal, int(inside - offset) + 1)
+    problem, x = _of_normal(variance := _INSIDE / rho, rho, omega, offset, inside)
+    while not _allowed(problem, np.diff(x**2) / (2 * variance)):  # on the half-integers a narrow normal promises less
+        problem, x = _of_normal(variance := 1.3 * variance, rho, omega, offset, inside)
+    falls = _steepest(problem, np.diff(x**2) / (2 * variance), int(inside - offset) + 1)
     return problem, x, -np.append(0.0, np.cumsum(falls))
+
+
+def _of_normal(
+    variance: float, rho: float, omega: float, offset: float, inside: float
+) -> tuple[LatticeProblem, Floats]:
+    """The problem without costs, and its points."""
+    last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * variance)) + 2
+    if last > _MOST_POINTS:
+        raise ValueError(
+            f"rho = {rho:g} for each coordinate is not valid here: the noise would take {last:.3g} points, more than "
+            f"{_MOST_POINTS}; valid: a larger rho, or a smaller error"
+        )
+    x = np.arange(last + 1.0) + offset
+    fall = float(x[-1] ** 2 - x[-2] ** 2) / (2 * variance)
+    most = min(omega, 1 + fall / rho)  # a normal of twice the variance would bind no order beyond
+    return LatticeProblem(offset, np.zeros(len(x)), 0.0, fall, spread(most, _ORDERS), rho), x
 
 
 def _with_costs(problem: LatticeProblem, objective: Objective, x: Floats, fall: float) -> LatticeProblem:
@@ -70,7 +90,7 @@ def _with_costs(problem: LatticeProblem, objective: Objective, x: Floats, fall: 
 
 
 def _steepest(problem: LatticeProblem, normal: Floats, last: int) -> Floats:
-    """The falls of the normal, up to the one to the point `last` as steep as allowed, by halving; then no less steep."""
+    """The falls of the normal, as steep as allowed up to the one to the point `last`, by halving; then no less."""
     a = float(problem.orders[-1])
     low, high = -lift(np.array([a]), problem.rho)[0], 2 * float(normal.sum())  # at high it is the normal
     for _ in range(_HALVINGS):
