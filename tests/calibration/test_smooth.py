@@ -5,6 +5,7 @@ The audits have a fixed seed; for fresh seeds the false-alarm rate of each is 1%
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from tcdp_sim.calibration import calibrate_smooth, standard_deviation
 from tcdp_sim.calibration.smooth_search import is_certified
@@ -75,16 +76,14 @@ def largest_ratio(noise, t, orders):
     """sup of D_a / a over random pairs that neighbours can have, by a fine sum of the densities; noise: per S."""
     rng, worst = np.random.default_rng(7), 0.0
     u = np.linspace(-25, 25, 60_001)
-    x, weight = noise.scale * np.sinh(u), noise.scale * np.cosh(u) * (u[1] - u[0])
+    x, log_weight = noise.scale * np.sinh(u), np.log(noise.scale * np.cosh(u) * (u[1] - u[0]))
     log_p = noise.logpdf(x)
     taus = np.concatenate([[-t, t, 0], rng.uniform(-t, t, 12)])
     for tau in taus:
         shift = min(1.0, np.exp(tau))
         log_q = noise.logpdf((x - shift) * np.exp(-tau)) - tau
         for a in orders:
-            with np.errstate(under="ignore"):
-                mean = np.exp(a * log_p + (1 - a) * log_q) @ weight
-            worst = max(worst, np.log(mean) / (a - 1) / a)
+            worst = max(worst, logsumexp(log_weight + a * log_p + (1 - a) * log_q) / (a - 1) / a)
     return worst
 
 
@@ -115,6 +114,31 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
         q = noise.pdf((x - min(1.0, np.exp(tau))) * np.exp(-tau)) * np.exp(-tau)
         worst = max(worst, np.maximum(p - np.exp(epsilon) * q, 0) @ weight)
     assert 0.85 * delta < worst <= delta
+
+
+@pytest.mark.parametrize(
+    ("family", "guarantee", "t"),
+    [
+        ("arsinh_normal", ZCDP(1e-3), 1e-3),  # needs a look at orders far above 60
+        ("uniform_log_normal", TCDP(5.0, 1e12), 1.0),  # quadrature reaches no such order: the zCDP that implies it
+        ("arsinh_normal", TCDP(0.1, 1e3), 0.2),
+        ("student_t", ZCDP(5.0), 1e-9),
+        ("gaussian", TCDP(1e-4, 1 + 1e-6), 1e-5),
+    ],
+)
+def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee, t):
+    noise = calibrate_smooth(family, guarantee, t).noise
+    orders = [order for order in ORDERS if order < getattr(guarantee, "omega", np.inf)] or [1 + 5e-7]
+    worst = largest_ratio(noise, t, orders)
+    assert 0.8 * guarantee.rho < worst <= guarantee.rho * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("family", ["arsinh_normal", "student_t", "laplace"])
+@pytest.mark.parametrize("guarantee", [TCDP(1e-4, 1e3), ApproxDP(1e-3, 1e-12), ApproxDP(1.0, 1e-200)])
+def test_beyond_reach_it_is_one_line(family, guarantee):
+    with pytest.raises(ValueError, match="valid: less smoothing, or a weaker|infinite from order") as error:
+        calibrate_smooth(family, guarantee, 1.9)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), TCDP(0.1, 5.0), ApproxDP(1.0, 1e-5)])
