@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from tcdp_sim.calibration import calibrate_smooth, standard_deviation
 from tcdp_sim.calibration.smooth_search import is_certified
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
-from tcdp_sim.noise import ArsinhNormal, StudentT
+from tcdp_sim.noise import ArsinhNormal, Gaussian, StudentT
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.statistics.epsilon_bounds import epsilon_from_outputs
 
@@ -136,7 +136,7 @@ def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee,
 @pytest.mark.parametrize("family", ["arsinh_normal", "student_t", "laplace"])
 @pytest.mark.parametrize("guarantee", [TCDP(1e-4, 1e3), ApproxDP(1e-3, 1e-12), ApproxDP(1.0, 1e-200)])
 def test_beyond_reach_it_is_one_line(family, guarantee):
-    with pytest.raises(ValueError, match="valid: less smoothing, or a weaker|infinite from order") as error:
+    with pytest.raises(ValueError, match=r"valid: less smoothing, or a weaker|infinite from order") as error:
         calibrate_smooth(family, guarantee, 1.9)
     assert "\n" not in str(error.value)
 
@@ -148,6 +148,21 @@ def test_a_little_more_shift_is_not_certified(guarantee):
     assert is_certified(unit, shift, guarantee, 0.05)
     assert not is_certified(unit, 1.02 * shift, guarantee, 0.05)
     assert not is_certified(unit, shift, guarantee, 0.08)
+
+
+def test_the_last_orders_of_tcdp_count():
+    """Gaussian noise, by its closed form: D_a / a is small, until it soars before order 10.5, where it is infinite."""
+    t, shift = 0.05, 0.1
+
+    def ratio(a):
+        v = a * np.exp(-2 * t) + 1 - a
+        mean = a * (shift * np.exp(-t)) ** 2 / (2 * v) - (np.log(v) + 2 * a * t) / (2 * (a - 1))
+        return mean / a
+
+    rho = 1.001 * ratio(np.linspace(1.01, 8.5, 200)).max()
+    assert ratio(9.3) > 1.2 * rho
+    assert is_certified(Gaussian(1), shift, TCDP(rho, 8.4), t)
+    assert not is_certified(Gaussian(1), shift, TCDP(rho, 9.4), t)
 
 
 def test_who_is_refused_and_why():

@@ -121,6 +121,13 @@ def test_where_it_is_infinite():
         assert np.isfinite(affine_divergence(noise, t, 0.3, 200.0).upper)
 
 
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+def test_the_loss_is_that_of_noise_moved_up(noise):
+    """By hand where Q is 0.001 from its centre, and P at 3: a loss with the shift turned round is another."""
+    here, there = (float(log_density(noise)(mp.mpf(x))) for x in (3.0, 0.001))
+    assert noise.affine_loss(3.0, 0.2, 3.0 - 0.001 * np.exp(0.2)) == pytest.approx(here - there + 0.2, rel=1e-9)
+
+
 @pytest.mark.parametrize("noise", [Gaussian(1.5), Laplace(1.5)], ids=repr)
 def test_without_stretching_it_is_the_divergence_of_the_shift(noise):
     orders = np.array([1.0, 1.0001, 2, 9])
