@@ -138,3 +138,14 @@ def test_scale():
     assert noise.scaled(3.0).sf(4.2) == pytest.approx(noise.sf(1.4), rel=1e-12)
     with pytest.raises(ValueError, match="scale"):
         DitheredLattice(*TABLES["halves"], 0.0)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_far_out_the_loss_stays_what_it_is_beyond_the_table(table):
+    """Where y - 1 would round to y."""
+    noise = DitheredLattice(*TABLES[table])
+    for y in (60.0, 1e10, 3e20, 1e200):
+        at = y + noise.offset
+        for each in (noise, noise.lattice):
+            assert each.privacy_loss(at, 1.0) == pytest.approx(-noise.fall, rel=1e-9)
+            assert each.privacy_loss(-at, 2.0) == pytest.approx(2 * noise.fall, rel=1e-9)
