@@ -75,7 +75,7 @@ def test_gaussian_costs_at_tcdp(rho, omega, t, expected):
 def largest_ratio(noise, t, orders):
     """sup of D_a / a over random pairs that neighbours can have, by a fine sum of the densities; noise: per S."""
     rng, worst = np.random.default_rng(7), 0.0
-    u = np.linspace(-25, 25, 60_001)
+    u = np.linspace(-25, 25, 20_001)
     x, log_weight = noise.scale * np.sinh(u), np.log(noise.scale * np.cosh(u) * (u[1] - u[0]))
     log_p = noise.logpdf(x)
     taus = np.concatenate([[-t, t, 0], rng.uniform(-t, t, 12)])
@@ -123,14 +123,14 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
         ("uniform_log_normal", TCDP(5.0, 1e12), 1.0),  # quadrature reaches no such order: the zCDP that implies it
         ("arsinh_normal", TCDP(0.1, 1e3), 0.2),
         ("student_t", ZCDP(5.0), 1e-9),
-        ("gaussian", TCDP(1e-4, 1 + 1e-6), 1e-5),
+        ("gaussian", TCDP(1e-3, 1.6), 1e-4),
     ],
 )
 def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee, t):
     noise = calibrate_smooth(family, guarantee, t).noise
-    orders = [order for order in ORDERS if order < getattr(guarantee, "omega", np.inf)] or [1 + 5e-7]
+    orders = [order for order in ORDERS if order < getattr(guarantee, "omega", np.inf)]
     worst = largest_ratio(noise, t, orders)
-    assert 0.8 * guarantee.rho < worst <= guarantee.rho * (1 + 1e-7)
+    assert 0.8 * guarantee.rho < worst <= guarantee.rho
 
 
 @pytest.mark.parametrize("family", ["arsinh_normal", "student_t", "laplace"])
