@@ -15,9 +15,11 @@ def least_halves(tail: Tails, allowed: float, guess: int) -> Bounds[int]:
     allowed: 0 < allowed < 1. guess: where the search starts, >= 0.
     """
     low, high = _bracket(tail, allowed, guess)
-    while high - low > 1:
-        middle = _between(low, high, tail, allowed)
+    halved = True
+    while (width := high - low) > 1:
+        middle = _between(low, high, tail, allowed) if halved else (low + high) // 2
         low, high = (low, middle) if tail(middle).upper <= allowed else (middle, high)
+        halved = 2 * (high - low) <= width + 1  # a step that gained little is followed by halving
     certain = low
     while certain >= 0 and tail(certain).lower <= allowed:
         certain -= 1

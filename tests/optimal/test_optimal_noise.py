@@ -107,6 +107,33 @@ def test_the_other_lattice_is_never_better():
         assert other.lower_bound() > best.upper
 
 
+@pytest.mark.parametrize("beyond", [3.0, 8.5, 12.0])
+def test_the_lower_bound_is_below_by_itself(beyond):
+    """Not because it is cut at the cost: the bound at a smaller rho is above what a larger one costs."""
+    offset = 0.5 if beyond == 8.5 else 0.0
+    best = [best_on_lattice(rho, NARROW.omega, Tail(beyond), offset, beyond) for rho in (0.05, 0.051)]
+    for each in best:
+        assert 0.998 * each.solution.cost < each.lower_bound() < each.solution.cost * (1 + 1e-6)
+    assert best[1].lower_bound() < best[1].solution.cost < best[0].lower_bound()
+
+
+def test_costs_are_rounded_up():
+    for objective in (Tail(6.0), MeanAbsoluteError()):
+        bounds = optimal_noise(NARROW, objective, coordinates=2)[1]
+        assert bounds.estimate * (1 + 1e-12) < bounds.upper < bounds.estimate * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_no_order_between_exceeds_the_promise(guarantee):
+    """At 600 orders, by sums over all points: rho is 0.05 or 1 for each coordinate, and used up to a thousandth."""
+    noise = optimal_noise(guarantee, Tail(4.0), coordinates=2)[0]
+    log_p = np.asarray(noise.logpdf(np.arange(-60, 61) + noise.offset))
+    orders = np.linspace(1, min(getattr(guarantee, "omega", inf), 10.0), 602)[1:-1]
+    terms = orders[:, None] * log_p[1:] + (1 - orders[:, None]) * log_p[:-1]
+    used = np.log(np.exp(terms).sum(axis=1)) / (orders - 1) / orders / (guarantee.rho / 2)
+    assert 0.999 < used.max() <= 1 + 1e-10
+
+
 def test_quantiles_of_the_largest_error():
     noise, bounds = optimal_noise(NARROW, LargestErrorQuantile(1e6, 0.95), coordinates=2)
     assert bounds == (12.5, 12.5, 12.5)
