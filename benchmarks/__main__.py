@@ -5,7 +5,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, engine, framework, growth, interior, per_record, privacy, scaling
+from benchmarks import drawing, engine, framework, growth, interior, optimal, per_record, privacy, scaling, smooth
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
@@ -19,6 +19,8 @@ BENCHMARKS = {
     "per_record_draws": per_record.draws,
     "per_record_policies": per_record.policies,
     "per_record_calibration": per_record.calibrations,
+    "optimal": optimal.optimal,
+    "smooth": smooth.smooth,
     "planning": framework.planning,
     "overhead": framework.overhead,
     "memory": framework.memory,

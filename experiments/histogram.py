@@ -12,7 +12,7 @@ from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import histogram_error, least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
 from tcdp_sim.report.plots import (
     GREY,
     WRONG,
@@ -34,6 +34,7 @@ LEVEL = 0.95
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
+WITHOUT_DENSITY = ("lattice",)
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
 
 
@@ -162,7 +163,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         if part["k"].nunique() > 1:
             yield f"error_vs_k_{data}", captioned(_error_against_k(rows, styles), rows, unit), part
             middle = rows[rows["rho"] == _choose(rows["rho"], 1)[0]]
-            yield f"exceedance_{data}", captioned(_exceedance_figure(middle, styles), middle, unit), part
+            middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
+            if len(middle):
+                yield f"exceedance_{data}", captioned(_exceedance_figure(middle, styles), middle, unit), part
         else:
             yield f"stability_{data}", captioned(_stability(rows, styles), rows, unit), part
 
@@ -174,23 +177,15 @@ def _series_of(row) -> Series:
 
 def _label(row) -> str:
     """The name of a series: what tells its cells from others at the same k and rho."""
-    label, delta = row["noise_label"] + _omega(row), row.get("delta", np.nan)
+    label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
     return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
-
-
-def _omega(row) -> str:
-    """The omega of a row, as the sweep gave it; nothing for a noise that is the same for every omega."""
-    scaled, omega = (row.get(name, np.nan) for name in ("omega_sqrt_rho", "omega"))
-    if scaled == scaled:
-        return f", ω√ρ = {scaled:g}"
-    return f", ω = {omega:g}" if omega == omega else ""
 
 
 def _least(row) -> str:
     """The name of the line of the row's least error: that of zCDP, or of tCDP with its omega; nothing where it is 0."""
     notion = str(row.get("guarantee", "")).rpartition("-")[2]
     there = notion in ("zCDP", "tCDP") and row.get("least_error", 0) > 0
-    return f"no {notion} mechanism can do better{_omega(row) if notion == 'tCDP' else ''}" if there else ""
+    return f"no {notion} mechanism can do better{of_omega(row) if notion == 'tCDP' else ''}" if there else ""
 
 
 def _series(part, styles, x):

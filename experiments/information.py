@@ -10,7 +10,7 @@ import xarray as xr
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
 from tcdp_sim.mechanisms import Information
-from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
+from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
 from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, mean_interval, noise_labels, sample_skewness
@@ -130,10 +130,7 @@ def _release(k) -> str:
 
 def _label(row) -> str:
     """The name of a series: its noise and its omega, if it has one."""
-    scaled, omega = (row.get(name, np.nan) for name in ("omega_sqrt_rho", "omega"))
-    if scaled == scaled:
-        return f"{row['noise_label']}, ω√ρ = {scaled:g}"
-    return row["noise_label"] + (f", ω = {omega:g}" if omega == omega else "")
+    return row["noise_label"] + of_omega(row)
 
 
 def _series_of(row) -> Series:

@@ -50,8 +50,8 @@ MAY_IMPORT = {
     "exact": ("errors", "numerics", "noise", "privacy", "releases"),
     "bounds": ("errors", "noise", "privacy"),
     # 4: the noise that meets a guarantee
-    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases"),
     "optimal": ("errors", "numerics", "noise", "privacy", "exact", "releases"),
+    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases", "optimal"),
     # 5, 6: algorithms of several files
     "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
     "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.report.looks import Series, noise_styles
+from tcdp_sim.report.looks import Series, noise_styles, of_omega
 from tcdp_sim.report.plots import line_key
 
 ALGORITHMS = {
@@ -42,7 +42,7 @@ def _series_of(row) -> Series:
     if not row["noise"]:
         return Series(row["series"], algorithm=row["algorithm"])
     family, calibration = row.get("noise_family", ""), row.get("noise_calibration", "")
-    return Series(row["series"], row["noise"], family, calibration, _omega(row), row["algorithm"])
+    return Series(row["series"], row["noise"], family, calibration, of_omega(row), row["algorithm"])
 
 
 def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
@@ -63,13 +63,6 @@ def size(k: float) -> str:
 def _label(row) -> str:
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
-        label += f", {row['noise_label']}{_omega(row)}"
+        label += f", {row['noise_label']}{of_omega(row)}"
         return label + (", counted as 2m queries" if accounting == "paper" else "")
     return label + (f" ({ACCOUNTED[accounting]})" if accounting else "")
-
-
-def _omega(row) -> str:
-    scaled, omega = (row.get(name, float("nan")) for name in ("omega_sqrt_rho", "omega"))
-    if scaled == scaled:
-        return f", ω√ρ = {scaled:g}"
-    return f", ω = {omega:g}" if omega == omega else ""

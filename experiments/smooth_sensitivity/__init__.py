@@ -97,4 +97,4 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         name = "error" if table["rho"].nunique() == 1 else f"error_rho{rho:g}"
         yield name, captioned(error_figure(part), part, UNIT), part
     costs = cost_table()
-    yield "cost", captioned(cost_figure(costs), costs.drop(columns="rho"), "standard deviations"), costs
+    yield "cost", captioned(cost_figure(costs), costs.drop(columns="rho"), "ρ-zCDP; computed, not simulated"), costs

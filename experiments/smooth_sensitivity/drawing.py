@@ -12,6 +12,7 @@ NAMES = {
     "median_global": "median, global sensitivity (Gaussian)",
     "median_interior_point": "median, interior point",
 }
+MOST_TICKS = 6
 STEPS = ("-", (0, (5, 1.4)), (0, (2, 1.2)), (0, (5, 1.4, 1, 1.4)))  # of the noises
 
 
@@ -46,13 +47,24 @@ def error_figure(table):
         moved = f", {share:.0%} of the records at the upper bound" if share else ""
         axes.set(xscale="log", yscale="log", title=f"{records}{moved}")
     for axes in grid[-1]:
-        axes.set_xlabel("records n")
+        axes.set_xlabel("number of records n")
+        _name_every_n(axes, table)
     for axes in grid[:, 0]:
-        axes.set_ylabel("95% quantile of |error| (units)")
-    keys = {series: line_key(look[0], marker=look[1], linestyle=look[2]) for series, look in looks.items()}
+        axes.set_ylabel("95% quantile of |error|\n(units of the records)")
+    exact = set(table.loc[table["abs_error_exact"].notna(), "series"])
+    lines = {series: look[2] if series in exact else "none" for series, look in looks.items()}
+    keys = {series: line_key(look[0], marker=look[1], linestyle=lines[series]) for series, look in looks.items()}
     keys["lines: exact; markers: simulated, 95% interval"] = line_key(GREY)
     figure.legend(keys.values(), keys, loc="outside lower center", ncols=2)
     return figure
+
+
+def _name_every_n(axes, table) -> None:
+    """Ticks at the numbers of records, where they are few enough to be read."""
+    n = sorted(table["n"].unique())
+    if len(n) <= MOST_TICKS:
+        axes.set_xticks(n, [f"{each:,}" for each in n], fontsize="small")
+        axes.set_xticks([], minor=True)
 
 
 def _looks(table):

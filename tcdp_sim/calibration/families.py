@@ -1,49 +1,17 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tcdp_sim import registry
+from tcdp_sim.calibration.objectives import variance
 from tcdp_sim.errors import choice, real, scalar, whole
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 
 METHODS = ("paper", "tight")
 MOST_COORDINATES = 10**15  # far beyond any query, and a float still counts them
-
-
-@dataclass(frozen=True)
-class LargestError:
-    """An objective of calibration: the `level`-quantile of the largest of `count` absolute errors, in counts."""
-
-    count: float
-    level: float = 0.5
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "count", scalar("count", self.count, 1, 1e300, closed=True, finite=False))
-        object.__setattr__(self, "level", scalar("level", self.level, 0, 1))
-
-    def __call__(self, noise: Noise) -> float:
-        return float(noise.isf(-0.5 * np.expm1(np.log(self.level) / self.count)))
-
-
-def variance(noise: Noise) -> float:
-    """An objective of calibration: the variance, in counts squared."""
-    return float(noise.var())
-
-
-def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:
-    """What a spec of conf/noise minimises: the variance, or its `objective`, whose count may be "k".
-
-    k: how many errors there are, in place of "k". ValueError for a count or a level out of range.
-    """
-    if "objective" not in spec:
-        return variance
-    count, level = spec["objective"]["count"], spec["objective"]["level"]
-    return LargestError(k if count == "k" else count, level)
 
 
 def calibrate(
@@ -71,10 +39,12 @@ def calibrate(
     | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
     | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | certified quadrature |
     | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
+    | lattice, dithered_lattice | all, ApproxDP for 1 coordinate | none | `optimal.optimal_noise`: the best there is |
     | any other with a scale | what its `can_meet` admits | its `by_theorem` | certified search over the scale |
 
     objective: what "tight" minimises where a family has several noises that meet the guarantee (sinh_normal: scale
-    and knee, knee >= scale): `variance`, a `LargestError`, or any hashable function of a noise. Results are cached.
+    and knee, knee >= scale): `variance`, a `LargestError`, or any hashable function of a noise (on lattices: one of the
+    first two). Results are cached.
     Raises ValueError for unknown names, for a guarantee that the family cannot meet and for parameters outside
     the theorem's preconditions, with the reason.
     """
@@ -109,8 +79,10 @@ def _search(
     noise_class: type[Noise], guarantee: Guarantee, sensitivity: float, coordinates: int, objective: Objective
 ) -> Noise:
     """The least noise that certified quadrature finds; workers never come here: they are given finished noises."""
-    from tcdp_sim.calibration import approximate, concentrated
+    from tcdp_sim.calibration import approximate, concentrated, optimized
 
+    if noise_class.is_optimized:
+        return optimized.optimized(noise_class, guarantee, coordinates, objective).scaled(sensitivity)
     if isinstance(guarantee, ApproxDP):
         epsilon, delta = real("epsilon", guarantee.epsilon, 0, closed=True), real("delta", guarantee.delta, 0, 1)
         most = MOST_COORDINATES if noise_class.isotropic else 2

@@ -27,7 +27,7 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
 
     S: a `smoothing`-smooth sensitivity of f, as `data.smooth_sensitivity` gives: S(x') <= e^smoothing S(x) and
     |f(x) - f(x')| <= S(x) for all neighbours. 0 < smoothing <= 2. guarantee: TCDP, ZCDP with xi = 0, ApproxDP with
-    epsilon, delta > 0 (and PureDP of student_t by "paper").
+    epsilon > 0 and delta from some 1e-13 on (and PureDP of student_t by "paper").
 
     method: "tight" certifies all pairs of scale and shift that neighbours can have (`neighbouring_scales`) and all
     orders, by quadrature; "box" every shift up to s at every log-scale up to the smoothing, which is more than there is

@@ -22,22 +22,28 @@ from tcdp_sim.calibration.neighbouring_scales import (
 from tcdp_sim.calibration.tail_parameter import best_tail
 from tcdp_sim.exact.affine import affine_hockey_stick, directed_divergence
 from tcdp_sim.noise import Noise
-from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 _SHIFT_DIGITS = 7  # few enough that every machine ends at the same noise
 _LEAST_SHIFT, _MOST_SHIFT = 1e-6, 50.0
 _STEP = 1e-4  # of the shift, by which it falls until it is certified; doubled every time
-_ATTEMPTS = 10
-_LARGEST_ORDER = 60.0  # up to which zCDP is certified order by order: a noise that needs more has too light a tail
+_ATTEMPTS = 12
+_LARGEST_ORDERS = (60.0, 20.0, 1e4)  # up to which zCDP is certified order by order; the lighter the tail, the higher
+_HIGH_ORDERS = 1e3  # beyond which a tCDP is first taken for the zCDP that implies it
 
 
 @dataclass(frozen=True)
 class _Target:
-    """A guarantee, the smoothing and whether the whole box counts: hashable, so that answers are kept."""
+    """A guarantee, the smoothing, whether the whole box counts, and the last order that may be looked at."""
 
     guarantee: Guarantee
     smoothing: float
     box: bool
+    largest_order: float
+
+    def pairs(self, some: bool = False) -> Callable[[float, float], list[Pair]]:
+        """Those that stand for all; some: only the worst of them, or nearly so."""
+        return box_pairs if self.box else main_pairs if some else covering_pairs
 
 
 @lru_cache(maxsize=1024)
@@ -46,21 +52,46 @@ def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -
 
     box: whether every scale and shift counts, or those of neighbours. ValueError if nothing is certified.
     """
-    target = _Target(guarantee, smoothing, box)
+    for target in _targets(guarantee, smoothing, box):
+        if (best := _least_of(noise_class, target)) is not None:
+            return best
+    raise ValueError(
+        f"{noise_class.family}: no noise is certified to meet {guarantee} at smoothing {smoothing:g}, however large; "
+        "valid: less smoothing, or a weaker guarantee"
+    )
+
+
+def _targets(guarantee: Guarantee, smoothing: float, box: bool) -> list[_Target]:
+    """What may be certified, in the order in which it is tried: zCDP implies tCDP, and needs no look at high orders."""
+    own = _Target(guarantee, smoothing, box, getattr(guarantee, "omega", np.inf))
+    if isinstance(guarantee, ApproxDP):
+        return [own]
+    rho: float = guarantee.rho  # type: ignore[attr-defined]
+    zcdp = [_Target(ZCDP(rho), smoothing, box, order) for order in _LARGEST_ORDERS]
+    if not np.isfinite(own.largest_order):
+        return zcdp
+    return [own, *zcdp] if own.largest_order <= _HIGH_ORDERS else [*zcdp, own]
+
+
+def _least_of(noise_class: Any, target: _Target) -> tuple[Noise, float] | None:
+    """Among noises that need no look at orders beyond the target's largest; None if none is certified."""
 
     def shift(unit: Noise) -> float:
-        return _largest_shift(unit, target, box_pairs if target.box else main_pairs, COARSE)
+        return _largest_shift(unit, target, target.pairs(some=True), COARSE)
 
     unit = best_tail(noise_class, shift)
-    pairs = box_pairs if target.box else covering_pairs
-    start = _largest_shift(unit, target, pairs, FINE)
-    if start <= 0:
-        raise _nothing(unit, guarantee, smoothing)
-    for attempt in range(_ATTEMPTS):
+    start = _largest_shift(unit, target, target.pairs(), FINE)
+
+    def holds(shift: float) -> bool:
+        return is_certified(unit, shift, target.guarantee, target.smoothing, target.box)
+
+    for attempt in range(_ATTEMPTS if start > 0 else 0):
+        if attempt == 1 and not holds(0.5 * start):
+            break  # quadrature does not reach the orders that it takes, at any shift
         certain = _rounded_down(start * (1 - _STEP * 2**attempt))
-        if is_certified(unit, certain, guarantee, smoothing, box):
+        if holds(certain):
             return unit, certain
-    raise ValueError(f"{unit!r}: quadrature certifies no shift for {guarantee}, smoothing {smoothing:g}")
+    return None
 
 
 def is_certified(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
@@ -104,10 +135,7 @@ def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float],
     else:
         rho: float = guarantee.rho  # type: ignore[attr-defined]
         omega = _last_order(unit, np.sqrt(rho), guarantee, smoothing)
-        if (
-            omega > max(_LARGEST_ORDER, getattr(guarantee, "omega", 0.0))
-            or not unit.affine_max_order(-smoothing, 0.0) > omega
-        ):
+        if omega > target.largest_order or not unit.affine_max_order(-smoothing, 0.0) > omega:
             return 0.0
         omega = guarantee.omega if isinstance(guarantee, TCDP) else np.inf
 
@@ -118,13 +146,6 @@ def _largest_shift(unit: Noise, target: _Target, pairs: Callable[[float, float],
     if excess(low) > 0:
         return 0.0
     return float(np.exp(brentq(excess, low, high, xtol=1e-7))) if excess(high) > 0 else _MOST_SHIFT
-
-
-def _nothing(unit: Noise, guarantee: Guarantee, smoothing: float) -> ValueError:
-    return ValueError(
-        f"{unit.family}: no noise meets {guarantee} at smoothing {smoothing:g}, however large; "
-        "valid: less smoothing, or a weaker guarantee"
-    )
 
 
 def _rounded_down(x: float) -> float:

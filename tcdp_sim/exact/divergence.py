@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from tcdp_sim.arrays import Bools, Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.folded_loss import falls_away, folded_renyi
-from tcdp_sim.exact.lattice import lattice_renyi
+from tcdp_sim.exact.lattice import dithered_renyi, lattice_renyi
 from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
 
@@ -45,6 +46,8 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         bounds: Bounds[Any] = Bounds(*(np.zeros(orders.shape) for _ in range(3)))
     elif isinstance(noise, LatticeNoise):
         bounds = lattice_renyi(noise, size, orders)
+    elif isinstance(noise, DitheredLattice):
+        bounds = dithered_renyi(noise, size, orders)
     elif not noise.bounded_slope and falls_away(noise, size):
         bounds = folded_renyi(noise, size, orders)
     elif np.isnan(noise.largest_loss(size)) or not (noise.gives_loss and noise.bounded_slope):

@@ -1,13 +1,18 @@
 """Divergences of noise on a lattice from itself moved by a whole number: sums, with the tails in closed form."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.exact.folded_loss import Curve, Nodes, kl_integrand, log_moment, scaled_moments
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import ArrayBounds, Bounds
 
 _ROUNDING = 1e-13  # relative, of sums of non-negative terms
+_SMALL = 1e-3  # in nats: a log moment below which e^x - 1 is mixed, not e^x
+_MIXED = 1e-14  # relative, of what is mixed
 _LOG_ROUNDING = 1e-15  # relative, of the logs that losses are differences of
 
 
@@ -37,7 +42,8 @@ class LatticeLoss:
         scaled, slope = scaled_moments(self.nodes, s)
         rounding = self._rounding * (1 + s * self.largest)
         lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
-        return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
+        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
+            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
 
 
 def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBounds:
@@ -60,3 +66,43 @@ def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> Arra
     delta = np.maximum(-np.expm1(epsilons[:, None] - nodes.loss), 0.0) @ nodes.mass
     error = _ROUNDING * (delta + ((nodes.loss > epsilons[:, None]) * (1 + nodes.loss)) @ nodes.mass * 1e-2)
     return Bounds(np.maximum(delta - error, 0.0), delta, delta + error)
+
+
+def dithered_renyi(noise: DitheredLattice, shift: float, orders: Floats) -> ArrayBounds:
+    """D_order in nats for shift > 0 and orders >= 1, shape (n,): moments between those of the whole steps beside it."""
+    near, far, share = _between(noise, shift)
+    ends = (_at(lattice_renyi, noise, steps, orders) for steps in (near, far))
+    s = np.where(np.isfinite(orders), orders - 1, 1.0)
+
+    def mixed(low: Floats, high: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            logs = np.logaddexp(np.log1p(-share) + s * low, np.log(share) + s * high) if share else s * low
+        small = s * high < _SMALL
+        linear = (1 - share) * np.expm1(np.where(small, s * low, 0)) + share * np.expm1(np.where(small, s * high, 0))
+        inside = np.where(small, np.log1p(linear), logs) / np.where(s > 0, s, 1.0)
+        at_one = (1 - share) * low + share * high
+        return np.where(orders == 1, at_one, np.where(np.isinf(orders), high if share else low, inside))
+
+    lower, middle, upper = (mixed(*pair) for pair in zip(*ends))
+    return Bounds(lower * (1 - _MIXED), middle, upper * (1 + _MIXED))
+
+
+def dithered_profile(noise: DitheredLattice, shift: float, epsilons: Floats) -> ArrayBounds:
+    """delta(epsilon) for shift > 0 and epsilons >= 0, shape (n,): between those of the whole steps beside it."""
+    near, far, share = _between(noise, shift)
+    pairs = zip(*(_at(lattice_profile, noise, steps, epsilons) for steps in (near, far)))
+    lower, middle, upper = ((1 - share) * low + share * high for low, high in pairs)
+    return Bounds(lower * (1 - _MIXED), middle, upper * (1 + _MIXED))
+
+
+def _between(noise: DitheredLattice, shift: float) -> tuple[float, float, float]:
+    """The whole numbers of steps beside a shift, and how far it lies from the first to the second, 0 <= share < 1."""
+    share = float(np.fmod(shift, noise.scale))  # exact, as no quotient is
+    near = round((shift - share) / noise.scale)
+    return near, near + 1, share / noise.scale
+
+
+def _at(
+    law: Callable[[LatticeNoise, float, Floats], ArrayBounds], noise: DitheredLattice, steps: float, x: Floats
+) -> ArrayBounds:
+    return law(noise.lattice, steps, x) if steps else Bounds(*(np.zeros(x.shape) for _ in range(3)))

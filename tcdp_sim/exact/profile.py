@@ -14,12 +14,13 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
 from tcdp_sim.exact.folded_loss import falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
-from tcdp_sim.exact.lattice import lattice_profile
+from tcdp_sim.exact.lattice import dithered_profile, lattice_profile
 from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 
@@ -56,6 +57,8 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
         return closed
     if isinstance(noise, LatticeNoise):
         return lattice_profile(noise, shift, epsilons)
+    if isinstance(noise, DitheredLattice):
+        return dithered_profile(noise, shift, epsilons)
     if not noise.bounded_slope and falls_away(noise, shift):
         folded = FoldedProfile(noise, shift)
         columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))

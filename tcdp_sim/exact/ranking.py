@@ -14,6 +14,7 @@ from tcdp_sim.numerics import Bounds, integrate
 # Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to the first.
 # Less is left out than any probability of interest: the top bin of k = 1e100 stays there with about 1e-100.
 _TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
+_ROUNDING = 1e-11  # relative, of the integrand
 _KINKS = 64  # bins next below the top whose kinks are edges
 
 
@@ -21,29 +22,31 @@ def top_stays_probability(noise: Noise, counts: Sequence[int] | Ints, bins: floa
     """P[a bin that is truly largest is largest in the release], independent noise in each of `bins` bins.
 
     counts: those of the occupied bins, in any order, at least one; bins: size of the domain, >= len(counts).
-    Where several bins share the largest count, any of them will do.
+    Where several bins share the largest count, any of them will do. A bin that ties with another one's release is not
+    on top of it (noise on a lattice makes ties).
     """
     gaps, ties, others, empty = _ranked(counts, bins)
+    below = 1.0 if noise.is_discrete else 0.0  # what is strictly below a point of the lattice is at most the one before
 
-    def winner(z: Floats, top: float) -> Floats:
-        loses = log_all_below(noise, z + gaps[:, None], others[:, None])
-        return np.exp(_log_density(noise, z, ties) + loses.sum(axis=0) + _log_power(noise, z + top, empty))
+    def winner(z: Floats, log_chance: Floats, top: float) -> Floats:
+        loses = log_all_below(noise, z + gaps[:, None] - below, others[:, None])
+        return np.exp(log_chance + loses.sum(axis=0) + _log_power(noise, z + top - below, empty))
 
     reach = 2 * noise.isf(_TAILS[0])  # a bin this far below never wins, to within the mass left out
     near = gaps < reach
     gaps, others = gaps[near], others[near]
-    return _expectation(noise, winner, counts, gaps)
+    return _expectation(noise, winner, ties, counts, gaps)
 
 
 def spurious_wins_probability(noise: Noise, counts: Sequence[int] | Ints, bins: float) -> Bounds:
     """P[some empty bin overtakes every bin that is truly largest in the release]; arguments as above."""
     gaps, ties, _, empty = _ranked(counts, bins)
 
-    def overtaken(z: Floats, top: float) -> Floats:
+    def overtaken(z: Floats, log_chance: Floats, top: float) -> Floats:
         log_below = _log_power(noise, z + top, empty)
-        return np.exp(_log_density(noise, z, ties)) * -np.expm1(log_below)
+        return np.exp(log_chance) * -np.expm1(log_below)
 
-    return _expectation(noise, overtaken, counts, gaps)
+    return _expectation(noise, overtaken, ties, counts, gaps)
 
 
 def _ranked(counts: Sequence[int] | Ints, bins: float) -> tuple[Floats, int, Floats, float]:
@@ -62,11 +65,27 @@ def _log_power(noise: Noise, z: Floats, power: float) -> Floats:
     return log_all_below(noise, z, power) if power > 0 else np.zeros_like(z)
 
 
+def _log_mass(noise: Noise, z: Floats, ties: int) -> Floats:
+    """log P[the largest of `ties` draws is z] at points of a lattice."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_most, less = ties * noise.logcdf(z), ties * noise.logcdf(z - 1)
+        return np.asarray(np.where(less > -np.inf, at_most + np.log(-np.expm1(less - at_most)), at_most))
+
+
 def _expectation(
-    noise: Noise, f: Callable[[Floats, float], Floats], counts: Sequence[int] | Ints, gaps: Floats
+    noise: Noise, f: Callable[[Floats, Floats, float], Floats], ties: int, counts: Sequence[int] | Ints, gaps: Floats
 ) -> Bounds:
-    """The integral of f(z, top) over all but the two tails of the noise beyond the first of _TAILS."""
+    """The integral of f(z, log density at z, top) over all but the two tails of the noise beyond the first of _TAILS.
+
+    f takes the largest noise of the `ties` top bins; of noise on a lattice the integral is a sum.
+    """
     top = float(np.max(counts))
+    if noise.is_discrete:
+        end = float(noise.isf(_TAILS[0]))
+        z = np.arange(-end, end + 0.5)
+        value = float(f(z, _log_mass(noise, z, ties), top).sum())
+        left_out = 2 * ties * _TAILS[0]
+        return Bounds(max(value * (1 - _ROUNDING), 0.0), min(value, 1.0), min(value * (1 + _ROUNDING) + left_out, 1.0))
     levels = noise.isf(_TAILS)
     edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
     kinks = np.array([-levels[0], 0.0, levels[0]])  # of the density and of cdf: the centre and the ends of the support
@@ -74,7 +93,9 @@ def _expectation(
     inside = np.concatenate(shifted)
     inside = inside[(inside > edges.min()) & (inside < edges.max())]
     with np.errstate(invalid="ignore", under="ignore"):
-        low, middle, high = integrate(lambda z: f(z, top), np.concatenate([edges, inside]), relative=1e-9)
-    rounding = 1e-11 * middle  # of f
+        low, middle, high = integrate(
+            lambda z: f(z, _log_density(noise, z, ties), top), np.concatenate([edges, inside]), relative=1e-9
+        )
+    rounding = _ROUNDING * middle
     left_out = 2 * len(counts) * max(_TAILS[0], float(noise.sf(edges.max())))
     return Bounds(max(low - rounding, 0.0), min(max(middle, 0.0), 1.0), min(high + rounding + left_out, 1.0))

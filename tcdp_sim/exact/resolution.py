@@ -45,7 +45,7 @@ def resolved(noise: Noise, edges: Floats) -> Floats:
     if noise.log_concave:
         return edges
     arm = noise.isf(_TAILS)
-    x = np.concatenate([-arm, arm, [0.0, noise.isf(0.0)], edges])
+    x = np.concatenate([-arm, arm, [0.0, noise.isf(0.0)], edges, noise.steps])
     x = graded(x[np.abs(x) < 1e300])
     seen = np.flatnonzero(noise.pdf(x) > _FAINTEST)  # further out heavy tails have mass, but no density that is a float
     x = x[seen[0] : seen[-1] + 1]

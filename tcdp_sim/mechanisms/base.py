@@ -46,6 +46,11 @@ class Mechanism(ABC):
         """UserError for a value of the mechanism's own options that no cell could use: before any cell is made."""
 
     @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        """Whether noise on a lattice will do: what it is added to moves by whole numbers, and ties are provided for."""
+        return False
+
+    @classmethod
     @abstractmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
         """The axes of the point that the law depends on."""

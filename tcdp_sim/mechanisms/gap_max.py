@@ -18,6 +18,7 @@ from tcdp_sim.selection.calibration import (
     WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
+    noise_family,
     selection_algorithm,
     selection_guarantee,
     selection_parameters,
@@ -36,7 +37,8 @@ class GapMax(Mechanism):
     1 <= m < k. beta: failure probability at which the sufficient conditions of the papers are put to the test.
     A trial is a draw of all noise of a run, which does not depend on the gap, so it yields the smallest gap at which
     the run succeeds; at a cost that does not depend on k. Methods without free noise ignore the axis `noise`,
-    those with one derivation of their guarantee the axis `accounting`.
+    those with one derivation of their guarantee the axis `accounting`. Ties, which noise on a lattice would make, are
+    broken by a fair coin.
     """
 
     algorithm: str
@@ -61,6 +63,10 @@ class GapMax(Mechanism):
         beta = options["beta"]
         if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
             raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
+
+    @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return True
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
@@ -89,7 +95,7 @@ class GapMax(Mechanism):
             "beta": scalar("beta", options["beta"], 0, 1),
         }
         if algorithm in WITH_NOISE:
-            law["noise"] = noise_axes.named(point["noise"])
+            law["noise"] = noise_axes.named({**point["noise"], "family": noise_family(point["noise"])})
         return law | ({"accounting": accounting} if algorithm in WITH_ACCOUNTING else {})
 
     @classmethod

@@ -30,6 +30,7 @@ class Histogram(Mechanism):
     domain, any real >= max(m, 1), up to 1e300. Occupied bins are drawn one by one. The empty ones are represented
     by their smallest and largest noise, jointly and exactly, at a cost that does not depend on their number;
     `sampling="dense"` draws every bin instead (bins <= 1e7): the same law, the plain way.
+    Where releases tie, as with noise on a lattice, none of them is on top and none overtakes.
     beta: failure probability at which the papers' bounds on the largest error are put to the test.
     """
 
@@ -84,6 +85,10 @@ class Histogram(Mechanism):
             raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
         if sampling not in SAMPLINGS:
             raise UserError(f"mechanism.sampling = {sampling!r} is not known; valid: {', '.join(SAMPLINGS)}")
+
+    @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return True
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from tcdp_sim import registry
 from tcdp_sim.noise.arsinh_normal import ArsinhNormal
 from tcdp_sim.noise.base import Noise, Objective
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmic
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.laplace_log_normal import LaplaceLogNormal
+from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.noise.sinh_normal import SinhNormal
 from tcdp_sim.noise.student_t import StudentT
 from tcdp_sim.noise.truncated_laplace import TruncatedLaplace
@@ -18,11 +20,13 @@ FAMILIES: dict[str, type[Noise]] = registry.defined(__name__, Noise, "family")
 __all__ = [
     "FAMILIES",
     "ArsinhNormal",
+    "DitheredLattice",
     "ExponentialPolylogarithmic",
     "Gaussian",
     "GeneralizedGaussian",
     "Laplace",
     "LaplaceLogNormal",
+    "LatticeNoise",
     "Noise",
     "Objective",
     "SinhNormal",

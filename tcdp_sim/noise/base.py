@@ -38,6 +38,9 @@ class Noise(ABC):
     isotropic: ClassVar[bool] = False  # the law of several coordinates depends on their Euclidean length only
     linear_in_order: ClassVar[bool] = False  # D_a is a D_1: a guarantee at some orders holds at all of them
     theorem_is_nearly_sharp: ClassVar[bool] = False  # a search is not worth its time, unless one asks for it
+    is_optimized: ClassVar[bool] = False  # its table is found by convex optimisation (`tcdp_sim.optimal`), not a scale
+    is_discrete: ClassVar[bool] = False  # it has no density: it hides whole numbers alone, and makes ties
+    without_ties: ClassVar[str | None] = None  # the family that breaks the ties of a discrete one
 
     # The distribution
 
@@ -89,6 +92,20 @@ class Noise(ABC):
         if np.min(log_p, initial=0) < LEAST_LOG:
             raise ValueError(f"{self!r} has no quantiles beyond e^{LEAST_LOG:g}; valid: log2_k <= 980 with this noise")
         return self.isf(np.exp(log_p))
+
+    @property
+    def step_length(self) -> float | None:
+        """In counts, of a noise of steps: its loss has a law in closed form at whole multiples of it; else None."""
+        return None
+
+    @property
+    def steps(self) -> NDArray[np.float64]:
+        """Where its density jumps at known places, ascending, in counts; none unless a noise says so."""
+        return np.empty(0)
+
+    def with_density(self) -> "Noise":
+        """Itself; of a discrete noise the one that breaks its ties, whose losses at whole shifts have the same law."""
+        return self
 
     def mean(self) -> Reals:
         """Zero, of the shape of the parameters."""

@@ -7,16 +7,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tcdp_sim import registry
 from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import choice, scalar
 from tcdp_sim.noise.base import Noise, Reals
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
 OFFSETS = (0.0, 0.5)
 _CLOSE = 1e-9  # of a point of the lattice
+_FAR = 2.0**20  # times the table and the shift
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LatticeNoise(Noise):
     """P[Z = x] for x = offset + i and its mirror image: e^log_mass[i] up to the end of the table, i = 0, 1, ...
 
@@ -29,7 +31,11 @@ class LatticeNoise(Noise):
     log_mass: tuple[float, ...]
     fall: float
     family = "lattice"
-    guarantees = "none by a name alone: `optimal.optimal_noise` makes its table"
+    guarantees = "PureDP, ApproxDP (1 coordinate), ZCDP with xi = 0, TCDP"
+    depends_on = ("rho", "omega")
+    is_optimized = True
+    is_discrete = True
+    without_ties = "dithered_lattice"
     log_concave_if = "never: it is discrete"
     shape = ()
 
@@ -44,12 +50,19 @@ class LatticeNoise(Noise):
         table = table - np.logaddexp.reduce(ends)
         self._freeze(offset=float(self.offset), log_mass=tuple(table.tolist()), fall=fall)
 
+    def __repr__(self) -> str:
+        size = f"{len(self.log_mass)} points, standard deviation {np.sqrt(self.var()):.6g}"
+        return f"{type(self).__name__}({'integers' if self.offset == 0 else 'half-integers'}, {size})"
+
+    @classmethod
+    def of_lattice(cls, lattice: "LatticeNoise") -> Self:
+        return cls(lattice.offset, lattice.log_mass, lattice.fall)
+
     def logpdf(self, x: ArrayLike) -> Reals:
         steps = np.abs(np.asarray(x, dtype=np.float64)) - self.offset
         i = np.round(steps)
-        inside = np.clip(i, 0, self._last).astype(np.int64)
-        log_mass = self._table[inside] - self.fall * np.maximum(i - self._last, 0.0)
-        return np.where(np.abs(steps - i) <= _CLOSE, log_mass, -np.inf)[()]
+        log_mass = self._at(self._table, i)
+        return np.where(np.isnan(i), np.nan, np.where(np.abs(steps - i) <= _CLOSE, log_mass, -np.inf))[()]
 
     def sf(self, x: ArrayLike) -> Reals:
         x = np.asarray(x, dtype=np.float64)
@@ -73,6 +86,10 @@ class LatticeNoise(Noise):
         log_p = np.asarray(log_p, dtype=np.float64)
         return np.where(log_p < -1, self._outward(np.minimum(log_p, -1.0)), self.isf(np.exp(log_p)))[()]
 
+    def with_density(self) -> Noise:
+        dithered: Noise = registry.noise(self.without_ties).of_lattice(self)
+        return dithered
+
     def var(self) -> Reals:
         return float(2 * (self._mass * self._points**2).sum() + 2 * self._tail_moment())
 
@@ -91,8 +108,13 @@ class LatticeNoise(Noise):
         return np.copysign(self.offset + i + np.where(i == self._last, further, 0.0), sign)[()]
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        y = self._near(y, shift)
         with np.errstate(invalid="ignore"):
             return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
+
+    @property
+    def step_length(self) -> float:
+        return 1.0
 
     def largest_loss(self, shift: float) -> float:
         """Of a whole shift; inf of any other."""
@@ -105,14 +127,16 @@ class LatticeNoise(Noise):
         return np.inf if shift == round(shift) else 1.0
 
     @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone."""
-        return False
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
+        """(rho, omega)-tCDP; rho-zCDP at omega = inf or None."""
+        return ZCDP(rho) if omega is None or omega == np.inf else TCDP(rho, omega)
 
     def scaled(self, factor: float) -> Self:
         if factor == 1:
             return self
-        raise ValueError(f"factor = {factor:g} is not valid: a lattice does not scale; valid: 1")
+        raise ValueError(
+            f"sensitivity = {factor:g} is not valid for noise on a lattice, which does not scale; valid: 1"
+        )
 
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.offset, self.log_mass, self.fall
@@ -154,8 +178,14 @@ class LatticeNoise(Noise):
         table[0] = 0.0
         return table
 
+    def _near(self, y: ArrayLike, shift: ArrayLike) -> Floats:
+        """y, or a point nearer to the table where the loss is the same: far out, y - shift would round to y."""
+        y = np.asarray(y, dtype=np.float64)
+        end = self._points[-1] + np.ceil(np.abs(shift)) + 1
+        return np.where(np.abs(y) > _FAR * end, np.copysign(end, y), y)
+
     def _at(self, table: Floats, i: Floats) -> Floats:
-        inside = np.clip(i, 0, self._last).astype(np.int64)
+        inside = np.clip(np.nan_to_num(i), 0, self._last).astype(np.int64)
         return np.asarray(table[inside] - self.fall * np.maximum(i - self._last, 0.0))
 
     def _log_beyond(self, x: Floats) -> Floats:

@@ -1,6 +1,10 @@
-"""The best noise on one lattice under (rho, omega)-tCDP of a shift by one, and a lower bound for all noises on it."""
+"""The best noise on one lattice under (rho, omega)-tCDP of a shift by one, and a lower bound for all noises on it.
 
-from math import inf
+Orders are constrained on a grid. Where the solution comes closest to the limit, or exceeds it, between two orders of
+the grid, that order joins the grid, and the problem is solved again. What little is exceeded then is taken off rho.
+"""
+
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,28 +14,32 @@ from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
-from tcdp_sim.optimal.newton import solve
+from tcdp_sim.optimal.newton import LEAST_COST, Solution, solve
 from tcdp_sim.optimal.objectives import Objective
+from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
 
-_ORDERS = 24
-_INSIDE = 0.55  # of 1 / rho: the variance of the normal that the search starts from, safely inside of its guarantee
-_NEGLIGIBLE = 14.0  # in nats: what a normal has so much less often than the errors that cost is left to the tail
-_TRIALS = 6  # at a rho a little smaller, until the guarantee is certain
-_MARGIN = 1e-9
+_FINE_ORDERS = 400
+_BINDING = 0.98  # of the limit: an order that comes so close between its neighbours joins the grid
+_ADDED = 6  # times that orders join, at most
+_SMALL = 1e-3  # of the cost: what the orders still missing are worth
+_FARTHER = 4.0  # times the grid's last order: as far as orders join
+_TRIALS = 8  # of a rho a little smaller, until the guarantee is certain
+_MARGIN = 1e-6
 
 
 class Best(NamedTuple):
-    """The noise, its multipliers by order, and the problem that they belong to."""
+    """A noise that keeps the guarantee, and the problem that leaves out orders, with its solution."""
 
     noise: LatticeNoise
-    multipliers: Floats
-    problem: LatticeProblem
-    cost: float
+    relaxed: LatticeProblem
+    solution: Solution
 
-    def lower_bound(self, problem: LatticeProblem | None = None) -> float:
-        """No noise on the lattice of `problem` (default: its own) costs less, under the same guarantee."""
-        return lower_bound(problem or self.problem, self.multipliers, self.cost)
+    def lower_bound(self) -> float:
+        """No noise on the lattice costs less, under the same guarantee; 0 where costs are too small to say."""
+        if self.solution.cost < LEAST_COST:
+            return 0.0
+        return lower_bound(self.relaxed, self.solution.multipliers, self.solution.cost)
 
 
 def best_on_lattice(rho: float, omega: float, objective: Objective, offset: float, inside: float) -> Best:
@@ -39,37 +47,43 @@ def best_on_lattice(rho: float, omega: float, objective: Objective, offset: floa
 
     rho > 0 in nats; omega > 1, may be inf; offset 0 or 1/2; inside: an error below which cost does not change, >= 0.
     """
-    least = rho
-    for _ in range(_TRIALS):
-        problem, start = _problem(least, omega, objective, offset, inside)
-        solution = solve(problem, start)
-        noise = LatticeNoise(offset, tuple(solution.log_p.tolist()), problem.fall)
-        policy = record_policy(AdditiveRelease(noise), 1.0, omega)
-        if policy.upper <= rho:
+    problem, log_p = start(rho, omega, objective, offset, inside)
+    solution = solve(problem, log_p)
+    policy = _policy(problem, solution, omega)
+    for _ in range(_ADDED):
+        price = float(solution.multipliers @ problem.limits)  # what the cost falls by when rho grows by its own size
+        if price * (policy / rho - 1) <= _SMALL * solution.cost:
             break
-        least *= rho / policy.upper * (1 - _MARGIN)
-    else:
-        raise ArithmeticError(f"no noise on the lattice is certified at rho = {rho:g}, omega = {omega:g}")
-    exact, _ = _problem(rho, omega, objective, offset, inside)
-    return Best(noise, solution.multipliers, exact, solution.cost)
+        problem = replace(problem, orders=np.union1d(problem.orders, _binding(problem, solution.log_p, omega)))
+        solution = solve(problem, log_p)
+        policy = _policy(problem, solution, omega)
+    smaller, kept = problem, solution
+    for _ in range(_TRIALS):
+        if policy <= rho:
+            return Best(_noise(smaller, kept), problem, solution)
+        smaller = replace(smaller, rho=smaller.rho * rho / policy * (1 - _MARGIN))
+        kept = solve(smaller, log_p)
+        policy = _policy(smaller, kept, omega)
+    raise ValueError(
+        f"rho = {rho:g} with omega = {omega:g} is not valid here: the search ends without a noise that is certain to "
+        "keep it; valid: a larger rho, or a smaller omega"
+    )
 
 
-def _problem(
-    rho: float, omega: float, objective: Objective, offset: float, inside: float
-) -> tuple[LatticeProblem, Floats]:
-    """The problem, and a start that is strictly inside of its constraints: about a normal."""
-    variance = _INSIDE / rho
-    last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * variance)) + 2
-    x = np.arange(last + 1.0) + offset
-    log_p = -(x**2) / (2 * variance)
-    fall = float(log_p[-2] - log_p[-1])
-    beyond = x[-1] + np.arange(int(40 / fall) + 2.0)
-    tail = float(objective.cost(beyond) @ np.exp(-fall * (beyond - x[-1])))
-    orders = _orders(omega, rho, fall)
-    return LatticeProblem(offset, objective.cost(x), tail, fall, orders, rho), log_p
+def _noise(problem: LatticeProblem, solution: Solution) -> LatticeNoise:
+    return LatticeNoise(problem.offset, tuple(solution.log_p.tolist()), problem.fall)
 
 
-def _orders(omega: float, rho: float, fall: float) -> Floats:
-    """Those that are constrained: both ends, and more between, denser near 1; for omega = inf as far as any binds."""
-    most = omega if omega < inf else 1 + 4 * fall / rho
-    return 1 + (most - 1) * np.linspace(0, 1, _ORDERS) ** 2
+def _policy(problem: LatticeProblem, solution: Solution, omega: float) -> float:
+    """The largest D_a / a of the solution, certified, in nats."""
+    return float(record_policy(AdditiveRelease(_noise(problem, solution)), 1.0, omega).upper)
+
+
+def _binding(problem: LatticeProblem, log_p: Floats, omega: float) -> Floats:
+    """Orders at which the noise comes closest to its limit, between others."""
+    most = min(omega, _FARTHER * float(problem.orders[-1]))
+    orders = spread(most, _FINE_ORDERS)[1:-1]
+    fine = replace(problem, orders=orders)
+    used = 1 + fine.excess(log_p) / fine.limits
+    peak = (used >= np.append(0, used[:-1])) & (used > np.append(used[1:], 0)) & (used > _BINDING)
+    return orders[peak]

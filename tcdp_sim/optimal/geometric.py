@@ -13,6 +13,7 @@ import numpy as np
 
 from tcdp_sim.noise.lattice import LatticeNoise
 
+_MOST_POINTS = 10**6
 _NEVER = 690.0  # a fall after which probabilities are no floats
 
 
@@ -26,6 +27,11 @@ def geometric_with_step(epsilon: float, delta: float, offset: float, last: int) 
 
     Where the last point has no more than delta, the ones beyond it get none (e^-690 of it).
     """
+    if last > _MOST_POINTS:
+        raise ValueError(
+            f"beyond = {last + offset:g} is not valid here: the noise would take more than {_MOST_POINTS:g} points; "
+            "valid: a smaller error"
+        )
     inside = np.exp(-epsilon * np.arange(last + 1))
     weights = np.where(np.arange(last + 1) + offset > 0, 2.0, 1.0)
     beyond = 2 * exp(-epsilon) / -expm1(-epsilon)  # mass beyond the last point, over what it keeps after the step

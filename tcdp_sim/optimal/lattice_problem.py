@@ -55,40 +55,56 @@ class LatticeProblem:
     @cached_property
     def limits(self) -> Floats:
         """1 - e^(-(a-1) a rho), which H_a e^(-(a-1) a rho) must not exceed; rho at order 1."""
-        return np.where(self.orders == 1, self.rho, -np.expm1(-_lift(self.orders, self.rho)))
+        return np.where(self.orders == 1, self.rho, -np.expm1(-lift(self.orders, self.rho)))
 
-    def constraints(self, log_p: Floats) -> tuple[Floats, Floats, Floats]:
-        """How far each order is above its limit, the gradient in v (orders, size), and the bend of every pair."""
-        p, d = np.exp(log_p), -np.diff(log_p)
-        h, slope, bend = (part * p[:-1] for part in pair_terms(self.orders, d, self.rho))
+    def excess(self, log_p: Floats) -> Floats:
+        """How far each order is above its limit; inf where that is no float."""
+        with np.errstate(over="ignore"):
+            pairs = _values(self.orders, -np.diff(log_p), log_p[:-1], self.rho).sum(axis=1)
+            return np.asarray(pairs + self._beyond(log_p) - self.limits)
+
+    def derivatives(self, log_p: Floats) -> tuple[Floats, Floats]:
+        """Of every order in v: the gradient (orders, size), and the bend of every pair (orders, size - 1)."""
+        d, inner = -np.diff(log_p), log_p[:-1]
+        slope, bend = _slopes(self.orders, d, inner, self.rho)
         gradient = np.zeros((len(self.orders), self.size))
-        gradient[:, :-1] += h + slope
+        gradient[:, :-1] += _values(self.orders, d, inner, self.rho) + slope
         gradient[:, 1:] -= slope
-        last = pair_terms(self.orders, np.array([self.fall]), self.rho)[0][:, 0] * p[-1] / -np.expm1(-self.fall)
-        gradient[:, -1] += last
-        return h.sum(axis=1) + last - self.limits, gradient, bend
+        gradient[:, -1] += self._beyond(log_p)
+        return gradient, bend
+
+    def _beyond(self, log_p: Floats) -> Floats:
+        """What the points from the last one on add."""
+        first = _values(self.orders, np.array([self.fall]), log_p[-1:], self.rho)[:, 0]
+        return np.asarray(first / -np.expm1(-self.fall))
 
 
-def pair_terms(orders: Floats, d: Floats, rho: float) -> tuple[Floats, Floats, Floats]:
-    """h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), h', its second derivative in p; all e^(-(a-1) a rho) times.
+def _values(orders: Floats, d: Floats, log_p: Floats, rho: float) -> Floats:
+    """p h_a(d), h_a(d) = (e^((a-1) d) - 1)(1 - e^(-a d)), e^(-(a-1) a rho) times; shape (orders, len(d)).
 
-    Shape (orders, len(d)). At order 1 all are divided by a - 1 first.
+    p: of the inner point; no factor is left alone, as it may be no float. At order 1 it is divided by a - 1 first.
     """
     a = orders[:, None]
-    s, lift = a - 1, _lift(orders, rho)[:, None]
-    with np.errstate(over="ignore"):
-        up, down, one = np.exp(s * d - lift), np.exp(-a * d - lift), np.exp(-lift)
-        rise = np.where(s * d < 1, np.expm1(np.minimum(s * d, 1.0)) * one, up - one)
-        h = -rise * np.expm1(-a * d)
-        slope = s * up + np.exp(-d - lift) - a * down
-        bend = a * s * (up + down)
-    at_one = orders == 1
-    if at_one.any():
-        h[at_one] = -d * np.expm1(-d)
-        slope[at_one] = -np.expm1(-d) + d * np.exp(-d)
-        bend[at_one] = 1 + np.exp(-d)
-    return h, slope, bend
+    t, scaled = (a - 1) * d, log_p - lift(orders, rho)[:, None]
+    rise = np.where(t < 1, np.expm1(np.minimum(t, 1.0)) * np.exp(scaled), np.exp(t + scaled) - np.exp(scaled))
+    values = -rise * np.expm1(-a * d)
+    values[orders == 1] = -d * np.expm1(-d) * np.exp(log_p)
+    return values
 
 
-def _lift(orders: Floats, rho: float) -> Floats:
+def _slopes(orders: Floats, d: Floats, log_p: Floats, rho: float) -> tuple[Floats, Floats]:
+    """p h_a'(d) and the second derivative in the logarithms of p, scaled as the values."""
+    a = orders[:, None]
+    s, scaled = a - 1, log_p - lift(orders, rho)[:, None]
+    up, down = np.exp(s * d + scaled), np.exp(-a * d + scaled)
+    slope = s * up + np.exp(-d + scaled) - a * down
+    bend = a * s * (up + down)
+    one, p = orders == 1, np.exp(log_p)
+    slope[one] = p * (d * np.exp(-d) - np.expm1(-d))
+    bend[one] = p * (1 + np.exp(-d))
+    return slope, bend
+
+
+def lift(orders: Floats, rho: float) -> Floats:
+    """(a-1) a rho, the log of the most that E[e^((a-1) L)] may be."""
     return (orders - 1) * orders * rho

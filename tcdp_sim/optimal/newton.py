@@ -11,8 +11,9 @@ _GAP = 1e-4  # of the cost, relative, at which the barrier is given up
 _FASTER = 8.0  # the barrier's weight falls so much at a time
 _CENTRED = 0.05  # the squared Newton decrement at which a centre is good enough
 _LAST_CENTRED = 1e-20
-_STEPS = 400
+_STEPS = 1000
 _HALVINGS = 40
+LEAST_COST = 1e-280  # a cost that is not made smaller: its relative changes are soon no floats
 
 
 class Solution(NamedTuple):
@@ -24,33 +25,38 @@ class Solution(NamedTuple):
 
 
 def solve(problem: LatticeProblem, log_p: Floats) -> Solution:
-    """The least cost, from probabilities that are strictly inside of all constraints."""
+    """The least cost, from probabilities that are strictly inside of all constraints; any below 1e-280 will do."""
     log_p = _normalised(problem, log_p)
-    weight = 1.0 / float(problem.costs @ np.exp(log_p))
+    cost = float(problem.costs @ np.exp(log_p))
+    if cost < LEAST_COST:
+        return Solution(log_p, np.zeros(len(problem.orders)), cost)
+    weight = 1.0 / cost
     for _ in range(_STEPS):
         change, decrement = _newton(problem, log_p, weight)
-        moved = _search(problem, log_p, weight, change)
+        moved = _search(problem, log_p, weight, change) if np.isfinite(change).all() else None
         log_p, stuck = (log_p, True) if moved is None else (moved, False)
         cost = float(problem.costs @ np.exp(log_p))
         last = len(problem.orders) / weight < _GAP * cost
+        if cost < LEAST_COST:
+            break
         if stuck or decrement < (_LAST_CENTRED if last else _CENTRED):
             if last:
                 break
             weight *= _FASTER
-    value, _, _ = problem.constraints(log_p)
-    return Solution(log_p, -1 / (value * weight), cost)
+    return Solution(log_p, -1 / (problem.excess(log_p) * weight), cost)
 
 
 def _normalised(problem: LatticeProblem, log_p: Floats) -> Floats:
     return log_p - np.log(problem.weights @ np.exp(log_p))
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floats, float]:
-    """The step in v, and its decrement squared."""
-    value, gradient, bend = problem.constraints(log_p)
-    multipliers = -1 / value
+    """The step in v, and its decrement squared; NaN where terms are no floats."""
+    multipliers = -1 / problem.excess(log_p)
+    gradient, bend = problem.derivatives(log_p)
     p = np.exp(log_p)
-    slope = weight * problem.costs * p + multipliers @ gradient
+    slope = weight * (problem.costs * p) + multipliers @ gradient
     curve = multipliers @ bend
     mass = problem.weights * p
     size = len(p)
@@ -64,8 +70,10 @@ def _newton(problem: LatticeProblem, log_p: Floats, weight: float) -> tuple[Floa
     matrix[:size, :size] += scaled.T @ scaled
     unit = np.append(1 / np.sqrt(np.diag(matrix)[:size]), 1.0)
     matrix[:size, size] = matrix[size, :size] = mass
-    matrix = matrix * unit[:, None] * unit
-    v = np.linalg.solve(matrix, np.append(-slope * unit[:size], 0.0)) * unit
+    try:
+        v = np.linalg.solve(matrix * unit[:, None] * unit, np.append(-slope * unit[:size], 0.0)) * unit
+    except np.linalg.LinAlgError:
+        v = np.full(size + 1, np.nan)
     return v[:size], float(-(slope @ v[:size]))
 
 
@@ -82,7 +90,7 @@ def _search(problem: LatticeProblem, log_p: Floats, weight: float, change: Float
 
 
 def _barrier(problem: LatticeProblem, log_p: Floats, weight: float) -> float:
-    value, _, _ = problem.constraints(log_p)
-    if not (value < 0).all():
+    value = problem.excess(log_p)
+    if not ((value < 0).all() and np.isfinite(log_p).all()):
         return np.inf
     return weight * float(problem.costs @ np.exp(log_p)) - float(np.log(-value).sum())

@@ -1,7 +1,8 @@
 """A colour and a marker for each noise, the same in every figure; dashes for the algorithm."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
@@ -107,6 +108,14 @@ def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, Style]:
         dash = DASHES[kinds.setdefault(kind, len(kinds)) % len(DASHES)]
         styles[label] = _place(len(styles)) | {"linestyle": dash}
     return styles
+
+
+def of_omega(row: Mapping[str, Any]) -> str:
+    """ ", ω√ρ = 2": the omega of a row as the sweep gave it, to follow a name; "" if it is the same for every omega."""
+    scaled, omega = (row.get(name, nan) for name in ("omega_sqrt_rho", "omega"))
+    if inf in (scaled, omega):
+        return ", zCDP"
+    return f", ω√ρ = {scaled:g}" if scaled == scaled else f", ω = {omega:g}" if omega == omega else ""
 
 
 def line_of(style: Style) -> Style:

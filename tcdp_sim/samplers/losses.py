@@ -74,4 +74,5 @@ def noise_nodes(noise: Noise, shift: float) -> Floats:
     noise.need_loss()
     arm = noise.isf(_LEVELS)
     arm = np.concatenate([arm, arm[-1] * _BEYOND])
-    return np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]])
+    jumps = np.concatenate([np.nextafter(noise.steps, -np.inf), noise.steps])
+    return np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift], jumps, jumps + shift])

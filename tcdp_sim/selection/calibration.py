@@ -7,6 +7,8 @@ change by up to one.
 accounting says how the guarantees of two of them are derived; the others have one derivation:
 generalized_histogram: "paper" is 2m queries of sensitivity 2, "tight" m of them (proof at `GeneralizedHistogram`).
 exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" epsilon^2/8-zCDP by bounded range.
+
+Noise on a lattice would make ties. They are broken by a fair coin: the noise is dithered (`noise.DitheredLattice`).
 """
 
 from collections.abc import Mapping
@@ -19,7 +21,7 @@ from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
 from tcdp_sim.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise
-from tcdp_sim.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
 
@@ -28,6 +30,7 @@ WITH_NOISE = ("generalized_histogram", "obvious_answer")  # methods that take an
 WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
 WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
 WITH_DELTA = ("stability", "noisy_max_gaussian")
+_SMALL = 1.0  # in nats
 ALGORITHMS = (
     *("generalized_histogram", "obvious_answer", "exponential_mechanism", "permute_and_flip"),
     *("noisy_max_laplace", "noisy_max_gaussian", "stability", "sparse_vector"),
@@ -39,6 +42,12 @@ def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
         return tuple(registry.noise(str(family)).depends_on)
     return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
+
+
+def noise_family(spec: Mapping[str, Any]) -> str:
+    """The family of the noise that a spec of conf/noise stands for here: one without ties."""
+    family = str(spec["family"])
+    return registry.noise(family).without_ties or family
 
 
 def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
@@ -113,11 +122,30 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
 
 def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Guarantee, k: float, m: int) -> Noise:
+    family = noise_family(spec)
     given: dict[str, Any] = {"objective": spec_objective(spec, k)}
     if algorithm == "obvious_answer":
-        return calibrate(spec["family"], promise, 1.0, spec["calibration"], **given)
-    tight = choice("accounting", accounting, ACCOUNTINGS) == "tight"
-    noise = calibrate(spec["family"], promise, 2.0, spec["calibration"], coordinates=m if tight else 2 * m, **given)
-    if tight and not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
+        return calibrate(family, promise, 1.0, spec["calibration"], **given)
+    if choice("accounting", accounting, ACCOUNTINGS) == "paper":
+        return calibrate(family, promise, 2.0, spec["calibration"], coordinates=2 * m, **given)
+    if registry.noise(family).is_optimized:
+        return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given)
+    noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given)
+    if not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
         raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
     return noise
+
+
+def _of_one_step(promise: Guarantee, m: int) -> Guarantee:
+    """What a move by 2 may cost under dithered noise with steps of length 2, so that Algorithm 21 keeps the promise.
+
+    If that costs D_a <= a r, a move by v <= 2 costs log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), concave in v. So
+    of 2m moves that add up to 2m, those by 1 each cost most, and over the orders they do so at omega, since
+    log((1 + e^(x r)) / 2) / x rises with x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
+    """
+    if not isinstance(promise, TCDP):
+        return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # the families on lattices promise no others
+    x = promise.omega * (promise.omega - 1)
+    share = x * promise.rho / (2 * m)
+    log_moment = share + np.log1p(-np.expm1(-share)) if share > _SMALL else np.log1p(2 * np.expm1(share))
+    return TCDP(float(log_moment / x), promise.omega)

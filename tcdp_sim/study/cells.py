@@ -149,6 +149,7 @@ def _cell(
     once: "_Once",
 ) -> Cell:
     size = {"k": data.bins} if data else {}
+    _refuse_lattices(mechanism, point, label)
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
         law["plug_ins"] = foreign
@@ -160,6 +161,16 @@ def _cell(
     digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
     texts = (once(digest), once(str(built.guarantee)), once(noise))
     return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
+
+
+def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:
+    """ValueError where noise that hides whole numbers alone is asked for and something else is to be hidden."""
+    lattice = label.get("noise") is not None and registry.noise(point["noise"]["family"]).is_discrete
+    if lattice and not mechanism.blurs_counts(point):
+        raise ValueError(
+            f"sweep.noise = {label['noise']} is not valid for {mechanism.name}: it hides whole numbers alone, and what "
+            "this mechanism blurs moves by fractions; valid: a noise with a density, such as sinh_normal_tight"
+        )
 
 
 def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> dict[str, str]:

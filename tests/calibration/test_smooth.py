@@ -5,11 +5,12 @@ The audits have a fixed seed; for fresh seeds the false-alarm rate of each is 1%
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from tcdp_sim.calibration import calibrate_smooth, standard_deviation
 from tcdp_sim.calibration.smooth_search import is_certified
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
-from tcdp_sim.noise import ArsinhNormal, StudentT
+from tcdp_sim.noise import ArsinhNormal, Gaussian, StudentT
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.statistics.epsilon_bounds import epsilon_from_outputs
 
@@ -74,17 +75,15 @@ def test_gaussian_costs_at_tcdp(rho, omega, t, expected):
 def largest_ratio(noise, t, orders):
     """sup of D_a / a over random pairs that neighbours can have, by a fine sum of the densities; noise: per S."""
     rng, worst = np.random.default_rng(7), 0.0
-    u = np.linspace(-25, 25, 60_001)
-    x, weight = noise.scale * np.sinh(u), noise.scale * np.cosh(u) * (u[1] - u[0])
+    u = np.linspace(-25, 25, 20_001)
+    x, log_weight = noise.scale * np.sinh(u), np.log(noise.scale * np.cosh(u) * (u[1] - u[0]))
     log_p = noise.logpdf(x)
     taus = np.concatenate([[-t, t, 0], rng.uniform(-t, t, 12)])
     for tau in taus:
         shift = min(1.0, np.exp(tau))
         log_q = noise.logpdf((x - shift) * np.exp(-tau)) - tau
         for a in orders:
-            with np.errstate(under="ignore"):
-                mean = np.exp(a * log_p + (1 - a) * log_q) @ weight
-            worst = max(worst, np.log(mean) / (a - 1) / a)
+            worst = max(worst, logsumexp(log_weight + a * log_p + (1 - a) * log_q) / (a - 1) / a)
     return worst
 
 
@@ -117,6 +116,31 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
     assert 0.85 * delta < worst <= delta
 
 
+@pytest.mark.parametrize(
+    ("family", "guarantee", "t"),
+    [
+        ("arsinh_normal", ZCDP(1e-3), 1e-3),  # needs a look at orders far above 60
+        ("uniform_log_normal", TCDP(5.0, 1e12), 1.0),  # quadrature reaches no such order: the zCDP that implies it
+        ("arsinh_normal", TCDP(0.1, 1e3), 0.2),
+        ("student_t", ZCDP(5.0), 1e-9),
+        ("gaussian", TCDP(1e-3, 1.6), 1e-4),
+    ],
+)
+def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee, t):
+    noise = calibrate_smooth(family, guarantee, t).noise
+    orders = [order for order in ORDERS if order < getattr(guarantee, "omega", np.inf)]
+    worst = largest_ratio(noise, t, orders)
+    assert 0.8 * guarantee.rho < worst <= guarantee.rho
+
+
+@pytest.mark.parametrize("family", ["arsinh_normal", "student_t", "laplace"])
+@pytest.mark.parametrize("guarantee", [TCDP(1e-4, 1e3), ApproxDP(1e-3, 1e-12), ApproxDP(1.0, 1e-200)])
+def test_beyond_reach_it_is_one_line(family, guarantee):
+    with pytest.raises(ValueError, match=r"valid: less smoothing, or a weaker|infinite from order") as error:
+        calibrate_smooth(family, guarantee, 1.9)
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), TCDP(0.1, 5.0), ApproxDP(1.0, 1e-5)])
 def test_a_little_more_shift_is_not_certified(guarantee):
     shift, noise = calibrate_smooth("arsinh_normal", guarantee, 0.05)
@@ -124,6 +148,21 @@ def test_a_little_more_shift_is_not_certified(guarantee):
     assert is_certified(unit, shift, guarantee, 0.05)
     assert not is_certified(unit, 1.02 * shift, guarantee, 0.05)
     assert not is_certified(unit, shift, guarantee, 0.08)
+
+
+def test_the_last_orders_of_tcdp_count():
+    """Gaussian noise, by its closed form: D_a / a is small, until it soars before order 10.5, where it is infinite."""
+    t, shift = 0.05, 0.1
+
+    def ratio(a):
+        v = a * np.exp(-2 * t) + 1 - a
+        mean = a * (shift * np.exp(-t)) ** 2 / (2 * v) - (np.log(v) + 2 * a * t) / (2 * (a - 1))
+        return mean / a
+
+    rho = 1.001 * ratio(np.linspace(1.01, 8.5, 200)).max()
+    assert ratio(9.3) > 1.2 * rho
+    assert is_certified(Gaussian(1), shift, TCDP(rho, 8.4), t)
+    assert not is_certified(Gaussian(1), shift, TCDP(rho, 9.4), t)
 
 
 def test_who_is_refused_and_why():

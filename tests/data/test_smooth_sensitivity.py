@@ -95,8 +95,27 @@ def test_one_record_and_the_mean():
 
 
 def test_a_million_records():
-    records = np.random.default_rng(1).normal(size=10**6)
-    assert 0 < smooth_sensitivity(records, (-10, 10), 0.01) < 1e-3
+    """Evenly spaced: (1 + k) e^(-k t) is largest at k = 1 / t - 1."""
+    exact = 100 * np.exp(-99 / 100) / 10**6
+    assert smooth_sensitivity(np.arange(10**6) / 10**6, (0, 1), 0.01) == pytest.approx(exact, rel=1e-9)
+
+
+def test_ends_of_the_domain_that_are_far_away():
+    """The median, rank 51 of 101 records at 0 or 1, is at the far bound once 51 records are moved: after 50 of them."""
+    records = np.repeat([0.0, 1.0], [1, 100])
+    assert smooth_sensitivity(records, (-1e12, 2.0), 0.3) == pytest.approx((1 + 1e12) * np.exp(-0.3 * 50), rel=1e-9)
+    assert smooth_sensitivity(records, (0.0, 1e12), 0.3) == pytest.approx(1e12 * np.exp(-0.3 * 50), rel=1e-9)
+
+
+def test_corners_of_records_bounds_and_smoothing():
+    """Records at a bound, all equal ones, smoothing of almost nothing and beyond all data: positive floats."""
+    for records in ([0.0], [1.0], [0.5] * 1000, [0.0, 1.0], [0.0] * 5):
+        for statistic in ("median", ("quantile", 0.999), ("trimmed_mean", 0)):
+            values = [smooth_sensitivity(records, (0, 1), t, statistic) for t in (1e-300, 1e-9, 0.1, 1e3, 1e308)]
+            assert (np.diff(values) <= 0).all()
+            width = len(records) if "trimmed_mean" in statistic else 1
+            assert values[0] == pytest.approx(1 / width, rel=1e-12)
+            assert values[-1] >= 1e-300
 
 
 def test_many_equal_records_leave_little():
@@ -117,6 +136,19 @@ def test_many_equal_records_leave_little():
         ([0.5], (0, 1), 0.1, ("quantile", 1.0)),
         ([0.5, 0.6], (0, 1), 0.1, ("trimmed_mean", 1)),
         ([0.5, 0.6, 0.7], (0, 1), 0.1, ("trimmed_mean", 0.5)),
+        ([0.5, np.nan], (0, 1), 0.1, "median"),
+        ([np.inf], (0, 1), 0.1, "median"),
+        ([0.5], (0, np.inf), 0.1, "median"),
+        ([0.5], (-1e308, 1e308), 0.1, "median"),
+        ([0.5], (0, 1, 2), 0.1, "median"),
+        ([0.5], 1, 0.1, "median"),
+        ([0.5], (0, 1), np.nan, "median"),
+        ([0.5], (0, 1), 0.1, 3),
+        ([0.5], (0, 1), 0.1, ("quantile", "a")),
+        ([0.5], (0, 1), 0.1, ("trimmed_mean", np.nan)),
+        ([0.5], (0, 1), 0.1, "trimmed_mean"),
+        ([0.5], (0, 1), 0.1, "quantile"),
+        ([0.5], (0, 1), 0.1, ("median", 0.7)),
     ],
 )
 def test_mistakes_are_one_line(records, bounds, smoothing, statistic):
@@ -127,3 +159,9 @@ def test_mistakes_are_one_line(records, bounds, smoothing, statistic):
 def test_values_of_the_statistics():
     records = [5.0, 1.0, 2.0, 9.0]
     assert [robust_statistic(records, s) for s in ("median", ("quantile", 0.9), ("trimmed_mean", 1))] == [2.0, 9.0, 3.5]
+
+
+@pytest.mark.parametrize("records", [[], [np.nan, 1.0]])
+def test_no_statistic_of_nothing(records):
+    with pytest.raises(ValueError, match="valid: one number or more"):
+        robust_statistic(records)

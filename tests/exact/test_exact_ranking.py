@@ -1,6 +1,6 @@
 """Who comes out on top: against closed forms, 20-digit quadrature, SciPy's quadrature and plain simulation."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import mpmath as mp
 import numpy as np
@@ -9,7 +9,7 @@ from exact_references import NOISES, pdf, power_of_cdf, sf
 from scipy import integrate, stats
 
 from tcdp_sim.exact import spurious_wins_probability, top_stays_probability
-from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import Gaussian, Laplace, LatticeNoise, SinhNormal, TruncatedLaplace
 
 LAWS = (top_stays_probability, spurious_wins_probability)
 noises = pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -286,3 +286,45 @@ def test_what_the_quadrature_leaves_out_is_in_the_upper_end():
     found = top_stays_probability(Laplace(1e12), [1], 1e300)
     assert found.lower <= 1e-300 <= found.upper
     assert found.lower < 0.99e-300
+
+
+LATTICES = [LatticeNoise(0.0, (0.0, -0.4, -1.1, -2.5), 1.3), LatticeNoise(0.5, (0.0, -0.3, -1.7), 0.9)]
+
+
+@pytest.mark.parametrize("noise", LATTICES, ids=str)
+@pytest.mark.parametrize(("counts", "empty"), [([3, 1], 0), ([3, 3, 1], 0), ([2], 2), ([2, 2], 1)])
+def test_on_a_lattice_all_outcomes_are_enumerated(noise, counts, empty):
+    """What ties is not on top and does not overtake."""
+    x = np.arange(-22.0, 22.0) + noise.offset
+    chance = np.exp(noise.logpdf(x))
+    stays = spurious = 0.0
+    values = np.array([*counts, *([0] * empty)], dtype=float)
+    top, others = values == max(counts), np.array([*([False] * len(counts)), *([True] * empty)])
+    for which in product(range(len(x)), repeat=len(values)):
+        noisy = values + x[list(which)]
+        weight = np.prod(chance[list(which)])
+        stays += weight * (noisy[top].max() > noisy[~top].max(initial=-np.inf))
+        spurious += weight * (noisy[others].max(initial=-np.inf) > noisy[top].max())
+    for law, known in ((top_stays_probability, stays), (spurious_wins_probability, spurious)):
+        bounds = law(noise, counts, len(values))
+        assert bounds.lower <= bounds.estimate <= bounds.upper
+        assert bounds.estimate == pytest.approx(known, abs=5e-8)  # what lies beyond 22 counts is left out here
+
+
+def test_on_a_lattice_far_tails_keep_their_digits():
+    """One occupied bin of 300 records, and a million empty ones: in 60 digits."""
+    noise = LATTICES[0]
+    with mp.workdps(60):
+        table = [mp.exp(mp.mpf(a)) for a in (0.0, -0.4, -1.1, -2.5)]
+        mass = [table[i] if i < 4 else table[3] * mp.exp(-mp.mpf(1.3) * (i - 3)) for i in range(700)]
+        total = mass[0] + 2 * mp.fsum(mass[1:])
+        beyond = [mp.fsum(mass[i:]) / total for i in range(700)]  # P[Z >= i]
+
+        def overtaken(z):
+            tail = beyond[z + 301] if z > -301 else 1 - beyond[-z - 300]
+            return -mp.expm1(mp.mpf(10) ** 6 * mp.log1p(-tail))
+
+        known = float(mp.fsum(mass[abs(z)] / total * overtaken(z) for z in range(-690, 390)))
+    bounds = spurious_wins_probability(noise, [300], 1e6 + 1)
+    contains(bounds, known)
+    assert known == pytest.approx(7.2094656e-162, rel=1e-6)

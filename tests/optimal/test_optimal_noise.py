@@ -1,11 +1,11 @@
 """The best noise: against linear programs, closed forms, another search, and every other noise of the package."""
 
-from math import exp, floor, inf, log, sqrt
+from math import floor, inf, log, sqrt
 
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from lattice_programs import linear_program
 from scipy.stats import norm
 
 from tcdp_sim import exact
@@ -17,41 +17,6 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, MeanConcentratedDP, PureDP
 
 NARROW = TCDP(0.1, 0.75 / sqrt(0.1))
 GUARANTEES = [NARROW, TCDP(0.1, 8 / sqrt(0.1)), ZCDP(0.1), TCDP(2.0, 3.0)]
-
-
-def linear_program(cost_of, offset, epsilon, delta, points=60):
-    """The least mean cost over offset + {-points .. points} with delta(epsilon) <= delta both ways, no more assumed.
-
-    Under pure DP (delta = 0) the ends of the lattice are left alone: no noise of bounded support is pure.
-    """
-    x = np.arange(-points, points + (0 if offset else 1)) + offset
-    n = len(x)
-    steps = np.zeros((2 * (n + 1), n))  # p(x) - e^epsilon p(x -+ 1), the ends against nothing
-    for row in range(n + 1):
-        if row < n:
-            steps[row, row] += 1
-            steps[n + 1 + row, row] -= exp(epsilon)
-        if row > 0:
-            steps[row, row - 1] -= exp(epsilon)
-            steps[n + 1 + row, row - 1] += 1
-    if delta == 0:
-        inner = np.ones(2 * (n + 1), bool)
-        inner[[0, n, n + 1, 2 * n + 1]] = False
-        steps = steps[inner]
-    count = len(steps)
-    slack = -np.eye(count)
-    sums = np.zeros((2, n + count))
-    sums[0, n : n + count // 2] = sums[1, n + count // 2 :] = 1
-    found = linprog(
-        np.append(cost_of(np.abs(x)), np.zeros(count)),
-        A_ub=np.vstack([np.hstack([steps, slack]), sums]),
-        b_ub=np.append(np.zeros(count), [delta, delta]),
-        A_eq=np.append(np.ones(n), np.zeros(count))[None],
-        b_eq=[1.0],
-        method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    return found.fun
 
 
 def divergence(noise, order):
@@ -142,6 +107,33 @@ def test_the_other_lattice_is_never_better():
         assert other.lower_bound() > best.upper
 
 
+@pytest.mark.parametrize("beyond", [3.0, 8.5, 12.0])
+def test_the_lower_bound_is_below_by_itself(beyond):
+    """Not because it is cut at the cost: the bound at a smaller rho is above what a larger one costs."""
+    offset = 0.5 if beyond == 8.5 else 0.0
+    best = [best_on_lattice(rho, NARROW.omega, Tail(beyond), offset, beyond) for rho in (0.05, 0.051)]
+    for each in best:
+        assert 0.998 * each.solution.cost < each.lower_bound() < each.solution.cost * (1 + 1e-6)
+    assert best[1].lower_bound() < best[1].solution.cost < best[0].lower_bound()
+
+
+def test_costs_are_rounded_up():
+    for objective in (Tail(6.0), MeanAbsoluteError()):
+        bounds = optimal_noise(NARROW, objective, coordinates=2)[1]
+        assert bounds.estimate * (1 + 1e-12) < bounds.upper < bounds.estimate * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_no_order_between_exceeds_the_promise(guarantee):
+    """At 600 orders, by sums over all points: rho is 0.05 or 1 for each coordinate, and used up to a thousandth."""
+    noise = optimal_noise(guarantee, Tail(4.0), coordinates=2)[0]
+    log_p = np.asarray(noise.logpdf(np.arange(-60, 61) + noise.offset))
+    orders = np.linspace(1, min(getattr(guarantee, "omega", inf), 10.0), 602)[1:-1]
+    terms = orders[:, None] * log_p[1:] + (1 - orders[:, None]) * log_p[:-1]
+    used = np.log(np.exp(terms).sum(axis=1)) / (orders - 1) / orders / (guarantee.rho / 2)
+    assert 0.999 < used.max() <= 1 + 1e-10
+
+
 def test_quantiles_of_the_largest_error():
     noise, bounds = optimal_noise(NARROW, LargestErrorQuantile(1e6, 0.95), coordinates=2)
     assert bounds == (12.5, 12.5, 12.5)
@@ -177,8 +169,13 @@ def test_a_bound_holds_for_feasible_noises_at_random():
     [
         (ZCDP(0.1, 0.5), Tail(3.0), 1, "xi = 0"),
         (MeanConcentratedDP(0.1, 0.5), Tail(3.0), 1, "valid: PureDP"),
-        (ApproxDP(0.5, 1e-6), Tail(3.0), 2, "of 1 coordinate"),
-        (ApproxDP(0.5, 1e-6), MeanAbsoluteError(), 1, "of 1 coordinate"),
+        (ApproxDP(0.5, 1e-6), Tail(3.0), 2, "valid: 1"),
+        (PureDP(0.0), Tail(3.0), 1, "valid: epsilon > 0"),
+        (ApproxDP(0.0, 1e-9), MeanAbsoluteError(), 1, "5e.08 points"),
+        (ApproxDP(0.1, 1e-9), Tail(1e9), 1, "valid: a smaller error"),
+        (ZCDP(1e-7), Tail(3.0), 1, "valid: a larger rho"),
+        (ZCDP(10.0), Tail(100.0), 1, "valid: a smaller one"),
+        (NARROW, LargestErrorQuantile(1e300), 1, "valid: at least 1e-250"),
         (ZCDP(0.1), lambda noise: 1.0, 1, "valid: Tail"),
         (ZCDP(0.1), Tail(3.0), 0, "coordinates = 0"),
     ],

@@ -32,8 +32,10 @@ PER_RECORD = {"generalized_gaussian", "exponential_polylogarithmic"}
 # Noises for smooth sensitivity, which no name alone calibrates either; their tests are test_smooth_noises.py.
 SMOOTH = {"arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t"}
 
-# All that have files of their own: they are not calibrated by a name alone.
-APART = PER_RECORD | SMOOTH | {"lattice"}
+# Noises on lattices, whose tables convex optimisation finds; their tests are test_lattice_noise.py and its neighbour.
+LATTICES = {"lattice", "dithered_lattice"}
+UNCALIBRATED = PER_RECORD | SMOOTH
+APART = UNCALIBRATED | LATTICES  # all that have files of their own
 ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.

@@ -21,6 +21,7 @@ from tcdp_sim.selection.calibration import (
     WITH_ACCOUNTING,
     WITH_NOISE,
     depends_on,
+    noise_family,
     noisy_max_gaussian_scale,
     selection_algorithm,
     selection_guarantee,
@@ -30,7 +31,7 @@ from tcdp_sim.selection.scores import Scores
 from tcdp_sim.study import groups
 
 TARGETS = ({"rho": 0.1, "omega": 6.0, "delta": 1e-6}, {"rho": 0.5, "omega": 3.0, "delta": 1e-3})
-SPECS = ("laplace", "truncated_laplace", "gaussian", "sinh_normal", "sinh_normal_tight")
+SPECS = ("laplace", "truncated_laplace", "gaussian", "sinh_normal", "sinh_normal_tight", "optimal")
 
 
 def calibrated(method, spec, accounting, given, k, m=1):
@@ -39,7 +40,7 @@ def calibrated(method, spec, accounting, given, k, m=1):
     target = {name: given[name] for name in depends_on(method, noise["family"])}
     promise = selection_guarantee(method, noise["family"], accounting, target)
     parameters = selection_parameters(method, noise, accounting, target, k, m)
-    selection = selection_algorithm(method, noise["family"], parameters)
+    selection = selection_algorithm(method, noise_family(noise), parameters)
     algorithm = "noisy_max" if method.startswith("noisy_max") else method
     law = parameters["epsilon"] if method in ("exponential_mechanism", "permute_and_flip") else selection.noise
     return algorithm, law, parameters.get("delta"), promise, selection
@@ -154,6 +155,21 @@ def test_divergences_of_log_concave_noise_are_convex_in_the_shift(noise, order):
     d = np.array([exact.renyi_divergence(noise, s, order).estimate for s in shifts])
     assert (np.diff(d, 2) >= -1e-9 * d[-1]).all()
     assert all(d[i] + d[j] <= d[i + j] * (1 + 1e-9) for i in range(9) for j in range(9 - i))
+
+
+@pytest.mark.parametrize("target", [*TARGETS, {"rho": 0.1, "omega": np.inf}], ids=("small", "large", "zcdp"))
+@pytest.mark.parametrize("m", [1, 3])
+def test_dithered_noise_pays_for_the_worst_moves_of_the_sparse_scores(m, target):
+    """Its divergence is not convex in the shift: 2m moves by one cost most, and all that is promised is used."""
+    noise, rho = calibrated("generalized_histogram", "optimal", "tight", target, 1e3, m)[1], target["rho"]
+    moves = [np.full(2 * m, 1.0), np.full(m, 2.0), np.array([*np.full(m - 1, 2.0), 1.0, 1.0]), np.full(2 * m, 0.6)]
+    most = min(target["omega"], 60.0)
+    for order in (1.0, 1.1, (1 + most) / 2, most):
+        costs = [sum(exact.renyi_divergence(noise, v, order).estimate for v in move) for move in moves]
+        assert max(costs) <= order * rho * (1 + 1e-9)
+        assert np.argmax(costs) == 0 or costs[0] == pytest.approx(max(costs), rel=1e-9)
+    if target["omega"] < np.inf:
+        assert 2 * m * exact.renyi_divergence(noise, 1.0, most).estimate >= 0.99 * most * rho
 
 
 def test_truncated_laplace_needs_one_query_of_sensitivity_2_too():

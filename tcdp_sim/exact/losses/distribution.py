@@ -42,6 +42,10 @@ class PrivacyLossDistribution:
         object.__setattr__(self, "shift", abs(real("shift", self.shift, -np.inf)))
         if self.noise.shape:
             raise ValueError(f"noise = {self.noise!r} has array-valued parameters; valid: one noise")
+        step = self.noise.step_length
+        if step and np.fmod(self.shift, step):
+            raise ValueError(f"shift = {self.shift:g} is not valid for {self.noise!r}; valid: multiples of {step:g}")
+        object.__setattr__(self, "noise", self.noise.with_density())
 
     def sf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
         """P[L > loss]."""

@@ -31,7 +31,7 @@ def landmarks(noise: Noise, centres: ArrayLike, tails: Floats = _TAILS, far: Arr
     with np.errstate(over="ignore"):
         arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
     arm = arm[arm < 1e300]
-    arm = arm if noise.log_concave else graded(arm)
+    arm = arm if noise.log_concave else graded(np.concatenate([arm, noise.steps[noise.steps > 0]]))
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 

@@ -40,6 +40,10 @@ class Subsampled(Mechanism):
             raise UserError(f"mechanism.path = {options['path']!r} is not known; valid: {', '.join(Sampling.PATHS)}")
 
     @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return _base(point).blurs_counts(point)
+
+    @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
         return _base(point).uses(point)
 

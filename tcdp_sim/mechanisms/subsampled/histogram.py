@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.calibration import calibrate, equal_privacy
+from tcdp_sim import registry
+from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective, variance
 from tcdp_sim.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
@@ -70,6 +71,10 @@ class SubsampledHistogram(Mechanism):
     events = MappingProxyType({})
 
     @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return True
+
+    @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
         if point.get("noise") is None:
             raise UserError("sweep.noise is missing; base = histogram needs one, such as gaussian")
@@ -88,7 +93,7 @@ class SubsampledHistogram(Mechanism):
             "mechanism": cls.name,
             "version": cls.version,
             "noise": noise_axes.named(noise),
-            "parameters": noise_axes.parameters(_calibrated(noise, target, scheme, s)),
+            "parameters": noise_axes.parameters(_calibrated(noise, target, scheme, s, point["k"])),
             "target": target,
             "bins": real("k", point["k"], 1, 1e300, closed=True, finite=False),
             "counts": counts.digest,
@@ -154,14 +159,20 @@ class SubsampledHistogram(Mechanism):
         """log((1-s) q + s p) - log q at y, p the noise moved by one."""
         s = self.fraction
         with np.errstate(over="ignore", invalid="ignore"):  # NaN where neither has density
-            rise = -self.noise.privacy_loss(y, 1.0)
+            rise = -self._dense.privacy_loss(y, 1.0)
             return np.logaddexp(np.log1p(-s) if s < 1 else -np.inf, np.log(s) + rise)
 
     @cached_property
+    def _dense(self) -> Noise:
+        return self.noise.with_density()
+
+    @cached_property
     def _rare(self) -> Mapping[str, Importance]:
+        noise = self._dense
+
         def log_density(y: Reals) -> Reals:
             kept = np.log1p(-self.fraction) if self.fraction < 1 else -np.inf
-            return np.logaddexp(kept + self.noise.logpdf(y), np.log(self.fraction) + self.noise.logpdf(y - 1))
+            return np.logaddexp(kept + noise.logpdf(y), np.log(self.fraction) + noise.logpdf(y - 1))
 
         def tail(y: Reals) -> Reals:
             return np.where(self._loss(y) > self.threshold, log_density(y), -np.inf)
@@ -170,7 +181,7 @@ class SubsampledHistogram(Mechanism):
             gap = self._loss(y) - self.threshold
             return np.where(gap > 0, log_density(y) + np.log(-np.expm1(-gap)), -np.inf)
 
-        nodes = noise_nodes(self.noise, 1.0)
+        nodes = noise_nodes(noise, 1.0)
         nodes = np.concatenate([nodes, _jumps(lambda y: self._loss(y) > self.threshold, nodes)])
         return {"loss_tail": importance(tail, nodes), "hockey_stick": importance(profile, nodes)}
 
@@ -198,20 +209,22 @@ def _wanted(point: Point) -> tuple[str, ...]:
     return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
-def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float) -> Noise:
+def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
     """The noise for the base's target; or with epsilon and delta for these of the subsampled histogram.
 
     A base profile delta(eps) becomes s delta at log(1 + s (e^eps - 1)) (Balle-Barthe-Gaboardi 2018, Theorems 8, 9),
-    tightly, so that the noise is to meet (log(1 + (e^epsilon - 1) / s), delta / s).
+    tightly, so that the noise is to meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise that has several forms is
+    taken with the least variance, but one on a lattice with the least error over k bins.
     """
-    coordinates = 2 if known_scheme(scheme).base == "substitute" else 1
+    family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1
+    objective = spec_objective(spec, k) if registry.noise(family).is_optimized else variance
     if "epsilon" not in target:
-        promise = equal_privacy(spec["family"], **target)
-        return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=coordinates)
+        promise, method = equal_privacy(family, **target), spec["calibration"]
+        return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective)
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
     if delta >= s:
         raise ValueError(f"delta = {delta:g} is not valid; valid: delta < sampling_fraction = {s:g}; else no noise")
     base = ApproxDP(log_unmixed(s, epsilon), delta / s)
-    return calibrate(spec["family"], base, 1.0, "tight", coordinates=coordinates)
+    return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective)

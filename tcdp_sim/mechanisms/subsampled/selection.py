@@ -52,6 +52,10 @@ class SubsampledSelection(Mechanism):
     events = MappingProxyType({"top_selected": "the fullest bins are selected"})
 
     @classmethod
+    def blurs_counts(cls, point: Point) -> bool:
+        return True
+
+    @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
         if point.get("algorithm") is None:
             raise UserError("sweep.algorithm is missing; base = gap_max_data needs one, such as permute_and_flip")

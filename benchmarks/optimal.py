@@ -1,0 +1,35 @@
+"""What the best noise of all costs to find, and how far its certified bounds are apart."""
+
+from math import inf, sqrt
+
+from benchmarks.drawing import seconds
+from tcdp_sim.optimal import LargestErrorQuantile, MeanAbsoluteError, Tail, best_noise, optimal_noise
+from tcdp_sim.privacy import TCDP, ApproxDP
+
+NARROW = 0.75  # omega sqrt(rho)
+TAILS = ((0.1, NARROW, 12.5, "<= 0.3 s"), (0.1, inf, 17.0, "<= 0.3 s"), (0.001, NARROW, 133.5, "<= 5 s"))
+QUANTILES = ((0.1, NARROW, 1e6, "12.5"), (0.001, NARROW, 1e6, "133.5"), (0.001, inf, 1e6, "172"))
+QUANTILES += ((0.1, NARROW, 1e100, "18"),)
+
+
+def optimal():
+    """Least tails and least quantiles under tCDP of two coordinates, and a mean error under (epsilon, delta)."""
+    for rho, scaled, beyond, aim in TAILS:
+        promise = TCDP(rho, scaled / sqrt(rho))
+        (spent,) = seconds(lambda promise=promise, beyond=beyond: optimal_noise(promise, Tail(beyond), 2), rounds=5)
+        noise, tail = optimal_noise(promise, Tail(beyond), 2)
+        yield f"least tail beyond {beyond:g}, {promise}", f"{spent:.2f} s", aim
+        yield f"  certified gap, {len(noise.log_mass)} unknowns", f"{1 - tail.lower / tail.upper:.2%}", "< 1%"
+    for rho, scaled, k, expected in QUANTILES:
+        promise = TCDP(rho, scaled / sqrt(rho))
+        (spent,) = seconds(lambda promise=promise, k=k: _quantile(promise, k), rounds=3)
+        yield f"least 95% quantile of {k:g} errors, {promise}", f"{_quantile(promise, k):g}", expected
+        yield "  time", f"{spent:.2f} s", "<= 5 s"
+    promise = ApproxDP(0.1, 1e-9)
+    (spent,) = seconds(lambda: optimal_noise(promise, MeanAbsoluteError()), rounds=5)
+    yield f"least mean absolute error, {promise}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
+
+
+def _quantile(promise, k):
+    best_noise._least_tail.cache_clear()
+    return optimal_noise(promise, LargestErrorQuantile(k, 0.95), 2)[1].upper

@@ -1,0 +1,68 @@
+"""The best noise on one lattice under (epsilon, delta)-DP of a shift by one, where costs rise with every step outwards.
+
+Let p_0, p_1, ... be the probabilities of x_i = offset + i, mirror images the same, w_i how many points share p_i, c_i
+their cost. What p_(i-1) exceeds e^epsilon p_i by is s_i >= 0, and all s_i together may be delta. This linear program
+has the dual
+
+    maximise mu - lambda delta,  y_(i+1) >= e^epsilon y_i + w_i (mu - c_i),  0 <= y_i <= lambda,  y_0 = 0.
+
+The noise: p_i falls by e^epsilon a point up to p_(n-1), the last point n has what is left, beyond it there is none; so
+delta is spent on the last two steps. Normalised, with W the weight of the points before n and g = e^(-epsilon (n-1)),
+
+    p_0 = (e^epsilon - 1 + 2 delta) / D,  p_n = (g - delta W) / D,  D = W (e^epsilon - 1) + 2 g,
+
+n being the last one with p_n >= 0. It is the best for all such costs: with y_i from equality up to y_n, and lambda =
+y_n = y_(n+1) from there on, mu follows, and both programs have the same value. As for pure DP, see `geometric`.
+"""
+
+from math import exp, expm1, log
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.optimal.objectives import Objective
+
+_NEVER = 690.0  # a fall after which probabilities are no floats
+_MOST_POINTS = 10**6
+_ROUNDING = 1e-11  # relative, of sums of terms of one sign
+
+
+def truncated_geometric(epsilon: float, delta: float, offset: float) -> LatticeNoise:
+    """(epsilon, delta)-DP of a shift by one, with the least mean of every cost that rises with the size of errors."""
+    weights, mass = _before_last(epsilon, delta, offset)
+    divisor = float(weights @ mass) * expm1(epsilon) + 2 * mass[-1]
+    last = (mass[-1] - delta * float(weights @ mass)) / divisor
+    log_mass = np.log((expm1(epsilon) + 2 * delta) / divisor * mass).tolist()
+    log_mass.append(log(last) if last > 0 else log_mass[-1] - _NEVER)
+    return LatticeNoise(offset, tuple(log_mass), _NEVER)
+
+
+def least_cost(epsilon: float, delta: float, offset: float, objective: Objective) -> float:
+    """A lower bound on the cost of every noise on the lattice: a solution of the dual program."""
+    weights, mass = _before_last(epsilon, delta, offset)
+    n = len(mass)
+    costs = objective.cost(np.arange(n + 1.0) + offset)
+    grown = weights * mass[::-1]  # what is added to y_(i+1) has grown so much in y_n
+    a, b = float(grown.sum()), float(grown @ costs[:-1])
+    mu = (2 * float(costs[-1]) + expm1(epsilon) * b) / (2 + expm1(epsilon) * a) * (1 - _ROUNDING)
+    dual = mu - delta * (a * mu - b) - _ROUNDING * delta * (a * mu + b)
+    return max(dual, float(costs[0]))
+
+
+def _before_last(epsilon: float, delta: float, offset: float) -> tuple[Floats, Floats]:
+    """How many points share each probability before the last one, and these over the first."""
+    first = 1.0 if offset == 0 else 2.0
+    if delta * first >= 1:  # all mass on the first points
+        return np.array([first]), np.ones(1)
+    q = exp(-epsilon)
+    most = 1 / (2 * delta) if epsilon == 0 else min(1 / (2 * delta), log(1 / delta) / epsilon)
+    if most > _MOST_POINTS:
+        raise ValueError(
+            f"epsilon = {epsilon:g} with delta = {delta:g} is not valid here: the noise would take {most:.3g} points, "
+            f"more than {_MOST_POINTS:g}; valid: larger ones"
+        )
+    i = np.arange(int(most) + 2.0)
+    weights, mass = np.where(i + offset > 0, 2.0, 1.0), q**i
+    n = int((mass >= delta * np.cumsum(weights * mass)).sum())
+    return weights[:n], mass[:n]

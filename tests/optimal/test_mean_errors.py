@@ -1,0 +1,75 @@
+"""The least mean errors under (epsilon, delta)-DP: against linear programs, and closed forms of the literature."""
+
+from math import exp
+
+import numpy as np
+import pytest
+from lattice_programs import linear_program
+
+from tcdp_sim.calibration import calibrate
+from tcdp_sim.optimal import MeanAbsoluteError, MeanSquaredError, Tail, optimal_noise
+from tcdp_sim.privacy import ApproxDP
+
+PROMISES = [(0.5, 1e-2), (0.5, 1e-4), (0.0, 0.05), (0.0, 0.03), (2.0, 0.01), (0.2, 0.4), (1.0, 0.6), (0.05, 0.01)]
+
+
+def profile(noise, epsilon, points=400):
+    """delta(epsilon) at a shift by one: a sum over points."""
+    i = np.abs(np.arange(-points, points + 1 - int(2 * noise.offset)) + noise.offset) - noise.offset
+    table = np.array(noise.log_mass)
+    inside = np.minimum(i, len(table) - 1).astype(int)
+    p = np.exp(table[inside] - noise.fall * np.maximum(i - len(table) + 1, 0))
+    moved = np.append(0.0, p)
+    return np.maximum(np.append(p, 0.0) - exp(epsilon) * moved, 0).sum()
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PROMISES)
+@pytest.mark.parametrize("objective", [MeanAbsoluteError(), MeanSquaredError()])
+def test_linear_programs_find_no_less(epsilon, delta, objective):
+    noise, bounds = optimal_noise(ApproxDP(epsilon, delta), objective)
+    assert profile(noise, epsilon) == pytest.approx(delta, rel=1e-10)
+    least = min(linear_program(objective.cost, offset, epsilon, delta) for offset in (0.0, 0.5))
+    assert bounds.estimate == pytest.approx(least, rel=1e-9)
+    others = [linear_program(objective.cost, offset, epsilon, delta) for offset in (0.1, 0.25, 0.4)]
+    assert bounds.lower <= min(others) * (1 + 1e-9)
+    assert bounds.lower <= bounds.estimate <= bounds.upper
+    if isinstance(objective, MeanAbsoluteError):
+        assert bounds.upper == pytest.approx(bounds.lower, rel=1e-8)
+    else:
+        assert bounds.upper - bounds.lower <= 1 / 16 + 1e-8
+
+
+def test_between_the_lattices_squares_can_be_smaller():
+    """So the bounds are apart for a reason: at delta = .3 the points 1/4 + integers have .9625, the integers 1."""
+    between = linear_program(np.square, 0.25, 0.0, 0.3)
+    bounds = optimal_noise(ApproxDP(0.0, 0.3), MeanSquaredError())[1]
+    assert between == pytest.approx(0.9625)
+    assert bounds.lower == pytest.approx(0.96)
+    assert bounds.upper == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+def test_without_epsilon_uniform_noise_is_best(n):
+    """(0, delta)-DP, delta = 1/(2n): E|Z| = 1/(4 delta) (Geng and Viswanath 2016, optimal for integers)."""
+    assert optimal_noise(ApproxDP(0.0, 0.5 / n), MeanAbsoluteError())[1].estimate == pytest.approx(n / 2, rel=1e-12)
+
+
+def test_small_deltas_are_pure():
+    """The discrete Laplace law has E|Z| = 2q/(1 - q^2), which no delta of 1e-60 lowers by more than rounding."""
+    q = exp(-0.3)
+    bounds = optimal_noise(ApproxDP(0.3, 1e-60), MeanAbsoluteError())[1]
+    assert bounds.estimate == pytest.approx(2 * q / (1 - q * q), rel=1e-12)
+    assert bounds.lower == pytest.approx(bounds.upper, rel=1e-9)
+
+
+@pytest.mark.parametrize("family", ["laplace", "truncated_laplace", "gaussian"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-2), (1.0, 1e-6)])
+def test_no_other_noise_rounded_is_better(family, epsilon, delta):
+    """Rounding is post-processing of noise and count together. Means of rounded noise are sums of its tails."""
+    other = calibrate(family, ApproxDP(epsilon, delta), 1.0, "tight")
+    above = 2 * np.asarray(other.sf(np.arange(400) + 0.5))  # P[|rounded| > i]
+    mean, square = above.sum(), ((2 * np.arange(400) + 1) * above).sum()
+    assert mean >= optimal_noise(ApproxDP(epsilon, delta), MeanAbsoluteError())[1].upper
+    assert square >= optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[1].lower
+    for beyond in (2.0, 6.0):
+        assert 2 * other.sf(beyond + 0.5) >= optimal_noise(ApproxDP(epsilon, delta), Tail(beyond))[1].lower

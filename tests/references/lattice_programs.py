@@ -1,0 +1,41 @@
+"""The best noise on one lattice under (epsilon, delta)-DP as a plain linear program: an oracle."""
+
+from math import exp
+
+import numpy as np
+from scipy.optimize import linprog
+
+
+def linear_program(cost_of, offset, epsilon, delta, points=60):
+    """The least mean cost over offset + {-points .. points} with delta(epsilon) <= delta both ways, no more assumed.
+
+    Under pure DP (delta = 0) the ends of the lattice are left alone: no noise of bounded support is pure.
+    """
+    x = np.arange(-points, points + (0 if offset else 1)) + offset
+    n = len(x)
+    steps = np.zeros((2 * (n + 1), n))  # p(x) - e^epsilon p(x -+ 1), the ends against nothing
+    for row in range(n + 1):
+        if row < n:
+            steps[row, row] += 1
+            steps[n + 1 + row, row] -= exp(epsilon)
+        if row > 0:
+            steps[row, row - 1] -= exp(epsilon)
+            steps[n + 1 + row, row - 1] += 1
+    if delta == 0:
+        inner = np.ones(2 * (n + 1), bool)
+        inner[[0, n, n + 1, 2 * n + 1]] = False
+        steps = steps[inner]
+    count = len(steps)
+    slack = -np.eye(count)
+    sums = np.zeros((2, n + count))
+    sums[0, n : n + count // 2] = sums[1, n + count // 2 :] = 1
+    found = linprog(
+        np.append(cost_of(np.abs(x)), np.zeros(count)),
+        A_ub=np.vstack([np.hstack([steps, slack]), sums]),
+        b_ub=np.append(np.zeros(count), [delta, delta]),
+        A_eq=np.append(np.ones(n), np.zeros(count))[None],
+        b_eq=[1.0],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return found.fun
