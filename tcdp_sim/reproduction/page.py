@@ -20,6 +20,7 @@ from tcdp_sim.store import durable
 from tcdp_sim.texts import write_csv
 
 FIGURES = "figures"
+EXHIBITS = "figures/exhibits.csv"  # what each figure and table is, and shows
 PLACE = "results/papers"  # in the commands of the page, wherever it lies
 LARGE = (Verdict.HOLDS, Verdict.FALSE, Verdict.CONSISTENT, Verdict.OPEN, Verdict.NOT_CHECKABLE)
 LOOSENESS = Exhibit(
@@ -53,6 +54,8 @@ def write(folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd
     write_csv(table, folder / "claims.csv")
     shown = [_show(folder, exhibit, content) for exhibit, content in exhibits.items()]
     loose, ratios = drawing.looseness_table(results), drawing.asymptotics_table(results)
+    listed = ("name", "paper", "title", "caption", "file", "command")
+    write_csv(pd.DataFrame([{key: one[key] for key in listed} for one in shown], columns=listed), folder / EXHIBITS)
     values = _values(table, shown) | {"about": about}
     values["loose"] = _show(folder, LOOSENESS, loose) if len(loose) else None
     values["asymptotics"] = _show(folder, ASYMPTOTICS, ratios) if len(ratios) else None
