@@ -27,7 +27,8 @@ LOOSENESS = Exhibit(
     "looseness",
     "Z",
     "How loose the bounds are that hold",
-    "Each dot is a bound that holds; its place says by what factor it could be smaller at the tightest point tried.",
+    "Each dot is a bound that holds; its place says by what factor it could be smaller at the tightest point tried. "
+    "Bounds that are attained, or loose by less than a tenth, are in the table alone.",
     lambda _: pd.DataFrame(),
     drawing.draw_looseness,
 )
@@ -110,8 +111,9 @@ def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame) -> View:
         return shown | {"headings": list(map(str, table)), "rows": rows}
     with plots.style():
         figure = exhibit.draw(table)
-        durable.write(folder / FIGURES / f"{exhibit.name}.svg", file_svg(figure))
-        return shown | {"svg": Markup(inline_svg(figure, exhibit.name, exhibit.title, exhibit.caption))}
+        drawn = file_svg(figure)
+        durable.write(folder / FIGURES / f"{exhibit.name}.svg", drawn)
+        return shown | {"svg": Markup(inline_svg(drawn, exhibit.name, exhibit.title, exhibit.caption))}
 
 
 def _cell(value: object) -> str:
