@@ -88,7 +88,7 @@ def _bound(sigma: float, s: float, order: int, method: str) -> float:
     "V.rdp1",
     part="much noise",
     title="For much noise the printed sum is above ε(α), which holds without sampling",
-    kind=Kind.INEQUALITY,
+    kind=Kind.ORDERING,
     section=SECTION,
     expected=Verdict.HOLDS,
     erratum="E9",
