@@ -5,6 +5,7 @@ noise (Q), or with chance s noise moved by one (P): the pair below, which no gua
 """
 
 from math import expm1, log, log1p, sqrt
+from typing import cast
 
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -124,8 +125,7 @@ def certified_tcdp(budget: Budget) -> Evidence:
         [(0.1, 0.1), (0.1, 1e-4)], [(0.1, 0.1), (0.1, 1e-4), (0.1, 1e-9), (0.01, 1e-2), (1e-3, 1e-3)]
     ):
         base = TCDP(rho, log(1 / s) / (2 * rho))
-        sampled = amplify(base, s, "without_replacement", "certified", omega=base.omega / 2)
-        assert isinstance(sampled, TCDP)
+        sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))
         c = sampled.rho / (s * s * rho)
         points.append(Point(f"ρ = {rho:g}, s = {s:g}", closed_form(c, 1e-6), constant(2.78)))
     return Evidence(
