@@ -122,7 +122,8 @@ def _evidence(settings: list[Setting], budget: Budget, universe: str, why: str) 
         for name, mechanism in _mechanisms(setting, budget.choose(2, 20)):
             for a in RATIOS:
                 left, right = setting.attained(mechanism, a), setting.bound(mechanism, a)
-                points.append(Point(f"{setting.name}, {name}, e^ε = {a}", as_side(left), as_side(right)))
+                if right:
+                    points.append(Point(f"{setting.name}, {name}, e^ε = {a}", as_side(left), as_side(right)))
     return Evidence(
         points, measures=MEASURES, universe=universe, tolerance=1e-12, proof=Proof.SYMBOLIC, why=f"{CONVEX}{why}"
     )
