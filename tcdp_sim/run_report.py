@@ -116,7 +116,7 @@ def _figures(run: Published) -> list[dict[str, Any]]:
 
 
 def _picture(figure: Figure, name: str, title: str) -> dict[str, Any]:
-    drawn = svg.inline_svg(figure, name, title, "The numbers are in the table below.")
+    drawn = svg.inline_svg(svg.file_svg(figure), name, title, "The numbers are in the table below.")
     if len(drawn) <= MOST_MARKS:
         return {"svg": Markup(drawn), "png": ""}
     return {"svg": "", "png": Markup(svg.png_data(figure))}

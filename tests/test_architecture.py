@@ -76,7 +76,8 @@ MAY_IMPORT = {
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
     "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),
     "reproduction": (
-        *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine", "published"),
+        *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine"),
+        *("results", "published"),
         "experiments",  # the claims are what is reproduced
     ),
     "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),

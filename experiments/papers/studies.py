@@ -26,6 +26,10 @@ class PaperStudy:
         return {"experiment": self.experiment, "trials": trials, "chunk": self.chunk, **self.keys}
 
 
+FEW_RECORDS = {  # of an airline's departures: all records of all airlines take minutes
+    "sweep": {"records": "departures_AS", "method": ["medians_2", "deciles", "tree_2", "tree_16"], "rho": 0.5},
+    "also": None,
+}
 STUDIES: Mapping[str, PaperStudy] = MappingProxyType(
     {
         "histogram": PaperStudy("histogram", keys={"also": None}),
@@ -35,7 +39,7 @@ STUDIES: Mapping[str, PaperStudy] = MappingProxyType(
         "tightness": PaperStudy("tightness"),
         "sinh_normal": PaperStudy("sinh_normal"),
         "subsampling": PaperStudy("subsampling"),
-        "interior_point": PaperStudy("interior_point"),
-        "thresholds": PaperStudy("thresholds"),
+        "interior_point": PaperStudy("interior_point", fast=200, full=4000, chunk=200, keys={"also": None}),
+        "thresholds": PaperStudy("thresholds", fast=20, full=60, chunk=20, keys=FEW_RECORDS),
     }
 )

@@ -14,7 +14,7 @@ HELP = """tcdp-sim reproduce [KEY=VALUE ...]: what five papers claim, with compu
   only=T.C18p,Z.*     these claims alone, printed here with their evidence; ids as on the page, patterns with *
   full=true           all points and trials (under thirty minutes on two cores; without it under two)
   folder=PATH         where runs and evidence are kept, and the page is written (results/papers)
-  cluster=NAME        where studies are simulated, as for every study; cluster.KEY=VALUE
+  cluster=NAME        where studies are simulated, as for every study (here; with full=true local); cluster.KEY=VALUE
   render=true         write the page from what is recorded, and compute nothing
 
 It writes index.html, papers.md, claims.csv and figures/. Exit code 1 if a verdict is not the recorded one."""
@@ -28,7 +28,7 @@ class Request:
     only: str = ""
     full: bool = False
     folder: Path = Path("results/papers")
-    cluster: dict[str, Any] = field(default_factory=lambda: {"name": "local"})
+    cluster: dict[str, Any] = field(default_factory=dict)
     render: bool = False
 
 
@@ -55,7 +55,7 @@ def main(words: Sequence[str], console) -> int:
 def read(words: Sequence[str]) -> Request:
     """The request in words KEY=VALUE. Raises UserError."""
     given: dict[str, Any] = {}
-    cluster: dict[str, Any] = {"name": "local"}
+    cluster: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
@@ -70,7 +70,8 @@ def read(words: Sequence[str]) -> Request:
             given[key] = _yes(key, value) if key in ("full", "render") else value
     if "folder" in given:
         given["folder"] = _folder(given["folder"])
-    return Request(**given, cluster=cluster)
+    of_little = not given.get("full")  # workers would take longer to start than the fast studies take
+    return Request(**given, cluster={"name": "serial" if of_little else "local"} | cluster)
 
 
 def _folder(text: str) -> Path:

@@ -24,22 +24,25 @@ THEMED = {  # colour of a figure -> what it is on a page, which may be dark
 
 def file_svg(figure: Figure) -> str:
     """A figure as a file of its own, on white, texts as texts."""
-    return _saved(figure, "white")
+    out = io.StringIO()
+    with style(), mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
+    return out.getvalue()
 
 
-def inline_svg(figure: Figure, name: str, title: str, description: str) -> str:
-    """A figure as an element of a page: without ground, themed, told in words to those who do not see it.
+def inline_svg(text: str, name: str, title: str, description: str) -> str:
+    """A figure of `file_svg` as an element of a page: without ground, themed, told in words to those who do not see it.
 
     name: of the figure, letters, digits and _; its ids begin with it, so that figures of one page do not meet.
     Raises ValueError for another name.
     """
     if not name.isidentifier() or not name.isascii():
         raise ValueError(f"name = {name!r} is not valid; valid: letters, digits and _")
-    text = _saved(figure, "none")
     text = text[text.index("<svg") :]
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r"url\(#", f"url(#{name}-", text)
     text = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', text)
+    text = re.sub("fill: #ffffff", "fill: none", text)  # white grounds, which would shine on a dark page
     text = re.sub(r"#[0-9a-fA-F]{6}\b", lambda match: THEMED.get(match[0].lower(), match[0]), text)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"^<svg ", f'<svg role="img" aria-labelledby="{name}-title {name}-desc" ', text)
@@ -54,18 +57,6 @@ def png_data(figure: Figure) -> str:
     with style():
         figure.savefig(out, format="png", metadata={"Software": None})
     return f"data:image/png;base64,{b64encode(out.getvalue()).decode()}"
-
-
-def _saved(figure: Figure, ground: str) -> str:
-    out = io.StringIO()
-    with style(), mpl.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, facecolor=ground)
-    return _without_grounds(out.getvalue()) if ground == "none" else out.getvalue()
-
-
-def _without_grounds(text: str) -> str:
-    """White patches behind axes and legends, gone: they would shine on a dark page."""
-    return re.sub(r"fill: #ffffff", "fill: none", text)
 
 
 def _text(text: str) -> str:

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from tcdp_sim.claims import Kind, ratio
+from tcdp_sim.claims import BAND, Kind, Verdict, ratio
 from tcdp_sim.report.looks import COLOURS
-from tcdp_sim.report.plots import GREY, new_figure
+from tcdp_sim.report.plots import GREY, WRONG, new_figure
 from tcdp_sim.reproduction.gather import Result
 from tcdp_sim.reproduction.wording import looseness
 
-PANELS = 4  # of asymptotic claims in a row
-BAND = 4.0
+PANELS = 5  # of asymptotic claims in a row
+LOOSE = 1.1  # from where on a bound is in the figure
 
 
 def looseness_table(results: Sequence[Result]) -> pd.DataFrame:
@@ -28,15 +30,17 @@ def looseness_table(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def draw_looseness(table: pd.DataFrame) -> Figure:
-    """A dot for each bound, on a log axis."""
-    figure, axes = new_figure(1, 1, 7.2, 1.2 + 0.2 * len(table))
+    """A dot for each bound that is loose by a tenth or more, on a log axis."""
+    table = table[table["loose"] >= LOOSE]
+    figure, axes = new_figure(1, 1, 7.2, 1.2 + 0.19 * len(table))
     axes = axes[0, 0]
     places = np.arange(len(table))[::-1]
     axes.hlines(places, 1, table["loose"], color=GREY, linewidth=0.8)
     axes.plot(table["loose"], places, "o", color=COLOURS[2])
     axes.set_xscale("log")
     axes.set_yticks(places, table["id"])
-    axes.set_ylim(-0.7, len(table) - 0.3)
+    axes.set_ylim(-0.7, max(len(table) - 0.3, 0.3))
+    axes.minorticks_off()
     axes.set_xlabel("loose by a factor of (1: attained)")
     axes.grid(axis="y", visible=False)
     return figure
@@ -58,22 +62,35 @@ def draw_asymptotics(table: pd.DataFrame) -> Figure:
     """A panel a claim: the ratio to the form over its last value, with the band that it may stay in."""
     names = list(dict.fromkeys(table["id"]))
     rows = -(-len(names) // PANELS)
-    figure, axes = new_figure(rows, PANELS, 8.6, 1.7 * rows + 0.6)
+    height = 1.25 * rows + 0.6
+    figure, axes = new_figure(rows, PANELS, 8.6, height)
+    figure.set_layout_engine("none")  # a grid of equal panels needs no solver, which would take seconds
+    figure.subplots_adjust(0.075, 0.5 / height, 0.995, 1 - 0.25 / height, wspace=0.3, hspace=0.62)
     for panel in axes.flat[len(names) :]:
         panel.set_visible(False)
     for panel, name in zip(axes.flat, names):
-        points = table[table["id"] == name]
-        last = points["ratio"].iloc[-1]
-        panel.axhspan(1 / BAND, BAND, color=GREY, alpha=0.12, linewidth=0)
-        panel.plot(points["at"], points["ratio"] / last, "-o", color=COLOURS[2], markersize=2.5)
-        panel.set_yscale("log")
-        low, high = (points["ratio"] / last).agg(["min", "max"])
-        panel.set_ylim(min(low, 1 / BAND) / 1.15, max(high, BAND) * 1.15)
-        if points["at"].max() > 30:
-            panel.set_xscale("symlog", linthresh=1)
-        panel.set_title(f"{name}: {points['verdict'].iloc[0]}", fontsize=8)
-        panel.tick_params(labelsize=7)
-        panel.minorticks_off()
-    figure.supxlabel("log10 of what grows", fontsize=8)
-    figure.supylabel("ratio to the form, over its last value", fontsize=8)
+        _draw_ratio(panel, table[table["id"] == name], name)
+    figure.supxlabel("log10 of what grows", fontsize=8, y=0.08 / height)
+    figure.supylabel("ratio to the form, over its last value", fontsize=8, x=0.005)
     return figure
+
+
+def _draw_ratio(panel: Axes, points: pd.DataFrame, name: str) -> None:
+    ratios = points["ratio"] / points["ratio"].iloc[-1]
+    panel.axhspan(1 / BAND, BAND, color=GREY, alpha=0.15, linewidth=0)
+    panel.plot(points["at"], ratios, "-o", color=COLOURS[2], markersize=2, linewidth=0.9)
+    panel.set_yscale("log")
+    low, high = min(ratios.min(), 1 / BAND) / 1.3, max(ratios.max(), BAND) * 1.3
+    panel.set_ylim(low, high)
+    if low > 0.1 and high < 10:
+        panel.set_yticks([1 / BAND, 1, BAND], ["¼", "1", "4"])
+    if points["at"].min() > 0 and points["at"].max() > 30 * points["at"].min():
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(4))
+    panel.minorticks_off()
+    panel.tick_params(labelsize=6.5, length=2)
+    wrong = points["verdict"].iloc[0] != Verdict.CONSISTENT
+    title = f"{name}: {points['verdict'].iloc[0]}" if wrong else name
+    panel.set_title(title, fontsize=7, color=WRONG if wrong else "#000000", pad=2)

@@ -20,13 +20,15 @@ from tcdp_sim.store import durable
 from tcdp_sim.texts import write_csv
 
 FIGURES = "figures"
+EXHIBITS = "figures/exhibits.csv"  # what each figure and table is, and shows
 PLACE = "results/papers"  # in the commands of the page, wherever it lies
 LARGE = (Verdict.HOLDS, Verdict.FALSE, Verdict.CONSISTENT, Verdict.OPEN, Verdict.NOT_CHECKABLE)
 LOOSENESS = Exhibit(
     "looseness",
     "Z",
     "How loose the bounds are that hold",
-    "Each dot is a bound that holds; its place says by what factor it could be smaller at the tightest point tried.",
+    "Each dot is a bound that holds; its place says by what factor it could be smaller at the tightest point tried. "
+    "Bounds that are attained, or loose by less than a tenth, are in the table alone.",
     lambda _: pd.DataFrame(),
     drawing.draw_looseness,
 )
@@ -53,6 +55,8 @@ def write(folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd
     write_csv(table, folder / "claims.csv")
     shown = [_show(folder, exhibit, content) for exhibit, content in exhibits.items()]
     loose, ratios = drawing.looseness_table(results), drawing.asymptotics_table(results)
+    listed = ("name", "paper", "title", "caption", "file", "command")
+    write_csv(pd.DataFrame([{key: one[key] for key in listed} for one in shown], columns=listed), folder / EXHIBITS)
     values = _values(table, shown) | {"about": about}
     values["loose"] = _show(folder, LOOSENESS, loose) if len(loose) else None
     values["asymptotics"] = _show(folder, ASYMPTOTICS, ratios) if len(ratios) else None
@@ -107,8 +111,9 @@ def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame) -> View:
         return shown | {"headings": list(map(str, table)), "rows": rows}
     with plots.style():
         figure = exhibit.draw(table)
-        durable.write(folder / FIGURES / f"{exhibit.name}.svg", file_svg(figure))
-        return shown | {"svg": Markup(inline_svg(figure, exhibit.name, exhibit.title, exhibit.caption))}
+        drawn = file_svg(figure)
+        durable.write(folder / FIGURES / f"{exhibit.name}.svg", drawn)
+        return shown | {"svg": Markup(inline_svg(drawn, exhibit.name, exhibit.title, exhibit.caption))}
 
 
 def _cell(value: object) -> str:

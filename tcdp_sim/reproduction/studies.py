@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.errors import Failure
+from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.experiments.papers.runs import Run, opened
 from tcdp_sim.experiments.papers.studies import STUDIES
 from tcdp_sim.log import Tell
 from tcdp_sim.published import known_exactly
+from tcdp_sim.results import open_cells
+from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import Settings, settings
+from tcdp_sim.study.study import Study
 
 RUNS = "runs"  # where they lie in the folder of the papers
 SEED = 2018
@@ -24,11 +27,27 @@ def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[s
 
 
 def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
-    """Run or resume studies, one after the other. Raises Failure if errors left cells of one without numbers."""
+    """Run or resume studies, one after the other, but for those whose results are there.
+
+    Raises Failure if errors left cells of one without numbers.
+    """
     for name in names:
         study = prepare(study_settings(name, full, folder, cluster))
-        if failed := execute(study, tell, known_exactly(study.settings.experiment.name)):
+        values = known_exactly(study.settings.experiment.name)
+        if _is_published(study, values):
+            continue
+        if failed := execute(study, tell, values):
             raise Failure(f"study {name}: errors left {failed} cells without numbers (see {study.folder}/problems.csv)")
+
+
+def _is_published(study: Study, values: ExactValues) -> bool:
+    """Whether an undamaged snapshot says that it is of this very study, at these trials and by this code."""
+    try:
+        attributes = open_cells(study.folder).attrs
+    except UserError:
+        return False
+    wanted = study.attributes() | {"exact_code": values.code}
+    return all(attributes.get(key, "") == value for key, value in wanted.items())
 
 
 def snapshot(folder: Path, name: str) -> str:
