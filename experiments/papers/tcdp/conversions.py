@@ -5,7 +5,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import ONE, largest_cost
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.exact import PrivacyLossDistribution
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
@@ -36,6 +36,8 @@ def tails(budget: Budget) -> Evidence:
         points,
         measures="P[loss > t], against the tail bound of the notion; tCDP turns exponential at t = ρ(2ω - 1)",
         universe="all mechanisms with the guarantee",
+        proof=Proof.SYMBOLIC,
+        why="Markov's inequality for e^(sZ), whose mean is e^(s D_(1+s)), at the best s below ω - 1",
     )
 
 
@@ -101,7 +103,13 @@ def tail_to_profile(budget: Budget) -> Evidence:
         for epsilon in (0.05, 0.3, 0.9):
             left = exact.hockey_stick(noise, 1.0, epsilon)
             points.append(Point(f"{name}, ε = {epsilon:g}", left, closed_form(float(loss.sf(epsilon)), 1e-9)))
-    return Evidence(points, measures="δ(ε), against P[Z > ε]", universe="all mechanisms")
+    return Evidence(
+        points,
+        measures="δ(ε), against P[Z > ε]",
+        universe="all mechanisms",
+        proof=Proof.SYMBOLIC,
+        why="δ(ε) is the mean of (1 - e^(ε - Z)) where Z > ε",
+    )
 
 
 @claim("T.1.3f", kind=Kind.INEQUALITY, section="1.3", expected=Verdict.HOLDS)
@@ -131,6 +139,8 @@ def to_approx_dp(budget: Budget) -> Evidence:
         points,
         measures="δ of the noise at the ε of Lemma 6, against δ; Gaussian noise taken as (ρ, 3)-tCDP",
         universe="ρ > 0, ω > 1, 0 < δ ≤ 1",
+        proof=Proof.SYMBOLIC,
+        why="δ(ε) ≤ P[Z > ε], and Markov's inequality at the order min{ω, 1 + √(log(1/δ)/ρ)}",
     )
 
 

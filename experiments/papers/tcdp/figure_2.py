@@ -53,9 +53,9 @@ exhibit(
         "figure_2",
         "T",
         "Figure 2: sinh-normal noise beside the Gaussian",
-        "Densities and their logarithms of Z ~ N(0, 2), of arsinh(Z) as the paper draws it, and of "
-        "sinh-normal noise that Theorem 17 covers (σ² = 2, A = √2σ). The paper's own choice has two modes, at ±0.881, and is "
-        "outside the theorem.",
+        "Densities and their logarithms of Z ~ N(0, 2), of arsinh(Z) as the paper draws it, and of sinh-normal noise "
+        "that Theorem 17 covers (σ² = 2, A = √2σ). "
+        "The paper's own choice has two modes, at ±0.881, and is outside the theorem.",
         densities,
         draw,
     )

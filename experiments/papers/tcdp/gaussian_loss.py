@@ -86,7 +86,13 @@ def tail(budget: Budget) -> Evidence:
         for k in (0.0, 0.5, 1.0, 3.0, 8.0, 20.0):
             left = closed_form(float(loss.sf(epsilon**2 / 2 + k * epsilon)), 1e-9)
             points.append(Point(f"ε = {epsilon:g}, k = {k:g}", left, closed_form(float(np.exp(-k * k / 2)))))
-    return Evidence(points, measures="P[Z - ε²/2 > kε], against exp(-k²/2)", universe="k ≥ 0, ε > 0")
+    return Evidence(
+        points,
+        measures="P[Z - ε²/2 > kε], against exp(-k²/2)",
+        universe="k ≥ 0, ε > 0",
+        proof=Proof.SYMBOLIC,
+        why="Markov's inequality at λ = k",
+    )
 
 
 @claim(

@@ -5,7 +5,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing, largest_cost, logged, scaled
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
+from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, ApproxDP, group, group_to_approx_dp
@@ -148,7 +148,11 @@ def simplified(budget: Budget) -> Evidence:
             points.append(Point(f"bound, ω = {omega:g}, k = {k}", first, closed_form(simple)))
             points.append(Point(f"order, ω = {omega:g}, k = {k}", closed_form(1 / simple), closed_form(1 / growth)))
     return Evidence(
-        points, measures="first against second bound over ω²ρ; 1/order gaps likewise", universe="ω > 1, k ≥ 1"
+        points,
+        measures="first against second bound over ω²ρ; e^(-k/(ω-1)) against what the order is above 1",
+        universe="ω > 1, k ≥ 1",
+        proof=Proof.SYMBOLIC,
+        why="1 + x ≤ e^x at x = 1/(ω-1), and (ω-1)ω ≤ ω²",
     )
 
 

@@ -11,7 +11,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import bounds, exact
-from tcdp_sim.claims import Evidence, Growth, Kind, Point, Verdict, constant
+from tcdp_sim.claims import Evidence, Growth, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
@@ -112,7 +112,11 @@ def corollary_18_radius(budget: Budget) -> Evidence:
             left = exact.max_abs_sf(noise, k, radius)
             points.append(Point(f"ρ = {rho:g}, ω = {omega:g}, k = {k:g}, β = {beta:g}", left, constant(beta)))
     return Evidence(
-        points, measures="P[the largest of k errors exceeds the radius], against β", universe="ρ, ω > 0, k ≥ 1, β < 1"
+        points,
+        measures="P[the largest of k errors exceeds the radius], against β",
+        universe="ρ, ω > 0, k ≥ 1, β < 1",
+        proof=Proof.SYMBOLIC,
+        why="a union bound, with P[|N(0, 1)| ≥ x] ≤ exp(-x²/2)",
     )
 
 

@@ -45,7 +45,7 @@ def exact_threshold(budget: Budget) -> Evidence:
     return Evidence(
         points,
         measures="log 2 - 1/k, against the largest loss of Algorithm 22 with P[Z > t] = 2/k (nats)",
-        universe="k > 2",
+        universe="k > 2, any noise",
         proof=Proof.SYMBOLIC,
         why="it is log 2 + log((k - 1)/(k - 2)), which does not depend on the noise",
     )

@@ -139,6 +139,7 @@ def theorem_20(budget: Budget) -> Evidence:
 
 
 def spent(algorithm: str, sensitivity: float, queries: int, against: str) -> Evidence:
+    """The largest divergence of a selection's output between neighbours, against that of so many noisy queries."""
     points = []
     for name, noise in NOISES.items():
         pairs = worst_pairs(algorithm, noise, K, gaps=GAPS)

@@ -54,9 +54,9 @@ exhibit(
         "theorem_20",
         "T",
         "Theorem 20 is about Algorithm 21, not Algorithm 22",
-        "Exact success of both reductions with Gaussian noise of scale 10 at the gap where P[|X| ≥ gap/2] is "
-        "0.01/k. Algorithm 21 succeeds as the theorem says. Algorithm 22 succeeds less often the more candidates there are: it "
-        "needs a gap of 4t + 2, about twice as much.",
+        "Exact success of both reductions with Gaussian noise of scale 10 at the gap where P[|X| ≥ gap/2] is 0.01/k. "
+        "Algorithm 21 succeeds as the theorem says. Algorithm 22 succeeds less often the more candidates there are: "
+        "it needs a gap of 4t + 2, about twice as much.",
         success,
         draw,
     )
