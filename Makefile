@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test lint bench torture blackout clean
+.PHONY: run test lint papers bench torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -19,6 +19,12 @@ test: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+papers: $(STAMP)
+	$(BIN)/tcdp-sim reproduce folder=results/papers $(ARGS)
+	mkdir -p results/reference/papers
+	cp -r results/papers/index.html results/papers/claims.csv results/papers/figures results/reference/papers
+	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
