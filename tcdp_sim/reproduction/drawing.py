@@ -64,7 +64,7 @@ def draw_asymptotics(table: pd.DataFrame) -> Figure:
     rows = -(-len(names) // PANELS)
     height = 1.25 * rows + 0.6
     figure, axes = new_figure(rows, PANELS, 8.6, height)
-    figure.set_layout_engine("none")  # a grid of equal panels needs no solver, which would take seconds
+    figure.set_layout_engine(None)  # a grid of equal panels needs no solver, which would take seconds
     figure.subplots_adjust(0.075, 0.5 / height, 0.995, 1 - 0.25 / height, wspace=0.3, hspace=0.62)
     for panel in axes.flat[len(names) :]:
         panel.set_visible(False)

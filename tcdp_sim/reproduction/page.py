@@ -69,7 +69,7 @@ def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
     rows = page_rows(table)
     counts = Counter(table["verdict"])
     seen = [verdict for verdict in Verdict if verdict in LARGE or counts[verdict]]
-    wrong = [row for row in rows if row["verdict"] == Verdict.FALSE]
+    wrong = [row for row in rows if row["verdict"] in (Verdict.FALSE, Verdict.INCONSISTENT)]
     loose = [row for row in rows if row["loose_text"] and not row["vacuous"]]
     return {
         "rows": rows,

@@ -57,6 +57,8 @@ def scope(judgement: Judgement) -> str:
         return ""
     if judgement.verdict is Verdict.FALSE:
         return "by a counter-example"
+    if judgement.verdict is Verdict.INCONSISTENT:
+        return f"by the ratio at {judgement.points} points"
     if judgement.scope is Scope.ALL:
         return "for all"
     return f"on the {judgement.points} points tried" if judgement.points > 1 else "at the one point tried"
