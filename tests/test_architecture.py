@@ -428,3 +428,32 @@ def test_a_worker_simulates_without_exact_figures_and_storage(noise):
     assert "tcdp_sim.mechanisms.histogram" in found
     assert not found & {"matplotlib", "zarr", "xarray", "pandas", "hydra", "dask", "distributed", "rich"}
     assert not [name for name in found if name.startswith("tcdp_sim.exact")]
+
+
+# Verdicts
+
+
+def test_nobody_but_the_judge_makes_a_verdict():
+    makers = {name for name, path in MODULES.items() if any(f.split(".")[-1] == "Judgement" for f, _ in calls(path))}
+    assert makers == {"claims"}
+
+
+def test_what_is_expected_of_a_claim_is_read_only_to_be_compared():
+    """Not where evidence is gathered, and not where it is judged."""
+    readers = set()
+    for name, path in MODULES.items():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Attribute) and node.attr == "expected" and isinstance(node.ctx, ast.Load):
+                readers.add((name, ast.unparse(node.value)))
+    assert readers == {
+        ("reproduction.gather", "self.claim"),  # Result.changed
+        ("reproduction.rows", "claim"),  # the column `recorded`
+        ("reproduction.terminal", "claim"),
+    }
+
+
+def test_claims_know_nothing_of_the_page():
+    for name, path in MODULES.items():
+        if name.startswith("experiments.papers.") and name != "experiments.papers.registry":
+            named = set(imports(path))
+            assert not {each for each in named if each.startswith("tcdp_sim.reproduction")}, name

@@ -103,7 +103,7 @@ def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame) -> View:
     file = f"{FIGURES}/{exhibit.name}.csv"
     write_csv(table, folder / file)
     shown = {name: getattr(exhibit, name) for name in ("name", "paper", "title", "caption")}
-    shown |= {"file": file, "svg": "", "png": "", "headings": [], "rows": [], "command": ""}
+    shown |= {"file": file, "svg": "", "png": "", "headings": [], "rows": [], "command": "tcdp-sim reproduce"}
     if exhibit.needs:
         shown["command"] = f"tcdp-sim draw {PLACE}/runs/{exhibit.needs[0]}"
     if exhibit.draw is None:

@@ -51,6 +51,7 @@ def _row(result: Result) -> dict[str, object]:
         "about": scope(judgement),
         "measures": found.measures,
         "universe": found.universe,
+        "tolerance": number(found.tolerance) if found.tolerance else "",
         "proof": f"{found.proof}: {found.why}" if found.proof else "",
         "printed": claim.printed,
         "correct": claim.correct,

@@ -19,6 +19,7 @@ def report_claim(result: Result, console: Any) -> None:
     lines += [f"  printed: {claim.printed}", f"  correct: {claim.correct}"] if claim.printed else []
     lines += [f"  so: {claim.consequence}"] if claim.consequence else []
     lines += [f"  vacuous: {judgement.vacuous}"] if judgement.vacuous else []
+    lines += [f"  up to {number(result.evidence.tolerance)}, relative"] if result.evidence.tolerance else []
     lines += [f"  {result.evidence.proof}: {result.evidence.why}"] if result.evidence.proof else []
     if judgement.left is not None:
         loose = looseness(judgement)
