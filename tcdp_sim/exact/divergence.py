@@ -54,14 +54,14 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
         bounds = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
         largest = max_order(noise, size)
-        finite = orders < largest * (1 - SURE)
+        finite = (orders < largest * (1 - SURE)) | ((orders == 1) & (largest > 1))
         parts = [np.where(np.isinf(orders), noise.largest_loss(size), np.inf) for _ in range(3)]
         if finite.any():
             for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
                 part[finite] = value
         unsure = ~finite & (orders < largest * (1 + SURE))
         if unsure.any() and largest > 1:
-            parts[0][unsure] = _finite_renyi(noise, size, np.array([largest * (1 - 2 * SURE)])).lower[0]
+            parts[0][unsure] = _finite_renyi(noise, size, np.array([max(largest * (1 - 2 * SURE), 1.0)])).lower[0]
         bounds = Bounds(*(np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf))))
     return bounds if np.ndim(order) else Bounds(*(float(part[0]) for part in bounds))
 
@@ -85,7 +85,8 @@ def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Fl
     """Lower ends, estimates and upper ends of D_order(P || Q), shape (n,), from panels between the edges x."""
     for _ in range(REFINEMENTS):
         fine, coarse, top, rounding = _moments(noise, shift, orders, x)
-        error = np.abs(fine - coarse) + rounding * fine
+        with np.errstate(invalid="ignore"):  # of infinite moments: then nothing is known of them
+            error = np.abs(fine - coarse) + rounding * fine
         if (error <= (RELATIVE + 2 * rounding) * fine).all():
             break
         x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))

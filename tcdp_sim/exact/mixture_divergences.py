@@ -177,14 +177,15 @@ def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
     if np.isinf(order):
         return _max_divergence(pair)
     largest = pair.max_order()
-    if order >= largest * (1 - SURE):
-        low = _renyi(pair, largest * (1 - 2 * SURE))[0] if largest > 1 and order < largest * (1 + SURE) else np.inf
+    if order >= largest * (1 - SURE) and not order == 1 < largest:
+        just_below = max(largest * (1 - 2 * SURE), 1.0)
+        low = _renyi(pair, just_below)[0] if largest > 1 and order < largest * (1 + SURE) else np.inf
         return low, np.inf, np.inf
     edges, cut, top = _reach(pair, order)
     mean = integrate(lambda x: _excess(pair, order - 1, x, top), edges, 1e-11)
     lost = integrate(lambda x: _lost(pair, order - 1, x, top), edges, 1e-2).upper
     slack = (2e-12 + 4e-16 * top) * mean.estimate + lost  # the rounding of the integrand
-    means = (max(mean.lower - slack, 0.0), mean.estimate, mean.upper + slack)
+    means = (max(mean.lower - slack - TINY, 0.0), mean.estimate, mean.upper + slack + TINY)
     low, middle, high = (divergence_of_mean(mean, order, top) for mean in means)
     return (low, np.inf, np.inf) if cut else (low, middle, high)
 
@@ -234,10 +235,12 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     around = np.multiply.outer(np.concatenate([-_AROUND, [0.0], _AROUND]), steps) + peaks
     x = np.unique(np.concatenate([x, around.ravel()]))
     heights = height(x)
-    matters = heights > heights.max() - _NEGLIGIBLE
+    top = max(heights.max() - 600, 0.0)
+    excess = _excess(pair, order - 1, x, top)  # far below the heights where p hardly differs from q, and then far out
+    matters = (heights > heights.max() - _NEGLIGIBLE) | (excess > excess.max() * np.exp(-_NEGLIGIBLE))
     first, last = np.flatnonzero(matters)[[0, -1]]
     cut = np.isinf(pair.noise.isf(0.0)) and (matters[0] or matters[-1])
-    return x[max(first - 1, 0) : last + 2], cut, max(heights.max() - 600, 0.0)
+    return x[max(first - 1, 0) : last + 2], cut, top
 
 
 def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:

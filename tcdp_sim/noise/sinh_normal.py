@@ -12,6 +12,7 @@ from tcdp_sim.noise.base import Noise, Reals
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI, Gaussian
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
 
+_ABOVE_ONE = 1 + 2.0**-52
 _OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
 
 
@@ -98,7 +99,8 @@ class SinhNormal(Noise):
 
     def max_order(self, shift: float) -> float:
         with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
-            return -1 / np.expm1(-2 * abs(shift) / self.knee)  # type: ignore[no-any-return]
+            largest = -1 / np.expm1(-2 * abs(shift) / self.knee)
+        return np.maximum(largest, _ABOVE_ONE)  # type: ignore[no-any-return]  # order 1 is finite at every shift
 
     def largest_loss(self, shift: float) -> float:
         return np.inf

@@ -332,3 +332,24 @@ def test_the_largest_order_of_a_cusped_noise():
     """At infinite order it is the largest loss, (shift / scale)^power."""
     found = renyi_divergence(Cusped(2.0, 0.5), 2.0, np.inf)
     assert found.lower <= 1.0 <= found.upper
+
+
+@pytest.mark.parametrize("shift", [130.0, 150.0, 200.0, 1000.0])
+def test_order_one_is_finite_where_the_largest_order_rounds_to_one(shift):
+    """Sinh-normal noise far away from itself: by mpmath's quadrature, in 30 digits."""
+    noise = SinhNormal(3, 10)
+
+    def log_density(z):
+        return -((mp.mpf(10) / 3 * mp.sinh(z / 10)) ** 2) / 2 + mp.log(mp.cosh(z / 10) / 3) - mp.log(2 * mp.pi) / 2
+
+    with mp.workdps(30):
+        known = mp.quad(
+            lambda z: mp.exp(log_density(z)) * (log_density(z) - log_density(z - shift)),
+            [-40, -20, -10, -5, 0, 5, 10, 20, 40],
+        )
+    bounds = renyi_divergence(noise, shift, 1.0)
+    assert bounds.lower <= known <= bounds.upper
+    assert shift > 150 or bounds.upper - bounds.lower <= 1e-9 * known  # beyond, moments on the way leave the floats
+    beyond = renyi_divergence(noise, shift, 1.0 + 1e-10)
+    assert bounds.lower * (1 - 1e-9) <= beyond.lower
+    assert beyond.upper == np.inf

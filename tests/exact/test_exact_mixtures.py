@@ -20,6 +20,7 @@ from tcdp_sim.exact import (
     renyi_divergence,
     renyi_divergence_between,
     subsampled,
+    subsampled_renyi,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 
@@ -301,3 +302,19 @@ def test_bad_arguments_are_one_line():
     ):
         with pytest.raises(ValueError, match=word):
             call()
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("rho", [0.1, 3.0, 10.0, 50.0])
+@pytest.mark.parametrize("s", [1e-3, 1e-12, 1e-20, 1e-40, 1e-150])
+def test_what_a_rare_part_adds_far_out_is_seen(rho, order, s):
+    """(1-s) Q + s P against Q: the moment of order 2 or 3 is a polynomial in e^(2 rho), in 80 digits."""
+    noise = Gaussian(float(1 / np.sqrt(2 * rho)))
+    with mp.workdps(80):
+        v, share = 1 / mp.mpf(noise.scale) ** 2, mp.mpf(s)
+        second = share**2 * mp.expm1(v)
+        third = share**3 * (mp.exp(3 * v) - 3 * mp.exp(v) + 2)
+        known = mp.log1p(second if order == 2 else 3 * second + third) / (order - 1)
+        bounds = subsampled_renyi(noise, 1.0, float(order), s)
+        assert bounds.lower <= known <= bounds.upper
+        assert bounds.upper - bounds.lower <= 1e-9 * known + 1e-306
