@@ -83,7 +83,7 @@ def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
         "wrong": wrong,
         "looseness": sorted(loose, key=lambda row: -float(str(row["loose"]))),
         "unchecked": [row for row in rows if row["verdict"] == Verdict.NOT_CHECKABLE],
-        "papers": [_paper(letter, rows, shown) for letter in PAPERS],
+        "papers": [_paper(letter, rows, shown) for letter in PAPERS if any(row["letter"] == letter for row in rows)],
     }
 
 

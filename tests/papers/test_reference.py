@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from browser import is_wider_than_the_window, least_contrast, opened
 from claim_changes import CLAIMS, by_claim
+from page_numbers import numbers, stray_numbers
 
 from tcdp_sim.claims import Kind, judge
 from tcdp_sim.reproduction.gather import Result
@@ -59,3 +61,18 @@ def test_a_claim_is_as_it_was(claim, evidence, reference):
     elif claim.kind is Kind.ASYMPTOTIC or abs(row["tightness"] - 1) > TIED:
         for name in ("value", "limit", "tightness"):
             assert row[name] == pytest.approx(number(kept[name]), rel=1e-3, nan_ok=True), name
+
+
+def test_the_page_has_no_number_that_is_in_no_table():
+    assert len(numbers(PLACE)) > 20
+    assert not stray_numbers(PLACE)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(380, "light"), (1400, "dark")])
+def test_a_browser_shows_the_page_without_complaint_and_overflow(width, scheme):
+    with opened(PLACE / "index.html", width, scheme) as (shown, messages, addresses):
+        assert messages == []
+        assert addresses == [(PLACE / "index.html").as_uri()]
+        assert not is_wider_than_the_window(shown)
+        ratio, where = least_contrast(shown)
+        assert ratio >= 4.5, where

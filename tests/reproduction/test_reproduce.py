@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tcdp_sim.claims import Verdict
+from tcdp_sim.cli import reproduce
 from tcdp_sim.errors import UserError
 from tcdp_sim.reproduction import code
 from tcdp_sim.reproduction import command as reproduction
@@ -125,6 +126,41 @@ def test_mistakes_are_one_line(command, made_up, words, message):
     code, out, err = command("reproduce", *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_help_names_every_key(command):
+    code, out, err = command("reproduce", "--help")
+    assert (code, err) == (0, "")
+    assert all(f"  {key}=" in out for key in reproduce.KEYS)
+
+
+def test_studies_run_here_where_little_is_asked_and_on_the_cluster_that_is_named():
+    assert reproduce.read([]).cluster == {"name": "serial"}
+    assert reproduce.read(["full=true"]).cluster == {"name": "local"}
+    request = reproduce.read(
+        ["cluster=slurm", "cluster.workers=40", "cluster.queue=long", "cluster.x=null", "only=Z.*"]
+    )
+    assert request.cluster == {"name": "slurm", "workers": 40, "queue": "long", "x": None}
+    assert (request.only, request.full, str(request.folder)) == ("Z.*", False, "results/papers")
+
+
+def test_an_interrupted_run_keeps_what_it_has(command, made_up, monkeypatch):
+    """Ctrl-C at the last claim: the next command gathers that one alone."""
+    gathered = []
+
+    def counted(claim):
+        def evidence(budget, whole=claim.evidence):
+            gathered.append(claim.id)
+            if claim.id == "P.T3" and gathered.count("P.T3") == 1:
+                raise KeyboardInterrupt
+            return whole(budget)
+
+        return replace(claim, evidence=evidence)
+
+    made_up.update({name: counted(one) for name, one in made_up.items()})
+    assert command("reproduce")[0] == 130
+    assert command("reproduce")[0] == 0
+    assert gathered == [*made_up, "P.T3"]
 
 
 def test_a_cluster_that_is_none_is_refused(command):
