@@ -1,5 +1,7 @@
 """Section 5: what additive noise costs a record, as pure and as concentrated privacy."""
 
+from math import e
+
 import numpy as np
 from tcdp_sim.experiments.papers.per_record.divergences import (
     ORDERS,
@@ -23,7 +25,7 @@ NOISES: dict[str, Noise] = {
     "generalised Gaussian, p = 1/2": GeneralizedGaussian(1.0, 0.5),
     "generalised Gaussian, p = 1/4": GeneralizedGaussian(1.0, 0.25),
     "exponential polylogarithmic, p = 1, a = 1, d = 4": ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0),
-    "exponential polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, float(np.e), 1.0),
+    "exponential polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, e, 1.0),
 }  # all of scale 1
 INFLUENCES = (0.01, 1.0, 100.0)
 SUBADDITIVE = (

@@ -1,5 +1,7 @@
 """Section 5.2: noise with density proportional to exp(-d log(|z|/σ + a)^p)."""
 
+from math import e
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -11,7 +13,7 @@ from tcdp_sim.noise import ExponentialPolylogarithmic
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import AdditiveRelease
 
-E = float(np.e)
+E = e
 PARAMETERS = (
     (1.0, 1.0, 1.2),
     (1.0, 1.0, 4.0),

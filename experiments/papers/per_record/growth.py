@@ -1,6 +1,7 @@
 """Abstract and Section 3: how slowly policies can grow with the influence of a record; and what the text lost."""
 
 from itertools import pairwise
+from math import e
 
 import numpy as np
 from tcdp_sim.experiments.papers.registry import Budget, claim, not_checkable
@@ -17,7 +18,7 @@ HEAVIER: dict[str, Noise] = {
     "Laplace": Laplace(1.0),
     "generalised Gaussian, p = 1/2": GeneralizedGaussian(1.0, 0.5),
     "generalised Gaussian, p = 1/4": GeneralizedGaussian(1.0, 0.25),
-    "exponential polylogarithmic, p = 2": ExponentialPolylogarithmic(1.0, 2.0, float(np.e), 1.0),
+    "exponential polylogarithmic, p = 2": ExponentialPolylogarithmic(1.0, 2.0, e, 1.0),
     "exponential polylogarithmic, p = 1": ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0),
 }  # each with heavier tails than the one before
 

@@ -1,6 +1,7 @@
 """Our figure of policies: what a record loses against its influence, by eight releases that agree on a small record."""
 
 from dataclasses import replace
+from math import e
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ NOISES: dict[str, Noise] = {
     "Gaussian": Gaussian(1.0),
     "Laplace": Laplace(1.0),
     "generalised Gaussian, p = 1/2": GeneralizedGaussian(1.0, 0.5),
-    "exp. polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, float(np.e), 1.0),
+    "exp. polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, e, 1.0),
     "exp. polylogarithmic, p = 1, d = 4": ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0),
 }
 TRANSFORMS = {"square root, a = 0": Root(2.0), "fourth root, a = 0": Root(4.0), "logarithm, a = 1": Log(1.0)}

@@ -9,6 +9,8 @@ in which M(x̂) is farthest from q(x), which M gives out, a record's answer, whi
 one up to r √(D_1/2) (Pinsker). choice: Lemma 34 on T.
 """
 
+from math import e
+
 import numpy as np
 from scipy.special import lambertw
 from tcdp_sim.experiments.papers.registry import Budget, claim
@@ -118,7 +120,7 @@ def exponential_mechanism(budget: Budget) -> Evidence:
             short = exact.required_gap("exponential_mechanism", 1.0, count, beta)
             most = closed_form(2 * np.log(count / beta))
             points.append(Point(f"T = {count:g}, exceeded with probability β = {beta:g}", short, most))
-        mean = closed_form(2 * float(lambertw((count - 1) / np.e).real))
+        mean = closed_form(2 * float(lambertw((count - 1) / e).real))
         points.append(Point(f"T = {count:g}, mean", mean, closed_form(2 * np.log(count))))
     return Evidence(
         points,
