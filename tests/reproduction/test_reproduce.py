@@ -109,6 +109,21 @@ def test_equal_records_give_equal_bytes_wherever_they_lie(command, made_up, tmp_
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / "deeper" / name).read_bytes(), name
 
 
+def test_the_certificate_seals_what_was_written(command, made_up, tmp_path):
+    from hashlib import blake2b
+
+    from tcdp_sim.store.digests import is_broken
+
+    command("reproduce", "folder=here")
+    text = (tmp_path / "here" / "certificate.json").read_bytes()
+    assert not is_broken(text)
+    assert is_broken(text.replace(b"false", b"holds"))
+    about = json.loads(text)
+    assert about["verdicts"]["T.C18p"] == "false"
+    for name, digest in about["files"].items():
+        assert blake2b((tmp_path / "here" / name).read_bytes(), digest_size=32).hexdigest() == digest
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
