@@ -154,7 +154,9 @@ def theorem_12(budget: Budget) -> Evidence:
     """At the largest ω' that condition (5) admits, of any mechanism, certified by its profile."""
     points = []
     pairs = [(0.1, 0.01), (0.1, 1e-5), (0.01, 0.01), (0.01, 1e-5)]
-    for rho, s in budget.choose(pairs, [*pairs, (0.05, 0.1), (0.1, 1e-9), (1e-3, 1e-3)]):
+    for rho, s in budget.choose(
+        pairs, [*pairs, (0.05, 0.1), (0.1, 1e-9), (0.01, 1e-3)]
+    ):  # no less: the certificate gives up
         omega = largest_omega(rho, s)
         least = 2 + np.log2(1 / rho) + np.log2(1 / ((omega - 2) * s))
         if omega < least:
@@ -212,4 +214,5 @@ def _right_half(pairs: list[tuple[float, float]]) -> Evidence:
 
 def _constant(base: TCDP, s: float, omega: float) -> Bounds[float]:
     """What D_order / (s^2 rho order) is certified to be at most, below omega, for any mechanism with the guarantee."""
-    return constant(certified_tcdp(base, s, omega).rho / (s * s * base.rho))
+    most = certified_tcdp(base, s, omega).rho / (s * s * base.rho)
+    return Bounds(0.0, most, most)
