@@ -25,6 +25,7 @@ PAPERS = {  # letter of the ids -> name
     "S": "Balle, Barthe, Gaboardi 2018: Privacy amplification by subsampling",
     "P": "Per-record differential privacy, 2024",
 }
+SHORT = {"Z": "Z: zCDP", "T": "T: tCDP", "V": "V: variants", "S": "S: subsampling", "P": "P: per-record"}
 
 
 @dataclass(frozen=True)

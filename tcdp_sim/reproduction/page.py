@@ -9,7 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from tcdp_sim.claims import Kind, Verdict
-from tcdp_sim.experiments.papers.registry import PAPERS, Exhibit
+from tcdp_sim.experiments.papers.registry import PAPERS, SHORT, Exhibit
 from tcdp_sim.report import html, plots
 from tcdp_sim.report.svg import file_svg, inline_svg
 from tcdp_sim.reproduction import drawing
@@ -75,9 +75,9 @@ def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
         "rows": rows,
         "counts": [{"verdict": str(v), "shape": SHAPES[v], "number": counts[v]} for v in seen],
         "filters": {
-            "paper": [letter for letter in PAPERS if any(row["letter"] == letter for row in rows)],
-            "verdict": [str(verdict) for verdict in Verdict if counts[verdict]],
-            "kind": [str(kind) for kind in Kind if kind in set(table["kind"])],
+            "paper": {letter: SHORT[letter] for letter in PAPERS if any(row["letter"] == letter for row in rows)},
+            "verdict": {str(verdict): str(verdict) for verdict in Verdict if counts[verdict]},
+            "kind": {str(kind): str(kind) for kind in Kind if kind in set(table["kind"])},
         },
         "names": [one["name"] for one in shown],
         "wrong": wrong,

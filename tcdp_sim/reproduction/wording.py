@@ -15,14 +15,17 @@ SHAPES = {  # a badge is a word and a shape, never a colour alone
 }
 SIGNS = {Kind.IDENTITY: ("=", "≠"), Kind.ASYMPTOTIC: ("~", "≁")}
 DIGITS = 4
+LARGEST_WHOLE = 1e6
 
 
 def number(value: float) -> str:
-    """A number for people, four digits; "" for NaN."""
+    """A number for people, four digits, whole numbers below a million with all of theirs; "" for NaN."""
     if isnan(value):
         return ""
     if not isfinite(value):
         return "∞" if value > 0 else "-∞"
+    if value == round(value) and abs(value) < LARGEST_WHOLE:
+        return f"{value:.0f}"
     return f"{value:.{DIGITS}g}"
 
 

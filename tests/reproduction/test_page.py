@@ -146,9 +146,9 @@ def test_filters_choose_rows(folder):
         assert shown.get_by_text("1 of 9 shown").is_visible()
         shown.get_by_role("button", name="holds", exact=True).click()
         assert rows() == 6
-        shown.get_by_role("button", name="Z", exact=True).click()
+        shown.get_by_role("button", name="Z: zCDP", exact=True).click()
         assert rows() == 2
-        for name in ("false", "holds", "Z"):
+        for name in ("false", "holds", "Z: zCDP"):
             shown.get_by_role("button", name=name, exact=True).click()
         assert rows() == whole
         assert messages == []

@@ -49,7 +49,7 @@ def draw(table: pd.DataFrame) -> "Figure":
     plain_log_axis(axes)
     axes.set_xlabel("ω√ρ")
     axes.set_ylabel("largest 2 D / (ρ order), order < ω")
-    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.92))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.12, 0))
     return figure
 
 
