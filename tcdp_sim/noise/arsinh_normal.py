@@ -1,22 +1,23 @@
 """Arsinh-normal noise: Gaussian in the middle, log-normal tails, so that it may be stretched (smooth sensitivity)."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
+from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_SIGMA = 10.0  # beyond, quantiles and the variance soon are no floats
 
 
 @dataclass(frozen=True, eq=False)
-class ArsinhNormal(Noise):
+class ArsinhNormal(StretchableNoise):
     """scale sinh(sigma Y) / sigma, Y ~ N(0, 1): scale > 0 in counts, 0 < sigma <= 10 without unit.
 
     Its density is phi(y) / (scale cosh(sigma y)), y = arsinh(sigma x / scale) / sigma; it tends to N(0, scale^2) as
@@ -62,18 +63,7 @@ class ArsinhNormal(Noise):
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         return self._x(rng.standard_normal(size))
 
-    @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: its guarantee is one of smooth sensitivity."""
-        return False
-
-    def scaled(self, factor: float) -> Self:
-        return replace(self, scale=self.scale * factor)
-
     # Stretched
-
-    def affine_max_order(self, log_scale: float, shift: float) -> float:
-        return np.inf
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
         """Derived here. Stretching by e^tau moves y by at most k = |tau| / sigma towards 0, or away from it.

@@ -1,16 +1,17 @@
 """Laplace log-normal noise: a Laplace variable of log-normal size (smooth sensitivity)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import wrightomega
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.inversion import rising_root
+from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
 MOST_SIGMA = 5.0  # beyond, its integrals take too many points
@@ -22,7 +23,7 @@ _LEAST, _MOST = -745.0, 700.0  # log(|x| / scale) between which quantiles are lo
 
 
 @dataclass(frozen=True, eq=False)
-class LaplaceLogNormal(Noise):
+class LaplaceLogNormal(StretchableNoise):
     """scale Y e^(sigma Z), Y ~ Laplace(1), Z ~ N(0, 1): scale > 0 in counts, 0 < sigma <= 5 without unit.
 
     With G(x) = E[exp(-x e^(-sigma Z))], the Laplace transform of a log-normal law, and z = |x| / scale, its tail is
@@ -70,18 +71,7 @@ class LaplaceLogNormal(Noise):
         magnitude = rng.standard_exponential(size) * np.exp(self.sigma * rng.standard_normal(size))
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
 
-    @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: its guarantee is one of smooth sensitivity."""
-        return False
-
-    def scaled(self, factor: float) -> Self:
-        return replace(self, scale=self.scale * factor)
-
     # Stretched
-
-    def affine_max_order(self, log_scale: float, shift: float) -> float:
-        return np.inf
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
         """Stretching is a shift of sigma Z, whatever Y is: a tau^2 / (2 sigma^2); a shift adds at most its own loss.

@@ -1,14 +1,15 @@
 """Student's t noise: polynomial tails, so that stretching it costs a bounded loss (smooth sensitivity)."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, hyp2f1
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals, concentrated, published_shift
+from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.privacy.definitions import Guarantee, PureDP
 
 MOST_DEGREES = 1000.0  # beyond, it is Gaussian noise for every purpose
@@ -16,7 +17,7 @@ _STEPS = 60  # of a contraction by less than one half
 
 
 @dataclass(frozen=True, eq=False)
-class StudentT(Noise):
+class StudentT(StretchableNoise):
     """scale times a t variable of `degrees` degrees of freedom; scale > 0 in counts, 1 <= degrees <= 1000.
 
     The variance is inf for degrees <= 2. Each parameter is one number, no array; ValueError outside of the ranges.
@@ -67,18 +68,7 @@ class StudentT(Noise):
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         return self.scale * rng.standard_t(self.degrees, size)
 
-    @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: its guarantee is one of smooth sensitivity."""
-        return False
-
-    def scaled(self, factor: float) -> Self:
-        return replace(self, scale=self.scale * factor)
-
     # Stretched
-
-    def affine_max_order(self, log_scale: float, shift: float) -> float:
-        return np.inf
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
         """The loss is bounded: by its slopes in log-scale, at most `degrees`, and in the shift."""

@@ -1,7 +1,7 @@
 """Uniform log-normal noise: a uniform variable of log-normal size (smooth sensitivity)."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,9 +9,10 @@ from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root
+from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
 LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; beyond, quantiles soon are no floats
@@ -20,7 +21,7 @@ _LEAST, _MOST = -745.0, 60.0  # normal deviates (the least over sigma) between w
 
 
 @dataclass(frozen=True, eq=False)
-class UniformLogNormal(Noise):
+class UniformLogNormal(StretchableNoise):
     """scale U e^(sigma Z), U uniform on [-1, 1], Z ~ N(0, 1): scale > 0 in counts, 0.05 <= sigma <= 10 without unit.
 
     Its density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale). Each parameter is one number,
@@ -67,18 +68,7 @@ class UniformLogNormal(Noise):
         uniform = 2 * rng.random(size) - 1
         return self.scale * uniform * np.exp(self.sigma * rng.standard_normal(size))
 
-    @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: its guarantee is one of smooth sensitivity."""
-        return False
-
-    def scaled(self, factor: float) -> Self:
-        return replace(self, scale=self.scale * factor)
-
     # Stretched
-
-    def affine_max_order(self, log_scale: float, shift: float) -> float:
-        return np.inf
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
         """Stretching is a shift of sigma Z, whatever U is: a tau^2 / (2 sigma^2); a shift adds at most its own loss.
