@@ -35,3 +35,11 @@ def test_the_linked_files_exist(page):
 def test_the_readme_links_to_every_page():
     readme = PAGES[0].read_text("utf-8")
     assert all(f"docs/{page.name}" in readme for page in PAGES[1:])
+
+
+def test_every_reference_figure_has_its_command():
+    folder = ROOT / "results" / "reference"
+    index = (folder / "README.md").read_text("utf-8")
+    assert all(f"`{path.stem}`" in index for path in folder.glob("*.png"))
+    experiments = set(re.findall(r"experiment=(\w+)", index))
+    assert all((ROOT / "conf" / "experiment" / f"{name}.yaml").exists() for name in experiments)
