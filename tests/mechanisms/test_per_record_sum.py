@@ -304,3 +304,11 @@ def test_errors_whose_squares_are_no_floats_are_infinite():
     wild = PerRecordSum(heavy, (1.0,)).simulate(np.random.default_rng(1), 200)
     assert {-np.inf, np.inf} <= set(wild["error"])
     assert (np.abs(wild["error"][np.isfinite(wild["error"])]) <= 1e150).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_median_of_groups_that_is_no_float_is_infinite():
+    """Sums of 1e-308: their errors over them leave the floats; of 1e-200: only their squares would."""
+    for answer in (1e-308, 1e-200):
+        groups_of = PerRecordSum(AdditiveRelease(Gaussian(100.0)), (answer,) * 3)
+        assert (groups_of.simulate(np.random.default_rng(1), 100)["median_relative_error"] == np.inf).all()
