@@ -1,5 +1,6 @@
 """What several test files share."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -21,9 +22,11 @@ def command(monkeypatch, tmp_path, capsys):
     from hydra.core.global_hydra import GlobalHydra
 
     from tcdp_sim.cli.main import main
+    from tcdp_sim.engine import interrupts
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)
+    handlers = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
 
     def run(*words):
         GlobalHydra.instance().clear()
@@ -32,6 +35,9 @@ def command(monkeypatch, tmp_path, capsys):
             code = main() or 0
         except SystemExit as stop:
             code = stop.code
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
         out, err = capsys.readouterr()
         return code, out, err
 

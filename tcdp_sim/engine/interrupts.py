@@ -8,15 +8,38 @@ from contextlib import contextmanager
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+_heard: list[int] = []  # signals that `check` has not answered yet
+
+
 def listen() -> None:
-    """From now on SIGTERM raises KeyboardInterrupt, as Ctrl-C does."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """From now on SIGTERM and Ctrl-C raise KeyboardInterrupt, and `check` does if that one was lost."""
+    _heard.clear()
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background job is deaf to it
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def check() -> None:
+    """Raise KeyboardInterrupt if a signal was heard and nobody has ended.
+
+    Python raises it in whatever the main thread runs, and drops it if that is a `__del__` or a callback of the garbage
+    collector. A run that only loses its workers then would start them again and go on.
+    """
+    if _heard:
+        _heard.clear()
+        raise KeyboardInterrupt
 
 
 def ignore() -> None:
     """From now on neither is heard: the end has begun."""
+    _heard.clear()
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def _interrupt(number: int, _: object) -> None:
+    _heard.append(number)
+    raise KeyboardInterrupt
 
 
 @contextmanager

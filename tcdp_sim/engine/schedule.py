@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tcdp_sim.arrays import Ints
+from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.errors import UserError
 from tcdp_sim.study.cells import Cell
@@ -113,6 +114,7 @@ def simulate(
     """
     speed = _Speed()
     for done in executor.results(_tasks(todo, chunks, counts, seed, trials, executor.workers, speed)):
+        interrupts.check()
         speed.learn(done)
         receive(done)
 

@@ -57,9 +57,10 @@ def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -
     return {"noise": named(spec), "parameters": parameters(noise), "target": wanted}
 
 
-def parameters(noise: Noise) -> dict[str, float]:
-    """The noise's own parameters, by name."""
-    return asdict(noise)  # type: ignore[call-overload, no-any-return]
+def parameters(noise: Noise) -> dict[str, Any]:
+    """The noise's own parameters, by name, as plain data: a table is a list of numbers."""
+    values: dict[str, Any] = asdict(noise)  # type: ignore[call-overload]
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def built(family: str, values: Mapping[str, float]) -> Noise:

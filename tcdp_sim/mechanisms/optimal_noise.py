@@ -57,12 +57,11 @@ class OptimalNoise(Mechanism):
             name: float(point[name]) for name in ("rho", "omega") if point.get(name, np.inf) not in (None, np.inf)
         }
         noise, least = optimal_noise(_promise(target), LargestErrorQuantile(k, LEVEL), coordinates=2)
-        parameters = noise_axes.parameters(noise)
         return {
             "mechanism": cls.name,
             "version": cls.version,
             "noise": {"family": noise.family, "calibration": "optimal"},
-            "parameters": parameters | {"log_mass": list(noise.log_mass)},
+            "parameters": noise_axes.parameters(noise),
             "target": target,
             "k": k,
             "least": least.lower,

@@ -650,17 +650,55 @@ def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, nu
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.pid, number)
         _, err = running.communicate(timeout=PATIENCE)
-        assert psutil.wait_procs(members(running.pid), timeout=5)[1] == []
+        assert psutil.wait_procs(members(running.pid), timeout=PATIENCE)[1] == []
     finally:
         for process in members(running.pid):
             process.kill()
         running.wait()
-    assert running.returncode == 130
+    assert running.returncode == 130, err
     assert is_one_line(err)
     assert "the same command goes on" in err
     code, out, err = command(*words, "mode=plan")
     assert (code, err) == (0, "")
     assert "of 2500 chunks" in out
+
+
+LOST = """
+import signal
+from tcdp_sim.engine import interrupts, schedule
+from tcdp_sim.engine.simulate import Done
+
+class Collected:
+    def __del__(self):
+        signal.raise_signal(signal.{number})  # Python prints and drops what is raised in here
+
+class Executor:
+    workers = 1
+    def results(self, tasks):
+        Collected()
+        for size in 1, 2:
+            print("result", size, flush=True)
+            yield Done((), "", float(size), 1.0)
+
+interrupts.listen()
+try:
+    schedule.simulate(Executor(), [], 0, {{}}, 0, 1, print)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_that_python_drops_ends_the_run_all_the_same(name):
+    done = subprocess.run(
+        [sys.executable, "-c", LOST.format(number=name)],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=_hear_ctrl_c,
+    )
+    assert "Exception ignored in" in done.stderr
+    assert done.stdout.splitlines() == ["result 1", "interrupted"]
 
 
 def test_held_signals_are_heard_at_the_end():
