@@ -2,5 +2,14 @@
 
 from tcdp_sim.optimal.best_noise import optimal_noise
 from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Tail
+from tcdp_sim.optimal.step_ends import StepEnd, step_ends
 
-__all__ = ["LargestErrorQuantile", "MeanAbsoluteError", "MeanSquaredError", "Tail", "optimal_noise"]
+__all__ = [
+    "LargestErrorQuantile",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "StepEnd",
+    "Tail",
+    "optimal_noise",
+    "step_ends",
+]

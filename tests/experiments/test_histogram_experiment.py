@@ -262,6 +262,62 @@ def test_what_no_mechanism_can_do_is_drawn_once_for_each_guarantee_in_grey(table
         assert line.get_color() == plots.GREY
 
 
+def best(figure, scaled):
+    """The points of the line of the best additive noise, at one omega sqrt(rho)."""
+    ((k, error),) = curves(figure.axes[0], key(figure, f"best additive noise, ω√ρ = {scaled}"), linewidth=0.9)
+    return k, error
+
+
+def test_the_best_additive_noise_is_drawn_where_steps_of_its_error_end(table):
+    """For omega sqrt(rho) = 0.75: tails beyond 10, 10.5, ..., found by another solver."""
+    k, error = best(drawn(table.assign(k=table["k"] ** 2))["error_vs_k_one_bin"], 0.75)
+    log_tails = {10.0: -3.89, 10.5: -4.48, 11.0: -5.20, 11.5: -6.10, 12.0: -7.24, 12.5: -8.69, 13.0: -10.56}
+    known = [i for i in range(len(k)) if error[i] in log_tails]
+    assert known
+    for i in known:
+        assert np.log10(np.log(0.95) / -k[i]) == pytest.approx(log_tails[error[i]], abs=0.006)
+
+
+def test_no_exact_error_under_tcdp_is_below_that_of_the_best_noise_of_all(table):
+    figure = drawn(table)["error_vs_k_one_bin"]
+    for scaled in (1, 2):
+        rows = table[(table["omega_sqrt_rho"] == scaled) & table["guarantee"].str.endswith("tCDP")]
+        k, error = best(figure, scaled)
+        assert k[0] < 30
+        assert k[-1] > 3e5
+        for row in rows.to_dict("records"):
+            assert (error[k < row["k"]] < row["linf_q95_exact"]).all()
+        least = rows.sort_values("k")["least_error"].to_numpy()
+        assert (np.interp(np.sort(rows["k"]), k, error) > least).all()
+
+
+def test_the_best_noise_stands_in_the_file_of_the_figures_numbers(table):
+    with plots.style():
+        ((_, figure, saved), *_) = histogram.figures(table)
+    points = saved[saved["least_additive_error"].notna()]
+    k, error = best(figure, 2)
+    own = points[points["omega_sqrt_rho"] == 2]
+    assert (list(own["k"]), list(own["least_additive_error"])) == (list(k), list(error))
+    assert (own["k_at_least"] <= own["k"]).all()
+    assert len(saved) == len(table) + len(points)
+    assert saved["trials"].dtype == "Int64"
+
+
+def test_what_takes_long_to_find_is_left_out_and_said(table):
+    many = widened(table, rhos=[0.001, 0.2])
+    many = pd.concat([many.assign(omega=omega, omega_sqrt_rho=omega) for omega in range(4, 12)], ignore_index=True)
+    many["guarantee"] = "tCDP"
+    many["guarantee"] = [f"({rho:g}, {omega:g})-tCDP" for rho, omega in zip(many["rho"], many["omega"])]
+    figure = drawn(many)["error_vs_k_one_bin"]
+    assert "best additive noise for 6 of 16 guarantees" in figure.legends[0].get_title().get_text().replace("\n", " ")
+    assert len([label for label in labels(figure) if "best additive" in label]) == 6
+
+
+def test_a_study_of_the_best_noise_has_it_already(table):
+    own = table.assign(noise_family="lattice")
+    assert not [label for label in labels(drawn(own)["error_vs_k_one_bin"]) if "best additive" in label]
+
+
 def test_no_exact_error_is_below_what_any_mechanism_needs(table):
     known = table[table["least_error"] > 0]
     assert set(known["noise"]) >= {"laplace", "gaussian", "sinh_normal"}

@@ -1,0 +1,173 @@
+"""The worst-case error of a private histogram, and who comes out on top of it, at equal privacy."""
+
+import json
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from tcdp_sim.experiments.histogram.best_additive import best_additive
+from tcdp_sim.experiments.histogram.drawing import (
+    LEVEL,
+    MOST_PANELS,
+    choose,
+    error_against_k,
+    exceedance,
+    label_of,
+    least_of,
+    series_of,
+    stability,
+)
+
+from tcdp_sim import exact
+from tcdp_sim.bounds.accuracy import histogram_error_bound
+from tcdp_sim.bounds.lower import histogram_error, least_sample_size
+from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.report.looks import noise_styles
+from tcdp_sim.report.plots import captioned
+from tcdp_sim.report.tables import agreement, terminal_table
+from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.store import columns
+from tcdp_sim.store.columns import WITH_EXACT
+from tcdp_sim.store.exact_values import at_each_level
+
+WITHOUT_DENSITY = ("lattice",)
+
+LINF = columns.quantile("linf_error")
+
+
+def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
+    return exact.max_abs_quantile(mechanism.noise, mechanism.bins, level).estimate
+
+
+def _quantile_bound(mechanism: Histogram, level: float) -> float:
+    return histogram_error_bound(mechanism.noise, mechanism.bins, round(1 - level, 12))
+
+
+def _exceedance(label: str):
+    def chance(mechanism: Histogram) -> float:
+        radius = mechanism.thresholds["linf_error"].get(label)
+        return np.nan if radius is None else exact.max_abs_sf(mechanism.noise, mechanism.bins, radius).estimate
+
+    return chance
+
+
+def _claimed(label: str):
+    def chance(mechanism: Histogram) -> float:
+        return mechanism.beta if label in mechanism.thresholds["linf_error"] else np.nan
+
+    return chance
+
+
+def _ranking(probability):
+    def chance(mechanism: Histogram) -> float:
+        counts = mechanism.counts
+        return probability(mechanism.noise, counts, mechanism.bins).estimate if len(counts) else np.nan
+
+    return chance
+
+
+EXCEEDS = {label: columns.exceeds("linf_error", label) for label in ("bound", "printed")}
+EXACT = {
+    LINF: at_each_level(_largest_error_quantile),
+    **{name: _exceedance(label) for label, name in EXCEEDS.items()},
+    "top_stays": _ranking(exact.top_stays_probability),
+    "spurious_wins": _ranking(exact.spurious_wins_probability),
+}
+BOUND = {LINF: at_each_level(_quantile_bound), **{name: _claimed(label) for label, name in EXCEEDS.items()}}
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: what was simulated, with MCSE and 95% interval, beside the exact value and the bounds.
+
+    Columns `linf_q95...` are the 95% quantile of the largest error in counts; `exceeds_bound...` and
+    `exceeds_printed...` the probability that it exceeds the proved and the wrongly printed radius at beta;
+    `..._exact` the value by closed form or quadrature; `least_error` what that quantile must reach for any mechanism
+    with the guarantee, in counts; `least_n` Corollary 27's sample size in records; `beta` the failure probability of
+    the bounds.
+    """
+    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
+    simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
+    rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
+    noises = noise_labels(flat)
+    table = pd.DataFrame(
+        [_row(cast(Histogram, cell_mechanism(flat, i)), row) | noises[row["noise"]] for i, row in enumerate(rows)]
+    )
+    chances = chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"])
+    return table.assign(linf_q95_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
+
+
+def _row(mechanism: Histogram, ds: dict) -> dict:
+    bins, law = mechanism.bins, json.loads(ds["law"])
+    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")
+    row = {name: ds[name] for name in labels if name in ds}
+    row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
+    row |= {"n": int(mechanism.counts.sum()), "beta": law["beta"]}
+    row["least_error"] = histogram_error(mechanism.promise, bins, round(1 - LEVEL, 12))
+    row |= {f"linf_q95{end}": ds.get(LINF + end, np.nan) for end in WITH_EXACT}
+    for label, radius in mechanism.thresholds["linf_error"].items():
+        row[label] = radius
+        row |= {f"exceeds_{label}{end}": ds.get(EXCEEDS[label] + end, np.nan) for end in WITH_EXACT}
+    if "omega" in law["target"]:
+        row["least_n"] = least_sample_size(law["target"]["rho"], law["target"]["omega"], bins)
+    means = [columns.mean(name) for name in mechanism.observables]
+    row |= {f"{name}{end}": ds[f"{name}{end}"] for name in means for end in ("", columns.MCSE)}
+    endings = WITH_EXACT if len(mechanism.counts) else columns.INTERVAL
+    return row | {f"{name}{end}": ds.get(f"{name}{end}", np.nan) for name in mechanism.events for end in endings}
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    for data, part in table.groupby("data", sort=False):
+        rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
+        levels = np.sort(part["k"].unique())
+        levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
+        cells = part[(part["rho"] == rho) & part["k"].isin(levels)].sort_values("k", kind="stable")
+        title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"
+        headings = ("noise", "k", "simulated", "± MCSE", "exact", "bound", "P[top]")
+        rows = map(_terminal_row, cells.to_dict("records"))
+        console.print(terminal_table(title, headings, rows), soft_wrap=False)
+    console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
+    console.print(agreement("quantile", *(table["linf_q95" + end] for end in WITH_EXACT)))
+
+
+def _terminal_row(row) -> list[str]:
+    parameters = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
+    label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in parameters.items() if x == x)
+    numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
+    k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
+    return [label, k, *map(_number, numbers), f"{row['top_stays']:.3f}"]
+
+
+def _number(x) -> str:
+    return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
+
+
+def _nearest(column, value):
+    levels = np.sort(column.unique())
+    return levels[np.argmin(np.abs(np.log(levels) - np.log(value)))]
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
+    cells = table.to_dict("records")
+    named = table.assign(series=[label_of(cell) for cell in cells], least=[least_of(cell) for cell in cells])
+    styles = noise_styles(series_of(row) for row in named.to_dict("records"))
+    for data, part in table.groupby("data", sort=False):
+        rows, unit = named.loc[part.index], "errors in counts"
+        if part["k"].nunique() > 1:
+            best, left_out = best_additive(rows[rows["rho"].isin(choose(rows["rho"], MOST_PANELS))], LEVEL)
+            figure = error_against_k(rows, best, styles)
+            yield f"error_vs_k_{data}", captioned(figure, rows, unit + left_out), _below(part, best)
+            middle = rows[rows["rho"] == choose(rows["rho"], 1)[0]]
+            middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
+            if len(middle):
+                yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit), part
+        else:
+            yield f"stability_{data}", captioned(stability(rows, styles), rows, unit), part
+
+
+def _below(part, best):
+    """The cells, and below them the points of lines that are no cells: whole numbers stay whole."""
+    return pd.concat([part.astype(dict.fromkeys(part.select_dtypes("int"), "Int64")), best], ignore_index=True)
