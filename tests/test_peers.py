@@ -26,6 +26,7 @@ RUNS = [
     run("ours", answers.bracket(TRUTH - 5e-5, TRUTH + 5e-5), 0.3),
     run("fake", answers.upper(TRUTH + 1e-3, "a | remark"), 0.15),
     run("wrong", answers.upper(TRUTH - 1e-3), 3.0),
+    run("close", answers.upper(TRUTH + 1e-5), 0.9),
     run("narrow", answers.bracket(TRUTH + 1e-6, TRUTH + 2e-6), 0.9),
     {"who": "broken", "question": EPSILON, "failed": "ImportError: no such thing"},
     run("ours", answers.bracket(0.0, 9.0), 0.2),
@@ -60,7 +61,7 @@ def test_the_page_names_wins_and_losses_failures_and_missing_peers():
     about = {"date": "2026-01-02", "machine": "2 cores", "python": "3.11", "repeats": 3}
     text = page.markdown(report, {"fake": "1.2"}, missing, about)
     title = NAMED[EPSILON].title
-    assert f"- {title}: cheaper: fake; nearer: narrow\n" in text
+    assert f"- {title}: cheaper: fake; nearer: close\n" in text
     assert "| fake 1.2 | 2.125515 | upper bound | +1.0e-03 | 0.15 | 0.5 | a \\| remark |" in text
     assert "| broken | none | failed |  |  |  | ImportError: no such thing |" in text
     assert "- gone was not measured: No matching distribution found for gone==1.0" in text

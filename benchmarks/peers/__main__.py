@@ -40,6 +40,7 @@ SETTING = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
 def main() -> None:
     words = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     words.add_argument("--repeats", type=int, default=3, help="an odd number")
+    words.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md")
     words.add_argument("--only", nargs="*", default=[], help="questions, by name; then the page stays as it is")
     words.add_argument("--environments", type=Path, default=ROOT / ".venv-peers")
     given = words.parse_args()
@@ -57,7 +58,7 @@ def main() -> None:
     if not given.only:
         about = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": _machine(), "repeats": given.repeats}
         text = page.markdown(report, versions, missing, about | {"python": platform.python_version()})
-        (ROOT / "docs" / "benchmarks.md").write_text(text, "utf-8")
+        given.page.write_text(text, "utf-8")
 
 
 def _environments(root: Path, console: Console) -> tuple[dict[str | None, Path], dict[str, str]]:

@@ -1,5 +1,6 @@
 """What was measured, as rows for people: the answer, how far it is from the trusted value, its cost beside ours."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
@@ -14,12 +15,17 @@ SLACK = 1e-8  # relative: of a trusted value, and of rounding; what is further o
 
 @dataclass(frozen=True)
 class Row:
-    """One contestant's answer to one question. error: comparable within a question, None where there is none."""
+    """One contestant's answer to one question.
+
+    error: comparable among answers of one kind, inf where the truth contradicts the claim; above: what the upper end is
+    above the truth. None where there is none.
+    """
 
     who: str
     answer: str
     kind: str
     error: float | None
+    above: float | None
     told: str
     cpu: float | None
     ratio: float | None
@@ -60,12 +66,12 @@ def _cost(question: Question, runs: list[dict[str, Any]]) -> float | None:
 
 def _row(who: str, run: dict[str, Any], truth: Any, cost: float | None, ratio: float | None) -> Row:
     if "failed" in run:
-        return Row(who, "none", "failed", None, "", None, None, run["failed"])
+        return Row(who, "none", "failed", None, None, "", None, None, run["failed"])
     answer = run["answer"]
     if answer is None:
-        return Row(who, "", "", None, "", cost, ratio, run.get("note", ""))
-    error, told = (None, "") if truth is None else _ERRORS[answer["kind"]](answer, truth)
-    return Row(who, _text(answer), answer["kind"], error, told, cost, ratio, answer["note"])
+        return Row(who, "", "", None, None, "", cost, ratio, run.get("note", ""))
+    error, above, told = (None, None, "") if truth is None else _ERRORS[answer["kind"]](answer, truth)
+    return Row(who, _text(answer), answer["kind"], error, above, told, cost, ratio, answer["note"])
 
 
 def _text(answer: dict[str, Any]) -> str:
@@ -89,30 +95,33 @@ def _slack(truth: Any) -> float:
     return SLACK if isinstance(truth, list) else SLACK * abs(truth)
 
 
-def _of_bracket(answer: dict[str, Any], truth: Any) -> tuple[float, str]:
+def _of_bracket(answer: dict[str, Any], truth: Any) -> tuple[float, float, str]:
     low, high = _relative(answer["low"], truth), _relative(answer["high"], truth)
-    error = max(b - a for a, b in zip(low, high))
+    width = max(b - a for a, b in zip(low, high))
     outside = max([*low, *(-b for b in high)])
-    return error, f"width {error:.1e}" + (f"; the truth is outside by {outside:.1e}" if outside > _slack(truth) else "")
+    if outside > _slack(truth):
+        return math.inf, math.inf, f"width {width:.1e}; the truth is outside by {outside:.1e}"
+    return width, max(high), f"width {width:.1e}"
 
 
-def _of_upper(answer: dict[str, Any], truth: Any) -> tuple[float, str]:
+def _of_upper(answer: dict[str, Any], truth: Any) -> tuple[float, float, str]:
     above = _relative(answer["value"], truth)
-    error, below = max(above), -min(above)
-    return max(error, below), f"+{error:.1e}" if below <= _slack(truth) else f"no upper bound: {-below:.1e}"
+    if -min(above) > _slack(truth):
+        return math.inf, math.inf, f"no upper bound: {min(above):.1e}"
+    return max(above), max(above), f"+{max(above):.1e}"
 
 
-def _of_estimate(answer: dict[str, Any], truth: Any) -> tuple[float, str]:
+def _of_estimate(answer: dict[str, Any], truth: Any) -> tuple[float, None, str]:
     error = max(map(abs, _relative(answer["value"], truth)))
-    return error, f"±{error:.1e}"
+    return error, None, f"±{error:.1e}"
 
 
-def _of_draws(answer: dict[str, Any], truth: tuple[float, float]) -> tuple[None, str]:
+def _of_draws(answer: dict[str, Any], truth: tuple[float, float]) -> tuple[None, None, str]:
     mean, deviation = truth
-    return None, f"{(answer['mean_square'] - mean) / deviation * answer['count'] ** 0.5:+.1f} s.e."
+    return None, None, f"{(answer['mean_square'] - mean) / deviation * answer['count'] ** 0.5:+.1f} s.e."
 
 
-_ERRORS: dict[str, Callable[[dict[str, Any], Any], tuple[float | None, str]]] = {
+_ERRORS: dict[str, Callable[[dict[str, Any], Any], tuple[float | None, float | None, str]]] = {
     "bracket": _of_bracket,
     "upper bound": _of_upper,
     "estimate": _of_estimate,
@@ -121,11 +130,16 @@ _ERRORS: dict[str, Callable[[dict[str, Any], Any], tuple[float | None, str]]] = 
 
 
 def better(rows: list[Row]) -> tuple[list[str], list[str]]:
-    """(who is cheaper than we are, who is nearer to the truth with an answer of our kind or a better one)."""
+    """(who is cheaper than we are, who is nearer to the truth)."""
     ours = next((row for row in rows if row.who == OURS), None)
     if ours is None:
         return [], []
     others = [row for row in rows if not row.who.startswith(OURS)]
     cheaper = [row.who for row in others if row.ratio is not None and row.ratio < 1]
-    known = [row for row in others if row.error is not None and ours.error is not None]
-    return cheaper, [row.who for row in known if row.error < ours.error * (1 - SLACK)]
+    return cheaper, [row.who for row in others if _nearer(row, ours)]
+
+
+def _nearer(row: Row, ours: Row) -> bool:
+    """By the error, if the kinds are the same; between brackets and upper bounds by their upper ends."""
+    pairs = (row.error, ours.error) if row.kind == ours.kind else (row.above, ours.above)
+    return pairs[0] is not None and pairs[1] is not None and pairs[0] < pairs[1] - SLACK * abs(pairs[1])
