@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test lint bench papers torture blackout clean
+.PHONY: run test lint bench bench-peers papers torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -23,6 +23,9 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
+bench-peers: $(STAMP) # what people use now, on the same questions, in environments of their own
+	$(BIN)/python -m benchmarks.peers $(ARGS)
+
 papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	$(BIN)/tcdp-sim reproduce $(ARGS)
 	rm -rf results/reference/papers
@@ -38,7 +41,7 @@ blackout: $(STAMP)
 	$(BIN)/python -m tests.torture.blackout --states $(STATES) $(ARGS)
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-peers
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else "tcdp_sim needs Python >= 3.11; this is " + v + ". Try: make PYTHON=python3.12")'

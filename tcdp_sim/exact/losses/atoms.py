@@ -24,7 +24,7 @@ _HEAVY = 1e-6
 _RARE = 1e-306  # an atom with less is none: where floats end its loss is anything
 _LOG_DENSITY = 4e-15  # error of a log density, relative to 1 + its size
 _LEAST_RATIO = 1e-15  # of Q's mass to P's, over that at the grid: below, rounding decides, and a smaller loss is safe
-_FULL = 4.0  # down to e^-4 of the peak cells are as fine as they get
+_FULL = 6.0  # down to e^-6 of the peak cells are as fine as they get
 _MARGIN = 0.1  # of how far from a line the losses of a cell are, added at each end: covers turns between the nodes
 _FINER = 3.0  # cells to one step of the grid
 _MOST_CELLS = 2**21
@@ -151,15 +151,15 @@ def gathered(index: Floats, mass: Floats, *others: Floats) -> tuple[Floats, ...]
     return points[kept], *(total[kept] for total in totals)
 
 
-def cells(pair: DominatingPair, theta: float, step: float | None) -> Cells:
+def cells(pair: DominatingPair, theta: float, step: float | None, offset: float = 0.0) -> Cells:
     """The outputs of a pair, cut so that losses are within step / 3 of each other where e^(theta L) has its mass.
 
-    step = None: as coarsely as the tails are known.
+    They are cut for the grid offset + step Z. step = None: as coarsely as the tails are known.
     """
     parts = [_Part(np.log(weight), p, q, pair.symmetric) for weight, p, q in pair.parts]
     if step is not None:
         top = max(part.heights(theta).max() for part in parts)
-        parts = [part.refined(theta, step, top) for part in parts]
+        parts = [part.refined(theta, step, top).aligned(offset, step) for part in parts]
     return Cells.joined([part.cells() for part in parts], pair.rest or 0.0)
 
 
@@ -193,6 +193,20 @@ class _Part:
         part = (np.arange(count.sum()) - start) / np.repeat(count, count)
         edges = np.repeat(self.edges[:-1], count) + part * np.repeat(np.diff(self.edges), count)
         return _Part(self.log_weight, self.p, self.q, self.symmetric, np.append(edges, self.edges[-1]))
+
+    def aligned(self, offset: float, step: float) -> "_Part":
+        """With edges also where the loss is halfway between two points of the grid, to first order.
+
+        Then what is merged around a point is off it by the square of the step, not by a part of a cell. Any edges are
+        sound. Cells in the tails, wider than a step, stay as they are.
+        """
+        with np.errstate(invalid="ignore"):
+            height = (self.loss(self.edges) - offset) / step + 0.5
+            crossed = np.floor(np.maximum(height[1:], height[:-1]))
+            once = np.flatnonzero(crossed - np.floor(np.minimum(height[1:], height[:-1])) == 1)
+        place = (crossed[once] - height[once]) / (height[once + 1] - height[once])
+        added = self.edges[once] + place * (self.edges[once + 1] - self.edges[once])
+        return _Part(self.log_weight, self.p, self.q, self.symmetric, np.union1d(self.edges, added))
 
     def cells(self) -> Cells:
         weight = np.exp(self.log_weight)

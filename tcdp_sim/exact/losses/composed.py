@@ -22,6 +22,8 @@ LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
 _STALLED = 0.9  # of the width before: then not the step is too wide, but the tilt is wrong
+_AIM = 0.7  # of the width that is allowed: widths go with the square of the step, or nearly so
+_FINER = (1 / 16, 0.7)  # of the step before
 _STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
@@ -63,9 +65,7 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
         return (np.inf, np.inf) if delta < lost[0] else (0.0, max(most, 0.0) if lost[1] <= delta else np.inf)
 
-    query = _Query(
-        at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), lambda low, high: high - low <= width
-    )
+    query = _Query(at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), lambda _: width)
     return _worst(pairs, releases, query)
 
 
@@ -87,10 +87,9 @@ def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: fl
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
         return lost[0], lost[1] if epsilon >= most else 1.0
 
-    def close(low: float, high: float) -> bool:
-        return high - low <= share * high
-
-    query = _Query(at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], close)
+    query = _Query(
+        at_once, saddle, lambda _: saddle, of_one, lambda law, end: law.delta(epsilon)[end], lambda high: share * high
+    )
     return _worst(pairs, releases, query)
 
 
@@ -101,8 +100,8 @@ class _Query:
     at_once: (probability of an infinite loss, from below and above; the largest finite sum) -> what they say already,
     (lower, upper); saddle: (atoms, releases) -> (theta, epsilon, log of what finite sums add to delta) by Chernoff's
     bound; again: the upper end found -> a saddle that knows it; room: (atoms, releases) -> a delta beside which other
-    ones are small; find: (law, end) -> the answer from laws that tell less (end 0) or more (1); close: (low, high) ->
-    whether they are close enough.
+    ones are small; find: (law, end) -> the answer from laws that tell less (end 0) or more (1); allowed: the upper
+    end -> how far below it the lower one may be.
     """
 
     at_once: Callable[[tuple[float, float], float], tuple[float, float]]
@@ -110,7 +109,11 @@ class _Query:
     again: Callable[[float], Saddle]
     room: Callable[[Atoms, int], float]
     find: Callable[[LossSum, int], float]
-    close: Callable[[float, float], bool]
+    allowed: Callable[[float], float]
+
+    def close(self, low: float, high: float) -> bool:
+        """Whether the ends are close enough."""
+        return high - low <= self.allowed(high)
 
 
 def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bounds:
@@ -119,12 +122,15 @@ def _worst(pairs: Iterable[DominatingPair], releases: int, query: _Query) -> Bou
     pairs = tuple(pairs) if isinstance(pairs, Iterable) else ()
     if not pairs or not all(isinstance(pair, DominatingPair) for pair in pairs):
         raise ValueError("pairs are not valid; valid: one or more DominatingPair, such as dominating_pairs gives")
-    ends = np.array([_bracket(pair, int(releases), query) for pair in pairs])
-    low, high = ends.max(axis=0)
+    low = high = -np.inf
+    for pair in pairs:
+        found = _bracket(pair, int(releases), query, low)
+        low, high = max(low, found[0]), max(high, found[1])
     return Bounds(float(low), float(0.5 * (low + high)), float(high))
 
 
-def _bracket(pair: DominatingPair, releases: int, query: _Query) -> tuple[float, float]:
+def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -> tuple[float, float]:
+    """(lower, upper) of one pair. known: what the answer is no less than, by other pairs: below it ends may be far."""
     coarse = cells(pair, 1.0, None)
     guide = coarse.at_nodes()
     low, high = _at_once(coarse.lost, coarse.at_ends(), releases, query)
@@ -136,34 +142,42 @@ def _bracket(pair: DominatingPair, releases: int, query: _Query) -> tuple[float,
     theta = _tilt(guide, releases, query.saddle)
     offset, gap = _anchors(coarse)
     step = min(np.sqrt(2e-3 / (releases * (theta + 1))), 0.3 * _spread(guide))
-    known, width = False, np.inf
+    width = done = np.inf
     for _ in range(_ROUNDS):
         step = gap / np.ceil(gap / step) if gap else step
-        cut = cells(pair, theta, step)
+        cut = cells(pair, theta, step, offset)
         ends = cut.at_ends()
         at_least, at_most = _at_once(cut.lost, ends, releases, query)
         low, high = max(low, at_least), min(high, at_most)
-        if query.close(low, high):
+        if query.close(low, high) or high <= known:
             break
         uppers = more(ends.without(top), offset, step)
         span = window(uppers, releases, theta)
         if (span[1] - span[0]) / step > LONGEST:
-            if known:
+            step *= 2 if np.isfinite(done) else 4  # wide bounds are better than none
+            if step >= done:
                 break
-            step *= 4  # wide bounds are better than none
             continue
         high = min(high, query.find(summed(uppers, offset, step, theta, releases, span, 0.0), 1))
+        if high <= known:
+            break
         lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
         span = window(lowers, releases, theta)
         low = max(low, query.find(summed(lowers, offset, step, theta, releases, span, missing), 0))
-        known = True
         if query.close(low, high):
             break
         if high - low > _STALLED * width:
             theta = _tilt(guide, releases, query.again(high))
-        width = high - low
-        step /= 2
+        width, done = high - low, step
+        step *= _finer(width, query.allowed(high))
     return low, high
+
+
+def _finer(width: float, allowed: float) -> float:
+    """What the step is multiplied by, if it gave ends so far apart."""
+    if not (np.isfinite(width) and allowed > 0):
+        return 0.5
+    return float(np.clip(np.sqrt(_AIM * allowed / width), *_FINER))
 
 
 def _at_once(lost: float, ends: Atoms, releases: int, query: _Query) -> tuple[float, float]:

@@ -63,16 +63,16 @@ class LossSum:
             return self._of_finite(epsilon)[end] - room
 
         grid = self._grid()
-        over = np.flatnonzero([excess(epsilon) > 0 for epsilon in grid])
-        if len(over) == 0:
+        over = next((i for i in reversed(range(len(grid))) if excess(grid[i]) > 0), None)  # far out sums are short
+        if over is None:
             return 0.0
-        if over[-1] == len(grid) - 1:
+        if over == len(grid) - 1:
             return np.inf if end else grid[-1]
-        root = brentq(excess, grid[over[-1]], grid[over[-1] + 1], xtol=1e-12, rtol=1e-14)
+        root = brentq(excess, grid[over], grid[over + 1], xtol=1e-12, rtol=1e-14)
         margin = _ROOT + _RELATIVE_ROOT * root
         if end:
             return root + margin  # the upper end only falls
-        return root - margin if root > margin and excess(root - margin) >= 0 else grid[over[-1]]
+        return root - margin if root > margin and excess(root - margin) >= 0 else grid[over]
 
     def _grid(self) -> Floats:
         """Where to look for the root: also near the mean of the tilted law, as far from it the lower end is useless."""

@@ -1,0 +1,1 @@
+"""What people use now beside this project, on the same questions, in one run: `make bench-peers`."""

@@ -1,0 +1,24 @@
+"""joblib: calls in a row or in parallel, kept by their arguments."""
+
+import tempfile
+
+from benchmarks.peers.answers import done
+from benchmarks.peers.contestants.cell import cell
+
+
+def sweep_in_memory(cells):
+    from joblib import Parallel, delayed
+
+    return done(len(Parallel(n_jobs=1)(delayed(cell)(float(k)) for k in range(cells))))
+
+
+def sweep_durable(cells):
+    from joblib import Memory
+
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Memory(folder, verbose=0).cache(cell)
+        return done(len([kept(float(k)) for k in range(cells)]), "a folder of two files a cell, not flushed")
+
+
+def first_result():
+    return sweep_in_memory(1)

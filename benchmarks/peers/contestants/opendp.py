@@ -1,0 +1,33 @@
+"""OpenDP: measurements with proofs; noise by exact samplers."""
+
+from benchmarks.peers.answers import draws, upper
+
+SHARE = 0.01  # of the numbers that are asked for
+
+
+def _enabled():
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib", "idealized-numerics")
+    return dp
+
+
+def zcdp_conversion(rho, delta):
+    dp = _enabled()
+    sigma = (0.5 / rho) ** 0.5
+    space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
+    approximate = dp.c.make_zCDP_to_approxDP(dp.m.make_gaussian(*space, scale=sigma))
+    return upper(approximate.map(1.0).epsilon(delta), "of a Gaussian measurement that has this zCDP")
+
+
+def gaussian_draws(sigma, count):
+    import numpy as np
+
+    dp = _enabled()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l2_distance(T=float)
+    sample = dp.m.make_gaussian(*space, scale=sigma)(np.zeros(max(int(SHARE * count), 1)))
+    return lambda: draws(sample, "discrete, on a grid finer than floats tell, exact")
+
+
+def first_result():
+    return zcdp_conversion(0.1, 1e-6)["value"]

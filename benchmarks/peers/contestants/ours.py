@@ -1,0 +1,126 @@
+"""This project."""
+
+import tempfile
+from pathlib import Path
+
+from benchmarks.peers.answers import bracket, done, draws, upper
+
+WIDTH = {1000: 1e-4, 100_000: 1e-3}  # of the brackets that are asked for, by releases
+
+
+def gaussian_profile(sigma, epsilons):
+    from tcdp_sim.exact import hockey_stick
+    from tcdp_sim.noise import Gaussian
+
+    found = hockey_stick(Gaussian(sigma), 1.0, epsilons)
+    return bracket(found.lower, found.upper, "closed form")
+
+
+def _composed(noise, rate, releases, delta):
+    from tcdp_sim.exact import composed_epsilon, dominating_pairs
+
+    pairs = dominating_pairs(noise, 1.0, rate, "poisson")
+    found = composed_epsilon(pairs, releases, delta, WIDTH.get(releases, 0.1))
+    return bracket(found.lower, found.upper)
+
+
+def subsampled_gaussian_1000(rate, releases, delta):
+    from tcdp_sim.noise import Gaussian
+
+    return _composed(Gaussian(1.0), rate, releases, delta)
+
+
+def subsampled_laplace_1000(rate, releases, delta):
+    from tcdp_sim.noise import Laplace
+
+    return _composed(Laplace(1.0), rate, releases, delta)
+
+
+subsampled_gaussian_100000 = subsampled_gaussian_1000
+subsampled_laplace_100000 = subsampled_laplace_1000
+
+
+def twenty_kinds(kinds, delta):
+    from tcdp_sim.privacy import ZCDP, RenyiBound, tightest_epsilon
+    from tcdp_sim.privacy.amplification import amplify
+
+    curves = [(amplify(ZCDP(0.5 / sigma**2), rate, "poisson", "lemma15").curve, n) for sigma, rate, n in kinds]
+    total = RenyiBound(lambda order: sum(n * curve(order) for curve, n in curves), 40)
+    return upper(tightest_epsilon(total, delta)[0], "by Rényi divergences: no bracket for unequal releases")
+
+
+def zcdp_conversion(rho, delta):
+    from tcdp_sim.privacy import ZCDP, to_approx_dp
+
+    return upper(to_approx_dp(ZCDP(rho), delta).epsilon)
+
+
+def tcdp_conversion(rho, omega, delta):
+    from tcdp_sim.privacy import TCDP, to_approx_dp
+
+    return upper(to_approx_dp(TCDP(rho, omega), delta).epsilon)
+
+
+def gaussian_draws(sigma, count):
+    from tcdp_sim.noise import Gaussian
+
+    sample = Gaussian(sigma).sample(_generator(), count)
+    return lambda: draws(sample, "continuous, in floating point")
+
+
+def per_record_draws(count):
+    from tcdp_sim.noise import GeneralizedGaussian
+
+    sample = GeneralizedGaussian(1.0, 0.5).sample(_generator(), count)
+    return lambda: draws(sample, "continuous, in floating point")
+
+
+def _generator():
+    from tcdp_sim.streams import generator
+
+    return generator(1, "0" * 64, 0)
+
+
+def sweep_in_memory(cells):
+    from benchmarks.engine import Trivial, known
+    from tcdp_sim.engine.schedule import SerialExecutor
+
+    found = []
+    with known(Trivial):
+        _simulate(SerialExecutor(), Trivial, cells, found.append)
+    return done(sum(len(task.records) for task in found), "planned, seeded, summarised with 4 trials a cell")
+
+
+def sweep_durable(cells):
+    from benchmarks.engine import Trivial, journal, known
+    from tcdp_sim.engine.schedule import SerialExecutor
+
+    with known(Trivial), journal() as receive:
+        _simulate(SerialExecutor(), Trivial, cells, receive)
+    return done(cells, "as above, and a checked record a cell in a journal, flushed to the disk")
+
+
+def _simulate(executor, mechanism, cells, receive):
+    from tcdp_sim.engine.schedule import simulate
+    from tcdp_sim.study.cells import plan
+
+    planned = plan({"sweep": [{"k": float(k)} for k in range(cells)]}, mechanism, {}, None, {})
+    simulate(executor, [(cell, 0) for cell in planned.cells], cells, planned.counts, 1, 4, receive)
+
+
+def first_result():
+    from tcdp_sim.privacy import ZCDP, to_approx_dp
+
+    return to_approx_dp(ZCDP(0.1), 1e-6).epsilon
+
+
+def first_study():
+    """From a config to a published run of one cell."""
+    import os
+
+    from tcdp_sim.api import run
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        run(sweep={"noise": "gaussian", "rho": 0.1, "k": 1000}, trials=100, cluster="serial")
+        assert list(Path(folder).rglob("results.zarr"))

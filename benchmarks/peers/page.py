@@ -1,0 +1,85 @@
+"""The rows as a table on the terminal and as a page, docs/benchmarks.md."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.peers.compare import Row, better
+from benchmarks.peers.questions import Question
+
+Report = list[tuple[Question, list[Row]]]
+HEADINGS = ("who", "answer", "kind of answer", "error", "CPU s", "times ours", "remark")
+
+
+def cells(row: Row, versions: dict[str, str]) -> tuple[str, ...]:
+    """One row as text."""
+    version = versions.get(row.who, "")
+    cpu = "" if row.cpu is None else f"{row.cpu:.2g}"
+    ratio = "" if row.ratio is None else f"{row.ratio:.2g}"
+    return f"{row.who} {version}".strip(), row.answer, row.kind, row.told, cpu, ratio, row.note
+
+
+def terminal(report: Report, versions: dict[str, str], missing: dict[str, str], console: Console) -> None:
+    """A table for every question; then who does better than we do, and who could not be measured."""
+    for question, rows in report:
+        table = Table(title=question.title, caption=question.says, title_justify="left", caption_justify="left")
+        for heading in HEADINGS:
+            table.add_column(heading, justify="right" if heading in ("CPU s", "times ours") else "left")
+        for row in rows:
+            table.add_row(*cells(row, versions))
+        console.print(table)
+    for line in (*losses(report), *absent(missing)):
+        console.print(line, markup=False)
+
+
+def losses(report: Report) -> Iterable[str]:
+    """One line a question: who is cheaper, who is nearer."""
+    for question, rows in report:
+        cheaper, nearer = better(rows)
+        said = [f"cheaper: {', '.join(cheaper)}"] * bool(cheaper) + [f"nearer: {', '.join(nearer)}"] * bool(nearer)
+        yield f"{question.title}: {'; '.join(said) or 'nobody is cheaper or nearer than we are'}"
+
+
+def absent(missing: dict[str, str]) -> Iterable[str]:
+    """Peers that could not be installed, with pip's reason."""
+    for peer, reason in missing.items():
+        yield f"{peer} was not measured: {reason}"
+
+
+def markdown(report: Report, versions: dict[str, str], missing: dict[str, str], about: dict[str, Any]) -> str:
+    """The page. about: date, machine, python, repeats."""
+    parts = [_HEAD.format(**about), "## Where others do better\n"]
+    parts += [*(f"- {_plain(line)}" for line in losses(report)), ""]
+    if missing:
+        parts += ["## Not measured\n", *(f"- {_plain(line)}" for line in absent(missing)), ""]
+    for question, rows in report:
+        parts += [f"## {question.title}\n", f"{_plain(question.says)}\n"]
+        parts += [_line(HEADINGS), _line("---" for _ in HEADINGS)]
+        parts += [_line(map(_plain, cells(row, versions))) for row in rows] + [""]
+    return "\n".join(parts)
+
+
+def _line(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def _plain(text: str) -> str:
+    """Without what Markdown would take for its own."""
+    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+
+
+_HEAD = """# Beside what people use now
+
+`make bench-peers` made this page on {date}: {machine}, Python {python}. It ran every tool in a process of its own,
+in environments of their own, pinned in `benchmarks/peers/`, one after the other, {repeats} times in turn. CPU is user
+plus system time of the process and its children, without imports: the median of the {repeats}. "times ours" is a tool's
+CPU over ours, in the same run. Only ratios travel from machine to machine.
+
+The trusted values were computed in the same run by `benchmarks/peers/trusted.py`: closed forms in 50 digits, and
+inverse Laplace transforms, which no tool here uses. Error: of a bracket its width, of an upper bound what it is above
+the truth, of an estimate its distance. What kind of answer it is, is the tool's own claim; where the trusted value
+contradicts it, the table says so. A question that a tool has no function for, it is not asked. ours: tcdp_sim. numpy:
+numpy and scipy alone.
+"""

@@ -1,0 +1,112 @@
+"""What is asked. Every question has its parameters, small ones to warm up with, and a name in every contestant."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+EPSILONS = [0.01 + 2.99 * i / 99 for i in range(100)]
+RATE, DELTA = 0.01, 1e-6
+KINDS = [[1.0 + 0.1 * i, 0.005 + 0.001 * i, 50] for i in range(20)]  # sigma, sampling rate, releases
+CELLS = 2000
+ADD_REMOVE = "one record added or removed; Poisson sampling; noise of scale 1 at sensitivity 1; the worse direction"
+
+
+@dataclass(frozen=True)
+class Question:
+    """name: of the function that answers it; title, says: for people; trusted: a function of `trusted`, or none.
+
+    fresh: answered in a process that is measured from its start to its end.
+    """
+
+    name: str
+    title: str
+    says: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    warm: dict[str, Any] = field(default_factory=dict)
+    trusted: str = ""
+    fresh: bool = False
+
+
+def _releases(noise: str, count: int) -> Question:
+    return Question(
+        f"subsampled_{noise}_{count}",
+        f"ε of {count:,} Poisson-subsampled {noise.capitalize()} releases",
+        f"rate {RATE}, δ = {DELTA:g}; {ADD_REMOVE}.",
+        {"rate": RATE, "releases": count, "delta": DELTA},
+        {"rate": 0.3, "releases": 2, "delta": 1e-3},
+        f"subsampled_{noise}",
+    )
+
+
+QUESTIONS = (
+    Question(
+        "gaussian_profile",
+        "δ(ε) of the Gaussian mechanism, 100 points",
+        "σ = 1 at sensitivity 1, ε from 0.01 to 3; the error is the largest relative one.",
+        {"sigma": 1.0, "epsilons": EPSILONS},
+        {"sigma": 2.0, "epsilons": [0.5, 1.0]},
+        "gaussian_profile",
+    ),
+    *(_releases(noise, count) for noise in ("gaussian", "laplace") for count in (1000, 100_000)),
+    Question(
+        "twenty_kinds",
+        "ε of 1,000 releases of 20 kinds",
+        "Poisson-subsampled Gaussians, 50 of each kind: σ = 1, 1.1, ..., 2.9, rates 0.005, 0.006, ..., 0.024; "
+        f"δ = {DELTA:g}; one record added or removed.",
+        {"kinds": KINDS, "delta": DELTA},
+        {"kinds": [[2.0, 0.3, 2], [3.0, 0.2, 1]], "delta": 1e-3},
+        "twenty_kinds",
+    ),
+    Question(
+        "zcdp_conversion",
+        "ε of 0.1-zCDP at δ = 1e-6",
+        "No conversion can go below the Gaussian mechanism that has this zCDP: the error is what is above it.",
+        {"rho": 0.1, "delta": DELTA},
+        {"rho": 0.2, "delta": 1e-3},
+        "zcdp_conversion",
+    ),
+    Question(
+        "tcdp_conversion",
+        "ε of (0.1, 5)-tCDP at δ = 1e-6",
+        "Error: what is above the same Gaussian mechanism, whose curve goes on beyond order 5; so no one reaches 0.",
+        {"rho": 0.1, "omega": 5.0, "delta": DELTA},
+        {"rho": 0.2, "omega": 4.0, "delta": 1e-3},
+        "zcdp_conversion",
+    ),
+    Question(
+        "gaussian_draws",
+        "a million Gaussian draws",
+        "σ = 4. Whether they are discrete or continuous is said beside them. Error: of the mean square, in standard "
+        "errors. Those who draw one number at a time draw fewer and are scaled up.",
+        {"sigma": 4.0, "count": 1_000_000},
+        {"sigma": 4.0, "count": 100},
+        "gaussian_draws",
+    ),
+    Question(
+        "per_record_draws",
+        "a million draws of a per-record noise",
+        "Generalised Gaussian noise of power 1/2, density ∝ exp(-√|x|). Error as above.",
+        {"count": 1_000_000},
+        {"count": 100},
+        "per_record_draws",
+    ),
+    Question(
+        "sweep_in_memory",
+        f"{CELLS:,} trivial cells of a sweep, in memory",
+        "A function of one number that returns one number, in this process; the results as the tool hands them back.",
+        {"cells": CELLS},
+        {"cells": 10},
+    ),
+    Question(
+        "sweep_durable",
+        f"{CELLS:,} trivial cells of a sweep, on the disk",
+        "The same, so that the results outlive the process; what is kept, and how safely, is said beside them.",
+        {"cells": CELLS},
+        {"cells": 10},
+    ),
+    Question(
+        "first_result",
+        "from the start of a process to its first result",
+        "A new Python that imports the tool and answers one small question; all of its CPU time.",
+        fresh=True,
+    ),
+)

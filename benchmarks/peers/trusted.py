@@ -1,0 +1,122 @@
+"""The values that contestants are compared with, each by a way that none of them goes.
+
+Profiles and epsilons of compositions: an inverse Laplace transform, no grid of losses. With M(z) = E[e^(zL)] and c > 0,
+delta(eps) = integral of the product of M(z)^n e^(-z eps) / (z (z + 1)) over Re z = c, over 2 pi i, since the transform
+of (1 - e^-y)+ is 1 / (z (z + 1)); the trapezoid rule converges faster than any power. Good to 1e-9 of epsilon.
+"""
+
+import math
+
+import mpmath as mp
+import numpy as np
+from scipy.optimize import brentq
+
+POINTS, REACH, FLAT = 1500, 80.0, 1e-12  # of the rule; its end, in spreads; what the integrand has fallen to there
+TILTS = np.geomspace(0.05, 50, 150)
+
+
+def gaussian_profile(sigma, epsilons):
+    """delta(epsilon) of the Gaussian mechanism in closed form, in 50 digits."""
+    with mp.workdps(50):
+        s = mp.mpf(sigma)
+        return [
+            float(mp.ncdf(1 / (2 * s) - mp.mpf(e) * s) - mp.exp(e) * mp.ncdf(-1 / (2 * s) - mp.mpf(e) * s))
+            for e in epsilons
+        ]
+
+
+def subsampled_gaussian(rate, releases, delta):
+    """epsilon of as many releases of noise with sigma = 1."""
+    return composed([(gaussian_losses(1.0, rate), releases)], delta)
+
+
+def subsampled_laplace(rate, releases, delta):
+    """epsilon of as many releases of noise of scale 1."""
+    return composed([(laplace_losses(1.0, rate), releases)], delta)
+
+
+def twenty_kinds(kinds, delta):
+    """epsilon of many kinds of releases: (sigma, rate, releases) each."""
+    return composed([(gaussian_losses(sigma, rate), count) for sigma, rate, count in kinds], delta)
+
+
+def zcdp_conversion(rho, delta, omega=None):
+    """epsilon of the Gaussian mechanism with that rho: no conversion of zCDP, or of tCDP, can be below it."""
+    sigma = 1 / math.sqrt(2 * rho)
+    return brentq(lambda e: gaussian_profile(sigma, [e])[0] - delta, 0.0, 200.0, xtol=1e-13)
+
+
+def gaussian_draws(sigma, count):
+    """(mean, standard deviation) of the square of one draw."""
+    return sigma**2, math.sqrt(2) * sigma**2
+
+
+def per_record_draws(count):
+    """The same for density proportional to exp(-sqrt|x|): E|x|^k = Gamma(2 (k + 1)) / Gamma(2)."""
+    second, fourth = math.gamma(6), math.gamma(10)
+    return second, math.sqrt(fourth - second**2)
+
+
+def gaussian_losses(sigma, rate):
+    """(x-mass under Q, loss) of nodes: the trapezoid rule, which is exact to rounding for such densities."""
+    x = np.linspace(-13.0, 13.0 + 2 / sigma, 300) * sigma
+    mass = np.exp(-0.5 * (x / sigma) ** 2)
+    return mass / mass.sum(), np.log1p(rate * np.expm1((x - 0.5) / sigma**2))
+
+
+def laplace_losses(scale, rate):
+    """The same: a loss is constant left of 0 and right of 1, and smooth in between (Gauss's rule)."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    x = 0.5 * (nodes + 1)
+    mass = np.concatenate([[0.5], 0.25 * weights / scale * np.exp(-x / scale), [0.5 * math.exp(-1 / scale)]])
+    ratio = np.concatenate([[-1.0], 2 * x - 1, [1.0]]) / scale
+    return mass, np.log1p(rate * np.expm1(ratio))
+
+
+def composed(kinds, delta):
+    """The epsilon at which the worse of the two directions has that delta."""
+    return max(_root(kinds, delta, forward) for forward in (True, False))
+
+
+def _root(kinds, delta, forward):
+    def excess(epsilon):
+        return math.log(profile(kinds, epsilon, forward) / delta)
+
+    high = ((_log_moment(_laws(kinds, forward), TILTS) - math.log(delta)) / TILTS).min()  # Chernoff's bound
+    low = high
+    while excess(low) <= 0:
+        low *= 0.9
+    return brentq(excess, low, high, xtol=1e-11)
+
+
+def profile(kinds, epsilon, forward):
+    """delta(epsilon) of (masses and losses, releases) of several kinds; forward: the record's presence is told by P."""
+    laws = _laws(kinds, forward)
+    c = TILTS[np.argmin(_log_moment(laws, TILTS) - TILTS * epsilon - np.log(TILTS * (TILTS + 1)))]
+    t = np.linspace(0, REACH / _spread(laws, c), POINTS)
+    z = c + 1j * t
+    with np.errstate(divide="ignore"):
+        terms = np.exp(_log_moment(laws, z) - z * epsilon) / (z * (z + 1))
+    assert abs(terms[-1]) < FLAT * abs(terms[0])
+    return float(np.trapezoid(terms.real, t) / np.pi)
+
+
+def _laws(kinds, forward):
+    """(log of P's masses, losses, releases) of every kind."""
+    sides = [(np.log(mass), loss, count) for (mass, loss), count in kinds]
+    return [(log_q + loss, loss, n) if forward else (log_q, -loss, n) for log_q, loss, n in sides]
+
+
+def _log_moment(laws, z):
+    return sum(n * np.log(np.exp(log_p + np.multiply.outer(z, loss)).sum(axis=-1)) for log_p, loss, n in laws)
+
+
+def _spread(laws, tilt):
+    """The standard deviation of the tilted sum."""
+    total = 0.0
+    for log_p, loss, count in laws:
+        share = np.exp(log_p + tilt * loss)
+        share /= share.sum()
+        mean = (share * loss).sum()
+        total += count * (share * (loss - mean) ** 2).sum()
+    return math.sqrt(total)
