@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -11,23 +10,21 @@ from tcdp_sim.experiments.histogram.best_additive import best_additive
 from tcdp_sim.experiments.histogram.drawing import (
     LEVEL,
     MOST_PANELS,
-    choose,
     error_against_k,
     exceedance,
-    label_of,
-    least_of,
-    series_of,
     stability,
 )
+from tcdp_sim.experiments.histogram.series import few_series, with_series
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.bounds.lower import histogram_error, least_sample_size
 from tcdp_sim.mechanisms import Histogram
-from tcdp_sim.report.looks import noise_styles
+from tcdp_sim.mechanisms.noise_axes import promised
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.report.thinning import some_levels
+from tcdp_sim.results import chances_of_quantile, noise_labels
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -88,42 +85,56 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     the bounds.
     """
     ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
-    simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
-    rows = (dict(zip(simulated, values)) for values in simulated.itertuples(index=False, name=None))
+    cells = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe().reset_index(drop=True)
+    laws = [json.loads(law) for law in flat["law"].values]
     noises = noise_labels(flat)
-    table = pd.DataFrame(
-        [_row(cast(Histogram, cell_mechanism(flat, i)), row) | noises[row["noise"]] for i, row in enumerate(rows)]
-    )
+    parts = [_asked(cells, laws), _known(flat, laws), _simulated(cells)]
+    table = pd.concat([*parts, pd.DataFrame([noises[name] for name in flat["noise"].values])], axis="columns")
     chances = chances_of_quantile(flat, "linf_error", LEVEL, table["linf_q95_exact"])
     return table.assign(linf_q95_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
 
 
-def _row(mechanism: Histogram, ds: dict) -> dict:
-    bins, law = mechanism.bins, json.loads(ds["law"])
-    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")
-    row = {name: ds[name] for name in labels if name in ds}
-    row |= {"accounting": law["noise"]["calibration"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
-    row |= {"n": int(mechanism.counts.sum()), "beta": law["beta"]}
-    row["least_error"] = histogram_error(mechanism.promise, bins, round(1 - LEVEL, 12))
-    row |= {f"linf_q95{end}": ds.get(LINF + end, np.nan) for end in WITH_EXACT}
-    for label, radius in mechanism.thresholds["linf_error"].items():
-        row[label] = radius
-        row |= {f"exceeds_{label}{end}": ds.get(EXCEEDS[label] + end, np.nan) for end in WITH_EXACT}
-    if "omega" in law["target"]:
-        row["least_n"] = least_sample_size(law["target"]["rho"], law["target"]["omega"], bins)
-    means = [columns.mean(name) for name in mechanism.observables]
-    row |= {f"{name}{end}": ds[f"{name}{end}"] for name in means for end in ("", columns.MCSE)}
-    endings = WITH_EXACT if len(mechanism.counts) else columns.INTERVAL
-    return row | {f"{name}{end}": ds.get(f"{name}{end}", np.nan) for name in mechanism.events for end in endings}
+def _asked(cells, laws) -> pd.DataFrame:
+    """What was simulated, and how much of it."""
+    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee", "noise_law", "trials")
+    accounting = [law["noise"]["calibration"] for law in laws]
+    return cells[[name for name in labels if name in cells]].assign(accounting=accounting)
+
+
+def _known(flat, laws) -> pd.DataFrame:
+    """What formulas say of the cells; they take all k of a guarantee at once."""
+    starts, sizes, counts = (flat[f"data_{name}"].values for name in ("start", "size", "counts"))
+    total = np.append(0, np.cumsum(counts))
+    table = pd.DataFrame({"n": total[starts + sizes] - total[starts], "beta": [law["beta"] for law in laws]})
+    bins = np.array([law["bins"] for law in laws])
+    of_noise = pd.Series([json.dumps([law["noise"]["family"], law["target"]]) for law in laws])
+    for own in of_noise.groupby(of_noise, sort=False).groups.values():
+        law = laws[own[0]]
+        table.loc[own, "least_error"] = histogram_error(promised(law), bins[own], round(1 - LEVEL, 12))
+        if "omega" in law["target"]:
+            table.loc[own, "least_n"] = least_sample_size(law["target"]["rho"], law["target"]["omega"], bins[own])
+    return table
+
+
+def _simulated(cells) -> pd.DataFrame:
+    """What was simulated, under the names of the table, beside exact values and the radii that are put to the test."""
+    names = {LINF: "linf_q95"}
+    for label, exceeds in EXCEEDS.items():
+        radius = columns.threshold("linf_error", label)
+        if radius in cells and cells[radius].notna().any():
+            names |= {radius: label, exceeds: f"exceeds_{label}"}
+    names |= {name: name for name in Histogram.events}
+    found = {own + end: name + end for name, own in names.items() for end in WITH_EXACT if name + end in cells}
+    means = (columns.mean(name) + end for name in Histogram.observables for end in ("", columns.MCSE))
+    found |= {name: name for name in means}
+    return cells[[*found.values()]].set_axis([*found], axis="columns")
 
 
 def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal, and how well simulation and exact values agree over all cells."""
     for data, part in table.groupby("data", sort=False):
         rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
-        levels = np.sort(part["k"].unique())
-        levels = levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))]
-        cells = part[(part["rho"] == rho) & part["k"].isin(levels)].sort_values("k", kind="stable")
+        cells = part[(part["rho"] == rho) & part["k"].isin(some_levels(part["k"], 3))].sort_values("k", kind="stable")
         title = f"{data}, ρ = {rho:.3g}: largest error, 95% quantile (counts)"
         headings = ("noise", "k", "simulated", "± MCSE", "exact", "bound", "P[top]")
         rows = map(_terminal_row, cells.to_dict("records"))
@@ -151,16 +162,15 @@ def _nearest(column, value):
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
-    cells = table.to_dict("records")
-    named = table.assign(series=[label_of(cell) for cell in cells], least=[least_of(cell) for cell in cells])
-    styles = noise_styles(series_of(row) for row in named.to_dict("records"))
+    shown, styles, left_out = few_series(with_series(table))
+    unit = "errors in counts" + left_out
     for data, part in table.groupby("data", sort=False):
-        rows, unit = named.loc[part.index], "errors in counts"
+        rows = shown[shown["data"] == data]
         if part["k"].nunique() > 1:
-            best, left_out = best_additive(rows[rows["rho"].isin(choose(rows["rho"], MOST_PANELS))], LEVEL)
+            best, not_sought = best_additive(rows[rows["rho"].isin(some_levels(rows["rho"], MOST_PANELS))], LEVEL)
             figure = error_against_k(rows, best, styles)
-            yield f"error_vs_k_{data}", captioned(figure, rows, unit + left_out), _below(part, best)
-            middle = rows[rows["rho"] == choose(rows["rho"], 1)[0]]
+            yield f"error_vs_k_{data}", captioned(figure, rows, unit + not_sought), _below(part, best)
+            middle = rows[rows["rho"] == some_levels(rows["rho"], 1)[0]]
             middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
             if len(middle):
                 yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit), part

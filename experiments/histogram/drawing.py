@@ -3,10 +3,11 @@
 import numpy as np
 from tcdp_sim.experiments.histogram.best_additive import best_styles
 
-from tcdp_sim.report.looks import Series, line_of, marks_of, of_omega
+from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import (
     GREY,
     WRONG,
+    leave_out,
     limit_styles,
     line_key,
     new_figure,
@@ -14,6 +15,7 @@ from tcdp_sim.report.plots import (
     points,
     wide_log_axis,
 )
+from tcdp_sim.report.thinning import some_levels
 
 LEVEL = 0.95
 MOST_PANELS = 4  # values of rho
@@ -21,25 +23,6 @@ BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
 KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
-
-
-def series_of(row) -> Series:
-    """The series of a named row."""
-    variant = row["series"].removeprefix(row["noise_label"])
-    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)
-
-
-def label_of(row) -> str:
-    """The name of a series: what tells its cells from others at the same k and rho."""
-    label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
-    return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
-
-
-def least_of(row) -> str:
-    """The name of the line of the row's least error: that of zCDP, or of tCDP with its omega; nothing where it is 0."""
-    notion = str(row.get("guarantee", "")).rpartition("-")[2]
-    there = notion in ("zCDP", "tCDP") and row.get("least_error", 0) > 0
-    return f"no {notion} mechanism can do better{of_omega(row) if notion == 'tCDP' else ''}" if there else ""
 
 
 def _series(part, styles, x):
@@ -57,10 +40,12 @@ def _legend(figure, part, styles, columns, keys):
 
 def error_against_k(part, best, styles):
     """The quantile of the largest error against k, a panel a rho; best: as `best_additive` gives it."""
-    rhos = choose(part["rho"], MOST_PANELS)
+    rhos = some_levels(part["rho"], MOST_PANELS)
     columns = 2 if len(rhos) == 4 else len(rhos)
     rows = len(rhos) // columns
     figure, grid = new_figure(rows, columns, max(4.4 * columns, 7.8), 3.2 * rows + 0.3, sharex=True)
+    if len(rhos) < (levels := part["rho"].nunique()):
+        leave_out(figure, "panels", f"{len(rhos)} of {levels} values of ρ")
     lines, best_lines = _least_styles(part), best_styles(best)
     for axes, rho in zip(grid.flat, rhos):
         for style, cells in _series(part[part["rho"] == rho], styles, "k"):
@@ -178,11 +163,3 @@ def _probability(axes, cells, x, name, style):
 
 def _points(axes, cells, x, name, style):
     points(axes, cells[x], cells[name], cells[f"{name}_lower"], cells[f"{name}_upper"], **marks_of(style))
-
-
-def choose(column, most):
-    """Up to `most` values of the column, evenly over its sorted levels; one: the middle."""
-    levels = np.sort(column.unique())
-    if most == 1:
-        return levels[[len(levels) // 2]]
-    return levels[np.unique(np.linspace(0, len(levels) - 1, min(most, len(levels))).astype(int))]

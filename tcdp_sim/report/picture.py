@@ -1,12 +1,20 @@
 """A figure that a notebook shows."""
 
 import io
+from typing import Any
 
 from matplotlib.figure import Figure
 
 
 class Picture(Figure):
-    """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state."""
+    """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
+
+    left_out: of what there is more than the figure shows -> how much is shown, in words; its caption says so.
+    """
+
+    def __init__(self, *how: Any, **more: Any) -> None:
+        super().__init__(*how, **more)
+        self.left_out: dict[str, str] = {}
 
     def _repr_png_(self) -> bytes:
         image = io.BytesIO()

@@ -14,6 +14,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from pandas import DataFrame
 
 from tcdp_sim.report.picture import Picture
+from tcdp_sim.report.thinning import marked
 from tcdp_sim.texts import unmathematical, write_csv
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
@@ -63,9 +64,11 @@ def captioned(figure, rows: DataFrame, unit: str):
     """The figure, grown by a line below its panels: rho, omega and delta of the rows, the unit, what neighbours do.
 
     rows: with columns `rho`, `omega`, `delta` and `neighbours`, as far as there are any; unit: of what is shown, in
-    words ("errors in counts"). To be called once, when the legend is there.
+    words ("errors in counts"). It also says what the figure leaves out (`Picture.left_out`). To be called once, when
+    the legend is there.
     """
-    text = "; ".join(filter(None, [*(_levels(sign, rows, name) for name, sign in SIGNS), unit, _neighbours(rows)]))
+    levels = [_levels(sign, rows, name) for name, sign in SIGNS]
+    text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "left_out", {}).values(), _neighbours(rows)]))
     lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.5 * FOOT)))
     figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
     if figure.legends:  # whose heading it is: a legend outside of the axes leaves no room for other texts there
@@ -89,9 +92,22 @@ def _neighbours(rows) -> str:
     return "neighbours " + ", or ".join(deeds) if deeds else ""
 
 
+def leave_out(figure, what: str, shown: str) -> None:
+    """Have the figure's caption say how much of something it shows; the last word on `what` counts."""
+    if isinstance(figure, Picture):
+        figure.left_out[what] = shown
+
+
 def points(axes, x, estimate, lower, upper, **style):
-    """Monte Carlo estimates with their intervals; infinite ones are off the axes, infinite ends are not drawn."""
-    estimate, lower, upper = (np.asarray(v, dtype=float) for v in (estimate, lower, upper))
+    """Monte Carlo estimates with their intervals; infinite ones are off the axes, infinite ends are not drawn.
+
+    Of more than MOST_MARKERS some are drawn, evenly along x, which the figure's caption says.
+    """
+    x, estimate, lower, upper = (np.asarray(v, dtype=float) for v in (x, estimate, lower, upper))
+    some, all_there = marked(x, np.isfinite(estimate)), int(np.isfinite(estimate).sum())
+    if len(some) < all_there:
+        leave_out(axes.figure, "markers", f"markers at {len(some)} of up to {all_there:,} points of a line")
+        x, estimate, lower, upper = (v[some] for v in (x, estimate, lower, upper))
     there = np.isfinite(estimate)
     below, above = np.zeros((2, *estimate.shape))
     np.subtract(estimate, lower, out=below, where=there & np.isfinite(lower))
@@ -185,7 +201,7 @@ def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: I
         write_csv(table, folder / f"{name}.csv")
         literal(figure, chosen)
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # laid out once, for both files
+        figure.set_layout_engine(None)  # laid out once, for both files; "none" would draw everything twice for each
         figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
         figure.savefig(folder / f"{name}.png")
         saved.append(folder / f"{name}.png")

@@ -85,7 +85,7 @@ def test_figures_against_k(table):
     assert axes.get_xlabel() == "number of bins k"
     assert axes.get_xscale() == axes.get_yscale() == "log"
     text = " ".join(t.get_text() for t in found["error_vs_k_one_bin"].legends[0].get_texts())
-    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "no zCDP", "95% interval", "proved bound (β = 0.05)"):
+    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "(zCDP)", "95% interval", "proved bound (β = 0.05)"):
         assert word in text
 
 
@@ -253,7 +253,7 @@ def test_what_no_mechanism_can_do_is_drawn_once_for_each_guarantee_in_grey(table
     figure = drawn(twice.reset_index(drop=True))["error_vs_k_one_bin"]
     told = [label for label in labels(figure) if "can do better" in label]
     assert [label.split(", ")[-1] for label in told[1:]] == ["ω√ρ = 0.75", "ω√ρ = 1", "ω√ρ = 2"]
-    assert told[0] == "no zCDP mechanism can do better"
+    assert told[0] == "no mechanism can do better, ω√ρ = ∞ (zCDP)"
     for label in told[1:]:
         (line,) = lines(figure.axes[0], label)
         scaled = float(label.split("= ")[-1])
@@ -303,14 +303,34 @@ def test_the_best_noise_stands_in_the_file_of_the_figures_numbers(table):
     assert saved["trials"].dtype == "Int64"
 
 
+def caption(figure):
+    return figure.legends[0].get_title().get_text().replace("\n", " ")
+
+
 def test_what_takes_long_to_find_is_left_out_and_said(table):
-    many = widened(table, rhos=[0.001, 0.2])
-    many = pd.concat([many.assign(omega=omega, omega_sqrt_rho=omega) for omega in range(4, 12)], ignore_index=True)
-    many["guarantee"] = "tCDP"
-    many["guarantee"] = [f"({rho:g}, {omega:g})-tCDP" for rho, omega in zip(many["rho"], many["omega"])]
+    given = widened(table, rhos=[0.001, 0.2])
+    given["guarantee"] = [f"({rho:g}, 5)-tCDP" if omega > 0 else "" for rho, omega in zip(given["rho"], given["omega"])]
+    figure = drawn(given)["error_vs_k_one_bin"]
+    assert "best additive noise for 3 of 6 guarantees" in caption(figure)
+    like = key(figure, "best additive noise, ω√ρ = 2")
+    assert [len(curves(axes, like, linewidth=0.9)[0][0]) > 0 for axes in figure.axes] == [False, True]
+
+
+def test_of_many_series_some_of_each_noise_are_drawn_and_said(table):
+    many = pd.concat([table.assign(omega=omega, omega_sqrt_rho=omega) for omega in range(4, 12)], ignore_index=True)
     figure = drawn(many)["error_vs_k_one_bin"]
-    assert "best additive noise for 6 of 16 guarantees" in figure.legends[0].get_title().get_text().replace("\n", " ")
-    assert len([label for label in labels(figure) if "best additive" in label]) == 6
+    others = ("best additive noise", "no mechanism", "lines: exact", "proved bound", "zCDP bound")
+    series = [label for label in labels(figure) if not label.startswith(others)]
+    assert len(series) == 8
+    assert {label.split(", ω")[0] for label in series} == set(many["noise_label"])
+    assert "8 of 32 series" in caption(figure)
+    assert "series" not in caption(drawn(table)["error_vs_k_one_bin"])
+
+
+def test_of_many_levels_of_rho_four_have_a_panel_and_it_is_said(table):
+    figure = drawn(widened(table, rhos=[0.1, 0.2, 0.3, 0.4, 0.5]))["error_vs_k_one_bin"]
+    assert "4 of 5 values of ρ" in caption(figure)
+    assert "values of ρ" not in caption(drawn(table)["error_vs_k_one_bin"])
 
 
 def test_a_study_of_the_best_noise_has_it_already(table):
@@ -393,10 +413,10 @@ def test_the_printed_bound_and_the_least_error_are_drawn_where_they_are(table):
     kl = p * np.log(p / q) + 0.05 * np.log(0.05 / (1 - q))
     order = np.sqrt(np.log(1 / q)) - np.sqrt(np.log(1 / p))  # the best Renyi order of two coins, squared
     records = np.sqrt(np.maximum(kl, order**2) / 0.1)
-    ((_, zcdp),) = curves(axes, key(figure, "no zCDP mechanism"))
+    ((_, zcdp),) = curves(axes, key(figure, "(zCDP)"))
     np.testing.assert_array_equal(zcdp, (np.ceil(records) - 1) / 2)
     for scaled in (1, 2):
-        ((x, y),) = curves(axes, key(figure, f"no tCDP mechanism can do better, ω√ρ = {scaled}"))
+        ((x, y),) = curves(axes, key(figure, f"no mechanism can do better, ω√ρ = {scaled}"))
         omega = scaled / np.sqrt(0.1)
         printed = np.log1p((0.95 * np.log(x) - np.log(2)) / (omega * (omega - 1) * 0.1)) / -np.log1p(-1 / omega)
         assert (y <= zcdp).all()

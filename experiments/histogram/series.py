@@ -1,0 +1,64 @@
+"""The lines of the figures: their names and styles, and which are drawn where there are too many to tell apart."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.report.looks import Series, Style, noise_styles, of_omega
+from tcdp_sim.report.thinning import evenly
+
+MOST_SERIES = 8
+
+
+def with_series(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with `series`, and `least`: the names of a cell's line and of the line of its least error."""
+    series = _by_distinct(table, ["noise_label", "omega_sqrt_rho", "omega", "delta"], _label)
+    scaled = "omega_sqrt_rho" in table and table["omega_sqrt_rho"].notna().any()
+    least = _by_distinct(table, ["guarantee", "omega_sqrt_rho", "omega"], lambda row: _least(row, scaled))
+    there = table["least_error"].to_numpy() > 0 if "least_error" in table else False
+    return table.assign(series=series, least=np.where(there, least, ""))
+
+
+def _by_distinct(table: pd.DataFrame, names: Sequence[str], of: Callable[[dict], str]) -> np.ndarray:
+    """of(row) for each row, asked once for all rows that are alike in the columns of these names."""
+    keys = table[[name for name in names if name in table]]
+    number = keys.groupby([*keys], dropna=False, sort=False).ngroup()
+    first = number.drop_duplicates().index
+    return np.array([of(row) for row in keys.loc[first].to_dict("records")], dtype=object)[number]
+
+
+def _label(row) -> str:
+    """The name of a series: what tells its cells from others at the same k and rho."""
+    label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
+    return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
+
+
+def _least(row, scaled) -> str:
+    """The name of the line of a guarantee's least error, of tCDP with its omega, which is infinite for zCDP."""
+    notion = str(row.get("guarantee", "")).rpartition("-")[2]
+    name = "no mechanism can do better"
+    if notion == "zCDP":
+        return f"{name}, {'ω√ρ' if scaled else 'ω'} = ∞ (zCDP)"
+    return name + of_omega(row) if notion == "tCDP" else ""
+
+
+def few_series(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Style], str]:
+    """Rows of at most MOST_SERIES series, the style of each, and what is left out, in words ("" if nothing is).
+
+    Each noise keeps at least one; of its variants (omega, delta) those that are left are evenly chosen.
+    """
+    named = rows.drop_duplicates("series")
+    if len(named) > MOST_SERIES:
+        each = max(MOST_SERIES // named["noise"].nunique(), 1)
+        named = pd.concat([own.iloc[evenly(len(own), each)] for _, own in named.groupby("noise", sort=False)])
+        named = named.iloc[:MOST_SERIES]
+    styles = noise_styles(_series(row) for row in named.to_dict("records"))
+    everything = rows["series"].nunique()
+    left_out = f"; {len(named)} of {everything} series" if len(named) < everything else ""
+    return rows[rows["series"].isin(named["series"])], styles, left_out
+
+
+def _series(row) -> Series:
+    variant = row["series"].removeprefix(row["noise_label"])
+    return Series(row["series"], row["noise"], row["noise_family"], row["noise_calibration"], variant)
