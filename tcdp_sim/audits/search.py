@@ -17,9 +17,10 @@ from tcdp_sim.audits.counting import Counting, stage_streams
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn, said
-from tcdp_sim.audits.scores import Atoms, Column, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
 from tcdp_sim.errors import UserError
 
+PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
 PAIRS_KEPT = 3  # after the pilot
 SCORES_KEPT = 5  # of a pair, after the pilot
 EXTREMES = 64  # of a chunk, at each end of a score: thresholds of events that the pilot has not seen
@@ -39,9 +40,9 @@ class Sizes:
     bound: int
 
 
-def sizes(trials: int) -> Sizes:
+def sizes(trials: int, pairs: int) -> Sizes:
     """How many outputs each stage gets where the bound gets `trials`: together about half as many."""
-    pilot = int(np.clip(trials // 50, min(500, trials), 50_000))
+    pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
     return Sizes(
         pilot,
         max(min(trials // 10, 2_000_000), pilot),
@@ -107,7 +108,7 @@ def search(
     scoring: Scoring,
 ) -> Chosen | None:
     """What to put to the test with `trials` further outputs; None where all outputs are the same. Raises UserError."""
-    planned = sizes(trials)
+    planned = sizes(trials, len(pairs))
     pilots = _ranked([_pilot(sampler, pair, planned.pilot, seed) for pair in pairs], one, scoring)
     found: list[Candidate] = []
     for pilot in pilots:
@@ -160,7 +161,8 @@ def _scores(counting: Counting, pilot: Pilot, trials: int, scoring: Scoring) -> 
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
     several = pilot.matrices[0].shape[1] > 1
     if scoring.learn and several and not complete and scoring.likelihood_ratio is None and learnt.available():
-        made += learnt.scores(*pilot.matrices)
+        steps = next((score for score in made if isinstance(score, Additive) and score.kind == "value"), None)
+        made += learnt.scores(*pilot.matrices, steps)
     return made
 
 
