@@ -1,0 +1,137 @@
+"""Renyi divergences from below: a bounded function of the score, whose moments have exact confidence bounds.
+
+D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q). (Birrell,
+Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1961.) A g that one sample has chosen
+gives a bound on another: the first mean is bounded from below, the second from above.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.audits.claims import Measure
+from tcdp_sim.audits.scores import Score
+from tcdp_sim.audits.tables import log_ratio, merged
+
+CLIPS = 8  # largest |g| that are tried
+MOST_STAKED = 0.9  # of what a gambler has, on one output that may be as large as 1
+BISECTIONS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """g, a step function of the score, for the divergence of `order` of one input from the other.
+
+    edges: of the score, ascending; steps: g in the cells, in nats; first: whether it is D(first || second); stakes: of
+    the gamblers that bound the two means, as chosen beforehand.
+    """
+
+    score: Score
+    edges: Floats
+    steps: Floats
+    order: float
+    first: bool
+    stakes: tuple[float, float]
+
+    @property
+    def words(self) -> str:
+        """What is averaged, for people."""
+        of = "first from second" if self.first else "second from first"
+        return f"Renyi divergence of order {self.order:.4g} of {of}, by {self.score.words} in {len(self.steps)} cells"
+
+    @property
+    def values(self) -> tuple[Floats, Floats]:
+        """e^((order-1) g) and e^(order g), each over its largest."""
+        top = self.steps.max()
+        return np.exp((self.order - 1) * (self.steps - top)), np.exp(self.order * (self.steps - top))
+
+
+def best(
+    one: Measure, score: Score, edges: Floats, counts: tuple[Ints, Ints], trials: int, doubt: float
+) -> tuple[float, Moment | None]:
+    """(what it is expected to show, the Moment) in `trials` further outputs; (-inf, None) if one cell has all.
+
+    counts: of the outputs of the first and second input in the cells of the score.
+    """
+    found: tuple[float, Moment | None] = (-np.inf, None)
+    edges, cells = merged(edges, *counts)
+    ratios = log_ratio(*cells)
+    orders = np.array(one.orders)
+    for first in (True, False):
+        g, own = (ratios, cells) if first else (-ratios, cells[::-1])
+        for clip in np.unique(np.quantile(np.abs(g), np.linspace(0.1, 1, CLIPS))) if len(edges) else ():
+            steps = np.clip(g, -clip, clip)
+            values, stakes = _forecast(one, steps, orders, own, trials, doubt)
+            best_order = int(np.argmax(values))
+            if values[best_order] > found[0]:
+                chosen = float(stakes[0, best_order]), float(stakes[1, best_order])
+                moment = Moment(score, edges, steps, float(orders[best_order]), first, chosen)
+                found = float(values[best_order]), moment
+    return found
+
+
+def _forecast(
+    one: Measure, steps: Floats, orders: Floats, counts: Floats, trials: int, doubt: float
+) -> tuple[Floats, Floats]:
+    """(what the moment of each order is expected to show, the two stakes to show it with, shape (2, orders)).
+
+    A stake s costs evidence / (s trials) + s variance / 2 of the mean, about.
+    """
+    evidence = -np.log(doubt / 2)
+    ends, stakes = [], []
+    for sign, powers, own in zip((-1, 1), (orders - 1, orders), counts):
+        values = np.exp(np.multiply.outer(powers, steps - steps.max()))
+        total = own.sum()
+        mean = values @ own / total
+        variance = np.maximum(np.square(values - mean[:, None]) @ own / total, 1 / total**2)
+        most = MOST_STAKED if sign > 0 else np.maximum(0.5 / np.maximum(mean, 1 / total), MOST_STAKED)
+        stake = np.minimum(np.sqrt(2 * evidence / (variance * trials)), most)
+        ends.append(mean + sign * (evidence / (stake * trials) + 0.5 * stake * variance))
+        stakes.append(stake)
+    shown = one.of_divergence(_divergence(orders, np.maximum(ends[0], 1e-300), ends[1]), orders)
+    return np.where(ends[0] > 0, shown, -np.inf), np.stack(stakes)
+
+
+def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
+    """What the moment shows for certain, up to the doubt; at least 0. counts: of further outputs in its cells."""
+    own = counts if moment.first else counts[::-1]
+    low = _lower_mean(moment.values[0], own[0], moment.stakes[0], doubt / 2)
+    high = 1 - _lower_mean(1 - moment.values[1], own[1], moment.stakes[1], doubt / 2)
+    if low <= 0:
+        return 0.0
+    return max(0.0, float(one.of_divergence(_divergence(moment.order, low, high), moment.order)))
+
+
+def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> float:
+    """Above the mean of independent values in [0, 1] with probability at most `doubt`.
+
+    A gambler who stakes this share on every value being above m gains nothing on average where the mean is m: he ends
+    with 1/doubt times his stake with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The largest m
+    at which he does is returned; beyond 1 / stake he could lose more than he has, and nothing is shown. The stake must
+    not come from these values.
+    """
+
+    def wins(m: float) -> bool:
+        return float(counts @ np.log1p(stake * (values - m))) >= -np.log(doubt)
+
+    low, high = 0.0, min(1.0, 0.99 / stake)
+    if not wins(low):
+        return 0.0
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if wins(middle) else (low, middle)
+    return low
+
+
+def _divergence(order: Any, first: Any, second: Any) -> Any:
+    """From the two means, each over the largest value: these cancel. Numbers or arrays."""
+    return order / (order - 1) * np.log(first) - np.log(second)
+
+
+def estimate(one: Measure, moment: Moment, counts: tuple[Ints, Ints]) -> float:
+    """What the moment is likely to be: by the means themselves."""
+    own = counts if moment.first else counts[::-1]
+    first, second = (float(values @ cells / cells.sum()) for values, cells in zip(moment.values, own))
+    return float(one.of_divergence(_divergence(moment.order, first, second), moment.order))
