@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from rich.console import Console
 from tcdp_sim.experiments import thresholds
 from tcdp_sim.experiments.thresholds import compared
@@ -53,6 +54,7 @@ def tells_what_is_compared(said, table):
     assert contradictions.find(table).attrs["comparisons"] == 4
 
 
+@pytest.mark.slow
 def test_the_search_is_compared_with_its_law(command, tmp_path):
     words = ("sweep.method=binary_search", "sweep.records=[departures_OO,delays]", "also=null", "trials=2000")
     code, out, err = command(*WORDS[:2], *words, "chunk=2000")

@@ -160,13 +160,13 @@ PUBLISHED = {
 
 
 @pytest.fixture
-def done(tiny, folder, monkeypatch):
+def done(tiny, tiny_once):
     """A finished run without figures: done() does its command again."""
-    monkeypatch.setattr("tcdp_sim.report.plots.save_all", lambda figures, folder, chosen: [])
-    assert tiny(*ONE)[0] == 0
+    tiny_once(*ONE)
     return lambda *more: tiny(*ONE, *more)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("damage", PUBLISHED)
 def test_damaged_results_are_told_and_published_again(done, folder, damage):
     before = snapshot(folder)
@@ -215,6 +215,7 @@ def test_figures_that_cannot_be_written_are_one_line(done, monkeypatch):
     assert "cannot be written (figures: Read-only file system)" in err
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EIO])
 def test_only_a_full_disk_asks_for_room(done, monkeypatch, number):
     def refuse(*_, **__):

@@ -26,7 +26,7 @@ def told(text):
     return [line for line in text.splitlines() if "CONTRADICTION" in line]
 
 
-def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong):
+def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong, figures):
     code, out, err = tiny(*SMALL)
     assert (code, err) == (3, "")
     cells = results.open_cells(folder).load()

@@ -73,6 +73,7 @@ def merged(undrawn, parts, monkeypatch):
     return merge_two
 
 
+@pytest.mark.slow
 def test_associative_and_commutative(undrawn, parts, merged):
     """(x + y) + z and x + (y + z) in every order: the records are those of one run, and so is what is published."""
     assert undrawn("name=whole", *WHOLE)[0] == 0

@@ -188,6 +188,7 @@ def test_cells_grow_until_the_target_is_met_and_no_further(tiny, folder):
     assert (trials <= 1.3 * needed + 1000).all()
 
 
+@pytest.mark.slow
 def test_adaptive_trials_do_not_depend_on_the_way_there(tiny, folder):
     """At once; after a smaller run; and after a larger one: the same bytes."""
     assert tiny(*SMALL, *TARGET)[0] == 0

@@ -63,7 +63,7 @@ def test_an_error_ends_the_run_and_the_next_one_goes_on(tiny, folder, failing):
     assert "1 errors in 1 cells" in (folder / "run.log").read_text("utf-8")
 
 
-def test_an_error_costs_only_its_cell_if_asked(tiny, folder, failing):
+def test_an_error_costs_only_its_cell_if_asked(tiny, folder, failing, figures):
     code, out, err = tiny(*SMALL, "on_error=continue")
     assert code == 1
     assert "errors left 2 of 4 cells without numbers (see problems.csv)" in err
