@@ -116,7 +116,8 @@ def test_the_default_study_is_planned(command, tmp_path):
     assert everything(tmp_path) == []
 
 
-def test_a_run_from_nothing_to_figures(tiny, folder, figures):
+@pytest.mark.usefixtures("figures")
+def test_a_run_from_nothing_to_figures(tiny, folder):
     code, out, _ = tiny()
     assert code == 0
     assert re.search(r"([0-9]+) of \1 chunks to simulate", out)
@@ -137,8 +138,10 @@ def test_a_run_from_nothing_to_figures(tiny, folder, figures):
     assert "to simulate: 0 of" in out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "again"), [("visits.csv", ["data=csv"]), ("visits.parquet", [])])
-def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, monkeypatch, name, again, figures):
+@pytest.mark.usefixtures("figures")
+def test_a_table_of_ones_own_from_nothing_to_redrawn_figures(command, tmp_path, monkeypatch, name, again):
     words = (*CSV, visits(tmp_path, name), "data.count=n", "data.domain=[a,b,c,d]", "name=mine")
     code, out, err = command(*words)
     assert (code, err) == (0, "")
@@ -478,6 +481,7 @@ def test_a_mistake_about_a_table_is_one_line_and_leaves_nothing(command, tmp_pat
     assert everything(tmp_path) == ["visits.csv"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("change", ["seed=7", "chunk=250"])
 def test_a_store_of_another_config_is_refused_and_left_alone(tiny, folder, change):
     assert tiny("sweep.k=10", "sweep.noise=gaussian")[0] == 0

@@ -65,6 +65,7 @@ def test_the_harness_notices_each_kind_of_damage(finished, tmp_path, kind):
         assert differences(finished, copy)
 
 
+@pytest.mark.slow
 def test_the_reader_does_not_take_one_run_for_another(finished, tmp_path, monkeypatch):
     other = Sweep(tmp_path, 1)
     other.undisturbed()

@@ -302,6 +302,7 @@ def test_labels_so_rare_that_they_alone_decide(records, s, epsilon):
         assert found.estimate == pytest.approx(1.40e-23, rel=0.01)
 
 
+@pytest.mark.slow
 def test_what_no_label_is_known_of_may_tell_everything():
     """Randomised response, seen with probability 0.9; the rest is told (upper) or hidden (lower), rare as it may be."""
     p, q = response(0.6)

@@ -109,6 +109,7 @@ def test_figures_of_a_sweep_over_gaps_and_candidates(table):
         assert "law" not in shown
 
 
+@pytest.mark.slow
 def test_one_cell_is_drawn_too(study):
     table = study("sweep.algorithm=exponential_mechanism", "sweep.accounting=tight", "sweep.k=50", "also=null")
     assert set(drawn(table)) == {"required_gap"}
@@ -126,6 +127,7 @@ def test_figures_against_rho(study):
     assert [axes.get_xlabel() for axes in figure.axes] == ["privacy ρ"] * 2
 
 
+@pytest.mark.slow
 def test_figures_of_the_top_m(study):
     table = study(
         *("sweep.algorithm=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian", "sweep.m=[1,4]"),

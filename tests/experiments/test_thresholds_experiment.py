@@ -72,6 +72,7 @@ def test_the_search_is_compared_with_its_law(command, tmp_path):
     assert set(table.loc[wrong["row"], "records"]) == {"departures_OO"}
 
 
+@pytest.mark.slow
 def test_records_that_do_not_fit_are_told(command, tmp_path):
     (tmp_path / "t.csv").write_text("age\n" + "".join(f"{i % 40}\n" for i in range(200)) + "900\n" * 3 + '""\n' * 2)
     spec = "+mechanism.records.ages={path: t.csv, column: age, log2_k: 6, outside: clip, nulls: drop}"

@@ -15,7 +15,8 @@ from pathlib import Path
 from .faults import ROOT, Fault, faults
 
 LONGEST = 1800  # seconds that the tests may take with a fault in the code; some faults make them hang
-PASSED, FAILED = 0, 1  # exit codes of pytest
+PASSED, FAILED, BROKEN, NOTHING_TO_RUN, HANGS = 0, 1, 2, 5, -1  # exit codes of pytest, and one of ours
+QUIET = (PASSED, NOTHING_TO_RUN)
 
 
 def main() -> int:
@@ -63,21 +64,23 @@ def is_caught(home: Path, fault: Fault, also_slow: bool) -> bool:
     try:
         code, said, seconds = run(home, fault.tests, "not slow")
         verdict = noticed(code, said)
-        if code == PASSED and also_slow:
+        if code in QUIET and also_slow:
             verdict += f"; with the slow tests: {noticed(*run(home, fault.tests, 'slow')[:2])}"
     finally:
         shutil.copy2(ROOT / fault.file, home / fault.file)
     print(f"{fault.name}: {verdict} ({seconds:.0f} CPU s)", flush=True)
-    return code != PASSED
+    return code not in QUIET
 
 
 def noticed(code: int, said: str) -> str:
-    """A verdict in words, with the test that failed first."""
-    if code == PASSED:
+    """A verdict in words, with the test that failed first; RuntimeError where pytest could not do its work."""
+    if code in QUIET:
         return "SURVIVED"
-    if code != FAILED:
-        return f"caught, pytest ended with {code}: {said.strip().splitlines()[-1]}"
-    return "caught by " + next(line for line in said.splitlines() if line.startswith("FAILED")).split()[1]
+    if code == FAILED:
+        return "caught by " + next(line for line in said.splitlines() if line.startswith("FAILED")).split()[1]
+    if code in (BROKEN, HANGS):
+        return f"caught: {said.strip().splitlines()[-1]}"
+    raise RuntimeError(said)
 
 
 def run(home: Path, tests, marks: str) -> tuple[int, str, float]:
@@ -90,7 +93,7 @@ def run(home: Path, tests, marks: str) -> tuple[int, str, float]:
         done = subprocess.run(words, cwd=home, env=environment, capture_output=True, text=True, timeout=LONGEST)
         code, said = done.returncode, done.stdout + done.stderr
     except subprocess.TimeoutExpired:
-        code, said = -1, f"not over after {LONGEST} s"
+        code, said = HANGS, f"not over after {LONGEST} s"
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return code, said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

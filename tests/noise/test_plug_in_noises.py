@@ -68,6 +68,7 @@ def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
     assert 0.999 < max(ratios) <= 1
 
 
+@pytest.mark.slow
 def test_a_search_finds_the_least_scale_for_zcdp(known):
     noise = calibrate("own", ZCDP(0.3))
     ratios = [renyi(noise.scale, order) / (0.3 * order) for order in (1.0001, 1.01, 1.1, 2, 4, 10)]

@@ -74,6 +74,7 @@ def test_a_changed_scale_is_found_in_every_quantity_that_it_moves():
     assert (np.diff(found["p_value"]) >= 0).all()
 
 
+@pytest.mark.slow
 def test_the_false_discovery_rate_is_kept_where_some_cells_differ():
     """40 pairs with 2 of 12 cells changed: less than 1% of the alarms are expected in the others."""
     rng = np.random.default_rng(23)

@@ -56,6 +56,7 @@ def clean(command):
     return published
 
 
+@pytest.mark.usefixtures("figures")
 def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, clean, tmp_path, monkeypatch):
     """Ever more room: in the journal, in the snapshot and in the figures the disk is full, until it is not."""
     monkeypatch.setattr("tcdp_sim.engine.schedule.TASK_SECONDS", 1e-9)
@@ -76,6 +77,7 @@ def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, cl
     assert snapshot(folder) == clean(tmp_path)
 
 
+@pytest.mark.usefixtures("figures")
 def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     folder = disk("size=20m") / "histogram"
     words = (*WORDS, f"results_dir={tmp_path / 'disk'}")

@@ -166,7 +166,7 @@ def done(tiny, tiny_once):
     return lambda *more: tiny(*ONE, *more)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("damage", PUBLISHED)
 def test_damaged_results_are_told_and_published_again(done, folder, damage):
     before = snapshot(folder)
@@ -191,6 +191,7 @@ def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
     assert snapshot(folder) == before
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["figures", "journal", "snapshots"])
 def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name):
     with monkeypatch.context() as patch:

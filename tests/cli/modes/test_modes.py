@@ -124,6 +124,7 @@ def halves(tiny, folder):
     return folder.parent
 
 
+@pytest.mark.slow
 def test_merged_halves_are_the_whole_byte_for_byte_in_either_order(tiny, folder):
     root = halves(tiny, folder)
     both = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "mode=merge")

@@ -78,6 +78,7 @@ def test_another_plan_is_told(ran):
     assert "4 of 4 chunks are the stored bits" in out
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("key", ["seed", "trials", "records", "snapshot", "bit_stream", "cells", "config"])
 def test_an_altered_certificate(ran, folder, key):
     found = certificate.read(folder)
@@ -133,6 +134,7 @@ def test_records_of_another_program_under_a_certificate_of_its_own(small, monkey
     assert "0 of 2 chunks are the stored bits" in out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("factor", [0.9, 1.01, 1 + 1e-7])
 def test_published_numbers_that_the_records_do_not_give(ran, folder, small, monkeypatch, factor):
     """Published by somebody else, with a name and a certificate that are right for what is there."""
