@@ -183,7 +183,7 @@ def test_everything_listens_on_the_loopback_interface_only():
     assert set(listening) <= {"127.0.0.1", "::1"}
 
 
-LONG = ("experiment=histogram", "chunk=2000", "trials=200000", "also=null")
+LONG = ("experiment=histogram", "chunk=2000", "trials=80000", "also=null")
 LONG += ("sweep.k=[10,1e9]", "sweep.rho=[0.1]", "sweep.noise=[gaussian,sinh_normal]", "data=zipf", "data.n=300")
 
 
