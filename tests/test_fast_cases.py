@@ -26,6 +26,12 @@ def test_a_few_of_many_combinations_show_every_value():
     assert picked(GRID, 60) == picked(GRID, 1000) == {name for name, _ in GRID}
 
 
+def test_a_value_counts_for_its_own_parameter():
+    square = [(f"test[{x}-{y}]", {"x": x, "y": y}) for x, y in product(range(4), repeat=2)]
+    kept = [case for name, case in square if name in picked(square, 4)]
+    assert [{case[axis] for case in kept} for axis in "xy"] == [{0, 1, 2, 3}] * 2
+
+
 def test_the_choice_depends_on_the_names_alone():
     assert picked(GRID, 7) == picked(GRID[::-1], 7)
     renamed = [(name.replace("test", "other"), case) for name, case in GRID]
