@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test lint bench bench-peers papers torture blackout clean
+.PHONY: run test test-rest test-all lint mutants bench bench-peers papers torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -16,9 +16,17 @@ test: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
+test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
+	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+
+test-all: test test-rest
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+mutants: $(STAMP) # faults put into a copy of the code, one after the other: do the tests notice?
+	PYTHONPATH=tests $(BIN)/python -m mutants $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)

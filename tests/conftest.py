@@ -1,11 +1,13 @@
 """What several test files share."""
 
+import shutil
 import signal
 import sys
 from pathlib import Path
 
 import pytest
 from absl import logging as absl_logging  # comes with dp_accounting
+from fast_cases import mark_slow
 from hypothesis import settings
 
 # Its handler closes the stream it has, which is pytest's own, when Hydra sets up logging: give it one it leaves alone.
@@ -16,9 +18,22 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.load_profile("fixed")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
+def pytest_collection_modifyitems(items):
+    mark_slow(items)
+
+
 @pytest.fixture
-def command(monkeypatch, tmp_path, capsys):
-    """Run the command line in this process, in an empty folder: command(*words) -> (exit code, stdout, stderr)."""
+def figures():
+    """For tests that look at figures: the command line draws them, which takes nine tenths of a small run's time."""
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys, request):
+    """Run the command line in this process, in an empty folder: command(*words) -> (exit code, stdout, stderr).
+
+    Without figures, unless the test asks for the fixture `figures`.
+    """
     from hydra.core.global_hydra import GlobalHydra
 
     from tcdp_sim.cli.main import main
@@ -27,6 +42,8 @@ def command(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)
     handlers = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    if "figures" not in request.fixturenames:
+        monkeypatch.setattr("tcdp_sim.report.plots.save_all", lambda *_: [])
 
     def run(*words):
         GlobalHydra.instance().clear()
@@ -44,12 +61,46 @@ def command(monkeypatch, tmp_path, capsys):
     return run
 
 
+@pytest.fixture(scope="session")
+def runs_that_are_kept(tmp_path_factory):
+    """A folder, and words -> (what they printed, a copy of what they left in `results`): see `ran_once`."""
+    return tmp_path_factory.mktemp("kept"), {}
+
+
+@pytest.fixture
+def ran_once(command, tmp_path, runs_that_are_kept):
+    """A study that many tests begin with: run for the first of them, copied for the others.
+
+    ran_once(*words) -> what it printed. Its folder is where `command` would have put it.
+    """
+    home, known = runs_that_are_kept
+
+    def run(*words):
+        if words not in known:
+            code, out, _ = command(*words)
+            assert code == 0
+            known[words] = out, shutil.copytree(tmp_path / "results", home / str(len(known)), symlinks=True)
+        else:
+            shutil.copytree(known[words][1], tmp_path / "results", symlinks=True)
+        return known[words][0]
+
+    return run
+
+
+TINY = ("cluster=serial", "trials=1000", "chunk=500", "sweep.k=[10,1e6]", "sweep.rho=0.1", "also=null")
+TINY += ("sweep.noise=[laplace,truncated_laplace,gaussian,sinh_normal]", "sweep.omega_sqrt_rho=[0.75,1,2]")
+
+
 @pytest.fixture
 def tiny(command):
     """A study of a few seconds: tiny(*more words) -> (exit code, stdout, stderr)."""
-    words = ("cluster=serial", "trials=1000", "chunk=500", "sweep.k=[10,1e6]", "sweep.rho=0.1", "also=null")
-    words += ("sweep.noise=[laplace,truncated_laplace,gaussian,sinh_normal]", "sweep.omega_sqrt_rho=[0.75,1,2]")
-    return lambda *more: command(*words, *more)
+    return lambda *more: command(*TINY, *more)
+
+
+@pytest.fixture
+def tiny_once(ran_once):
+    """The same for many tests: tiny_once(*more words) -> what it printed; see `ran_once`."""
+    return lambda *more: ran_once(*TINY, *more)
 
 
 @pytest.fixture

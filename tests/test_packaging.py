@@ -71,6 +71,7 @@ def test_pyproject_names_every_package():
     assert len(told) == len(set(told))
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_from_an_empty_folder(wheel, tmp_path):
     """In an environment of its own: the libraries are this one's, tcdp_sim is what the wheel brings."""
     home, empty = tmp_path / "environment", tmp_path / "empty"

@@ -125,6 +125,7 @@ def test_another_version_makes_other_cells_and_built_in_cells_stay(python, tmp_p
     assert first[0] == run(sys.executable, str(file), "1.0", cwd=tmp_path, code=1).split()[0]  # where it is unknown
 
 
+@pytest.mark.slow
 def test_other_experiments_take_its_noise(python, tmp_path):
     words = ("sweep.noise=[logistic]", "sweep.k=[10,1e6]", "sweep.rho=0.1", "also=null", "cluster=serial")
     out = run(python, "-m", "tcdp_sim", *words, "trials=400", "chunk=200", cwd=tmp_path)
@@ -137,6 +138,7 @@ def test_other_experiments_take_its_noise(python, tmp_path):
             assert flat["linf_error_bound"].values[i] == pytest.approx(scale * np.log((1 - p) / p), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_help_and_a_plan_do_not_import_what_they_do_not_use(python, tmp_path):
     code = "import sys\nfrom tcdp_sim.cli.main import main\n"
     code += "sys.argv = ['tcdp-sim', 'mode=plan', 'sweep.noise=laplace', 'sweep.k=10', 'also=null']\n"

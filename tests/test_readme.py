@@ -18,6 +18,7 @@ def test_there_are_snippets():
     assert sum(len(snippets(page)) for page in PAGES) >= 4
 
 
+@pytest.mark.usefixtures("figures")
 @pages
 def test_the_snippets_run(page, tiny):
     if "results/histogram" in "".join(snippets(page)):

@@ -13,9 +13,8 @@ from tcdp_sim.summaries.bins import bin_edges
 
 
 @pytest.fixture
-def run(tiny, folder):
-    code, _, err = tiny("sweep.rho=[0.1,0.2]", "sweep.omega_sqrt_rho=[1,2]")
-    assert code == 0, err
+def run(tiny_once, folder):
+    tiny_once("sweep.rho=[0.1,0.2]", "sweep.omega_sqrt_rho=[1,2]")
     return folder
 
 

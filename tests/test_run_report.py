@@ -85,6 +85,7 @@ def test_equal_runs_give_equal_bytes(page, command, folder):
     assert (folder.parent.parent / "here.html").read_text("utf-8") == page
 
 
+@pytest.mark.slow
 def test_what_the_user_has_named_stays_text(command, tmp_path):
     with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["ward"], *[[EVIL]] * 50, *[["b\u202e\x07"]] * 20, *[["a"]] * 30])
@@ -145,6 +146,7 @@ def test_errors_and_contradictions_are_listed(page, folder):
     assert '<b class="false">1</b> errors and warnings' in text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("width", "scheme"), [(380, "dark"), (1400, "light")])
 def test_a_browser_shows_it_without_complaint(page, folder, width, scheme):
     with opened(folder / "report.html", width, scheme) as (shown, messages, addresses):

@@ -62,6 +62,7 @@ def test_nothing_raw_reaches_the_log(tmp_path):
 # Figures
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["$", "a$b$c", "$x", "\\$", "a_b^{c}", "{", "\\alpha", "$$", "a$\x1b$", "%", "#"])
 def test_a_name_is_drawn_as_it_is(tmp_path, name):
     """Whatever is drawn has the outline of the name, letter by letter, as drawn without any mathematics."""
@@ -129,7 +130,9 @@ def test_problems_are_written_without_formulas(tmp_path):
 # All the way
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["a$b$c", "=1+1", "x\u202e$y\x1b$"])
+@pytest.mark.usefixtures("figures")
 def test_a_run_with_an_odd_name_of_its_data(command, folder, name):
     words = ("cluster=serial", "trials=200", "chunk=100", "sweep.k=10", "sweep.rho=[0.1,1]", "also=null")
     code, out, err = command(*words, "sweep.noise=gaussian", f"data.name='{name}'", f"results_dir='r\x1b{name[0]}'")

@@ -5,12 +5,12 @@ from math import e, exp, expm1, log, log1p, sqrt, tanh
 
 import numpy as np
 import pytest
+from record_values import Record, gaussian_epsilon, generalized_gaussian, polylogarithmic
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate_records
 from tcdp_sim.releases import AdditiveRelease, TransformedRelease
-from tests.references.record_values import Record, gaussian_epsilon, generalized_gaussian, polylogarithmic
 
 MEDIAN, HIGH, HIGHER, LARGEST, TOTAL = 2365, 24600, 839711, 4.9e6, 41_181_144  # of the individuals of breaches
 PRINTED, EPSILONS = ((MEDIAN, 0.05), (LARGEST, 5.0)), ((MEDIAN, 1.0), (LARGEST, 10.0))

@@ -19,7 +19,7 @@ from tcdp_sim.study import groups
 from tcdp_sim.study.settings import settings
 
 SECTIONS = ("sweep", "mechanism", "data", "experiment", "also")
-EACH, SEEDS = 125, range(16)  # 2,000 in all
+EACH, SEEDS = 25, range(80)  # 2,000 in all
 LINES = 6  # whole command lines for each seed: Hydra composes one in 0.2 s
 SMALL = {"trials": 8, "chunk": 4, "max_trials": 20}
 MOST_CELLS, MOST_WORK = 60, 3e5  # of a study that is also run
@@ -127,6 +127,7 @@ def asked(rng, number):
     return given, out | small | {"name": f"n{number}", "cluster": {"name": "serial"}}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -145,7 +146,8 @@ def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     assert {True, False} <= set(became)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(16))
 def test_random_command_lines_end_with_0_or_2_and_one_line(seed, command):
     rng = random.Random(1000 + seed)
     for _ in range(LINES):

@@ -33,6 +33,7 @@ def test_one_worker_pays_for_its_tasks_and_the_first_way_there_and_back():
     assert (found.tasks, found.wall) == (40, pytest.approx(40 * 1.5 + 1))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("workers", [1, 10, 100, 300, 1000])
 def test_the_length_of_tasks_keeps_overhead_under_5_percent(workers):
     """Some minutes of chunks of a second for each worker."""

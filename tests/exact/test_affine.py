@@ -69,6 +69,7 @@ CASES = [(0.05, 0.9, 1), (-0.1, 0.3, 2), (0.3, 0.02, 4.5)]  # log-scale, shift, 
 CHECKED = [(noise, *CASES[i]) for nth, noise in enumerate(NOISES) for i in range(3) if nth < 2 or i in (nth % 3, 2)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("noise", "log_scale", "shift", "order"), CHECKED, ids=repr)
 def test_against_mpmath(noise, log_scale, shift, order):
     with mp.workdps(20):

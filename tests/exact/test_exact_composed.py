@@ -108,6 +108,7 @@ def test_tiny_deltas(delta):
     assert hockey_stick(noise, 1.0, found.upper).lower <= delta <= hockey_stick(noise, 1.0, found.lower).upper
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("releases", [1, 50])
 @pytest.mark.parametrize("delta", [0.02, 0.2, 0.38, 0.6, 0.95])
 def test_large_deltas(delta, releases):
@@ -149,6 +150,7 @@ def test_two_releases_by_quadrature_over_the_first(noise):
 NOISES = (Gaussian(1.5), Laplace(1.5), SinhNormal(1.5, 3.0), TruncatedLaplace(1.5, 15.0))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 @pytest.mark.parametrize("s", [0.05, 0.5])
 def test_one_release_is_the_amplified_profile(noise, s):
@@ -259,6 +261,7 @@ def test_infinite_losses_leave_less_of_delta_to_the_finite_ones(epsilon):
     assert found.upper - found.lower <= 1e-3
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("releases", [1, 40, 10**5])
 @pytest.mark.parametrize("s", [0.3, 1e-3, 1e-12])
 def test_noise_so_short_that_a_drawn_record_is_always_seen(s, releases):
@@ -280,6 +283,7 @@ def test_all_is_told_for_certain():
     assert composed_epsilon(pairs, 3, 0.999).lower == np.inf
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("records", "s", "epsilon"), [(1000, 0.05, 7.0), (1000, 0.05, 40.0), (10**6, 1e-6, 0.5)])
 @mp.workdps(50)
 def test_labels_so_rare_that_they_alone_decide(records, s, epsilon):
@@ -298,6 +302,7 @@ def test_labels_so_rare_that_they_alone_decide(records, s, epsilon):
         assert found.estimate == pytest.approx(1.40e-23, rel=0.01)
 
 
+@pytest.mark.slow
 def test_what_no_label_is_known_of_may_tell_everything():
     """Randomised response, seen with probability 0.9; the rest is told (upper) or hidden (lower), rare as it may be."""
     p, q = response(0.6)
@@ -325,6 +330,7 @@ def test_infinite_losses_add_up_to_what_no_epsilon_hides():
     assert composed_epsilon([pair], 100, 0.9 * never).upper == np.inf
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("s", "sigma", "releases", "delta"),
     [(0.01, 1.0, 1000, 1e-6), (0.01, 1.0, 10_000, 1e-3), (0.2, 3.0, 60, 1e-30), (0.5, 2.0, 20, 1e-100)],
@@ -370,6 +376,7 @@ def spots(law):
     return Mixture(TruncatedLaplace(0.7, 0.9), tuple(4.0 * np.arange(len(law))), tuple(law))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("epsilon", [0.0, 0.4])
 @pytest.mark.parametrize("releases", [1, 2, 9])
 @pytest.mark.parametrize("scheme", ["poisson", "without_replacement", "with_replacement"])
@@ -438,6 +445,7 @@ def cell_laws(noise, scheme, s, width):
     return np.concatenate([*p, rest]), np.concatenate([*q, rest])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("noise", [Laplace(1.5), SinhNormal(1.5, 3.0), Gaussian(1.5)], ids=repr)
 @pytest.mark.parametrize("scheme", sorted(set(SCHEMES) - {"hybrid"}))  # whose pairs have no mirror images
 def test_brute_force_convolutions(noise, scheme):
@@ -461,6 +469,7 @@ def test_brute_force_convolutions(noise, scheme):
             assert found.upper - found.lower <= 1e-3 * found.upper
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_poisson_under_substitution(noise):
     """No two moves of the record within the sensitivity are worse than the opposite ones; the profile is a bound."""
@@ -501,6 +510,7 @@ def test_a_million_responses_are_a_binomial_sum():
     assert found.upper - found.lower <= 0.01 * found.upper
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("s", "releases"), [(1e-3, 10**5), (1e-4, 10**7)])
 def test_very_many_sampled_releases(s, releases):
     """Around an inverse transform, and below Lemma 15's Renyi bound; a few CPU seconds each."""

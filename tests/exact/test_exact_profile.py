@@ -165,6 +165,7 @@ def truncated_mp(scale, bound, shift, epsilon):
     return cdf(cut) - mp.exp(e) * (cdf(cut - shift) - cdf(start - shift))
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize("scale", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("bound", [0.5, 11.0, 300.0, 1e4, 1e12])
 @pytest.mark.parametrize("shift", [1e-12, 1e-8, 0.1, 1.0, 10.999999, 15.0, 1e4])

@@ -57,6 +57,7 @@ def test_renyi_of_a_real_order_by_mpmath(direction):
     assert found.lower <= truth <= found.upper
 
 
+@pytest.mark.slow
 def test_the_triangle_by_adaptive_quadrature():
     """S3: the three centres one apart, dblquad of the density written down again."""
     sigma, s, order = 1.3, 0.2, 3.0
@@ -91,6 +92,7 @@ def test_table_d2(rho, s, forward, reverse, triple):
     assert max(found) == pytest.approx(triple, abs=4e-3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sigma", "s", "order", "pair", "triangle", "profile"),
     [

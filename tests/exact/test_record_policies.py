@@ -86,6 +86,7 @@ def mp_moment(reference, shift, s):
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("noise", "shift"), [(QUARTER, 1e-4), (HALF, 2.0), (LINEAR, 0.01), (SQUARE, 30.0), (CUBIC, 1.0)]
 )
@@ -96,6 +97,7 @@ def test_renyi_divergences_contain_those_of_mpmath(noise, shift, order):
     contains(record_renyi(AdditiveRelease(noise), shift, order), truth, 1e-9)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("noise", [QUARTER, LINEAR, SQUARE])
 @pytest.mark.parametrize("shift", [1e-12, 0.3, 1e6])
 @pytest.mark.parametrize("share", [0.02, 0.97])

@@ -97,6 +97,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
     assert "…" not in text
 
 
+@pytest.mark.slow
 def test_figures_of_a_sweep_over_gaps_and_candidates(table):
     found = drawn(table)
     assert set(found) == {"success_vs_gap", "required_gap", "theorem_20", "privacy_spent"}
@@ -108,11 +109,13 @@ def test_figures_of_a_sweep_over_gaps_and_candidates(table):
         assert "law" not in shown
 
 
+@pytest.mark.slow
 def test_one_cell_is_drawn_too(study):
     table = study("sweep.algorithm=exponential_mechanism", "sweep.accounting=tight", "sweep.k=50", "also=null")
     assert set(drawn(table)) == {"required_gap"}
 
 
+@pytest.mark.slow
 def test_figures_against_rho(study):
     table = study(
         *("sweep.algorithm=[obvious_answer,exponential_mechanism]", "sweep.noise=gaussian", "sweep.k=1e6"),
@@ -124,6 +127,7 @@ def test_figures_against_rho(study):
     assert [axes.get_xlabel() for axes in figure.axes] == ["privacy ρ"] * 2
 
 
+@pytest.mark.slow
 def test_figures_of_the_top_m(study):
     table = study(
         *("sweep.algorithm=[generalized_histogram,exponential_mechanism]", "sweep.noise=gaussian", "sweep.m=[1,4]"),
@@ -200,6 +204,7 @@ def rows_of(table, label):
     return table[named].drop_duplicates("k")
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("label", NAMES)
 def test_a_required_gap_is_that_of_the_method_it_is_called(table, label):
     figure, _ = figures_of(table)["required_gap"]

@@ -44,6 +44,7 @@ def test_a_small_study(command, tmp_path):
     assert len(written) == len(table)
 
 
+@pytest.mark.slow
 def test_the_mean_is_that_of_the_problems_one_by_one(command, tmp_path):
     where = (f"sweep.k={ONE.k:.0f}", f"sweep.gap={ONE.gap:.12g}", "experiment.axes.zip=null")
     code, _, err = command(*WORDS, *where, "sweep.algorithm=obvious_answer", "sweep.noise=gaussian")

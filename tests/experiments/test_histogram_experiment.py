@@ -107,6 +107,7 @@ def test_one_cell_is_drawn_too(table):
     assert list(found) == ["stability_one_bin"]
 
 
+@pytest.mark.usefixtures("files_of_figures")
 def test_saving_writes_three_files_and_the_same_bytes_again(table, tmp_path):
     before = {}
     for _ in range(2):
@@ -157,6 +158,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("shape", "many"), [*((s, False) for s in SHAPES), ("one panel", True), ("one k", True)])
 def test_nothing_is_clipped_or_squeezed(table, shape, many):
     given = widened(table, **SHAPES[shape])
@@ -193,6 +195,7 @@ def labels(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+@pytest.mark.slow
 def test_the_largest_domains_are_drawn(tiny, folder):
     assert tiny("sweep.k=[10,1e300]", "sweep.omega_sqrt_rho=1")[0] == 0
     assert tiny("sweep.k=1e300", "sweep.rho=[0.1,0.2]", "sweep.omega_sqrt_rho=1", "name=one")[0] == 0

@@ -26,6 +26,7 @@ def test_a_histogram_has_the_least_error(command, tmp_path):
     assert len(str(flat["noise_law"].to_numpy()[0])) < 100  # people read it
 
 
+@pytest.mark.slow
 def test_a_subsampled_histogram_has_its_losses(command):
     few = ("sweep.sampling_fraction=[0.1,1]", "sweep.data=one_bin", "sweep.threshold=0.3")
     code, out, err = command("experiment=subsampling", *WORDS, *few)
@@ -33,6 +34,7 @@ def test_a_subsampled_histogram_has_its_losses(command):
     assert "none contradicts" in out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["generalized_histogram", "obvious_answer"])
 def test_a_selection_breaks_ties(command, tmp_path, algorithm):
     few = ("sweep.k=1000", "sweep.rho=0.1", "sweep.gap=[20,40]", "sweep.accounting=tight")
@@ -50,6 +52,7 @@ def test_elsewhere_it_is_refused_with_the_reason(command, experiment):
     assert "hides whole numbers alone" in err
 
 
+@pytest.mark.slow
 def test_epsilon_and_delta_of_a_subsample(command):
     """Add-remove neighbours change one bin: (epsilon, delta) noise on a lattice; substitution changes two: refused."""
     few = ("sweep.data=flights_dest", "sweep.k=declared", "sweep.epsilon=0.1", "sweep.delta=1e-6")

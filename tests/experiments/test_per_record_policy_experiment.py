@@ -172,6 +172,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
     assert "generalised Gaussian" in text
 
 
+@pytest.mark.slow
 def test_influences_may_be_numbers_and_words(command, folder):
     code, _, err = command(*WORDS, "sweep.release=laplace", "sweep.influence=[median,100]", "sweep.order=2")
     assert code == 0, err

@@ -244,6 +244,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
     assert "outside the simulated 95% interval" in text
 
 
+@pytest.mark.slow
 def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
     code, out, err = command(*WORDS, "sweep.release=clipped", "sweep.clip=1e6", "+sweep.scale=2e6")
     assert code == 0, err
@@ -260,6 +261,7 @@ def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
     assert "illustration" not in out
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,11 +1,8 @@
 """Studies of released sums: exact laws beside scipy, published numbers, tables, reports and figures of small runs."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 from scipy import stats
 from scipy.optimize import brentq
@@ -21,12 +18,6 @@ from tcdp_sim.statistics import contradictions
 from tcdp_sim.study import groups
 
 LEVELS = (0.05, 0.5, 0.95)
-
-
-@pytest.fixture(autouse=True)
-def no_files_of_figures(monkeypatch):
-    """Figures are drawn and laid out, but not written: that takes most of the time."""
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **more: Path(path).touch())
 
 
 OPTIONS = {key: value for key, value in groups.named("mechanism", "per_record_sum").items() if key != "name"}

@@ -122,6 +122,7 @@ def test_epsilon_or_order_given_make_the_study_about_that(command, folder):
     assert set(drawn_figures(table)) == {"loss_tail", "delta_epsilon"}
 
 
+@pytest.mark.slow
 def test_a_noise_whose_parameters_are_given_promises_nothing(command, folder):
     words = ("sweep.noise=laplace", "+sweep.scale=2", "also.tail.epsilon.num=3", "also.renyi.order.num=3")
     code, _, err = command(*SMALL, *words)

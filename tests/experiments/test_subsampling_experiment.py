@@ -136,6 +136,7 @@ def test_selection_on_fewer_records_misses_more(table):
     assert (alone.loc[alone["at"] == 1, "simulated"] == 0).all()
 
 
+@pytest.mark.slow
 def test_threshold_queries_on_subsamples(command, tmp_path):
     words = ("sweep.base=thresholds", "sweep.method=[median,tree_16]", "sweep.records=departures_AS", "sweep.rho=0.5")
     words += (

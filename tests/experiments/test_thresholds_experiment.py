@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from rich.console import Console
 from tcdp_sim.experiments import thresholds
 from tcdp_sim.experiments.thresholds import compared
@@ -53,6 +54,7 @@ def tells_what_is_compared(said, table):
     assert contradictions.find(table).attrs["comparisons"] == 4
 
 
+@pytest.mark.slow
 def test_the_search_is_compared_with_its_law(command, tmp_path):
     words = ("sweep.method=binary_search", "sweep.records=[departures_OO,delays]", "also=null", "trials=2000")
     code, out, err = command(*WORDS[:2], *words, "chunk=2000")
@@ -70,6 +72,7 @@ def test_the_search_is_compared_with_its_law(command, tmp_path):
     assert set(table.loc[wrong["row"], "records"]) == {"departures_OO"}
 
 
+@pytest.mark.slow
 def test_records_that_do_not_fit_are_told(command, tmp_path):
     (tmp_path / "t.csv").write_text("age\n" + "".join(f"{i % 40}\n" for i in range(200)) + "900\n" * 3 + '""\n' * 2)
     spec = "+mechanism.records.ages={path: t.csv, column: age, log2_k: 6, outside: clip, nulls: drop}"

@@ -94,6 +94,7 @@ def test_the_surrogate_by_brute_force(k, xs, floor):
     assert chi_square(np.array(outputs(profile, sample(profile, told, rng, 10000), rng)), law) > LEAST_P
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("shape", ["solo", "pair", "half", "cluster", "quad"])
 @pytest.mark.parametrize("log2_k", [16, 1024])
 def test_the_low_surrogate_succeeds_with_the_n_that_is_proved(shape, log2_k):

@@ -81,6 +81,7 @@ def node_laws(f, k, floor, noise):
     return [winner([max(value / 2 - floor, 0) for *_, value in nodes], noise) for nodes in tree_levels(f, k)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("share", "room", "keeps"), [(2, 1, True), (3, 1, True), (4, 1, True), (3, 0, False)])
 def test_few_excesses_change_above_a_general_floor(share, room, keeps):
     """Functions of sensitivity one to {0, ..., 8}: above H / p + 1 fewer than p excesses move, by one unit at most.

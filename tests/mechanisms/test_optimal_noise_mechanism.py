@@ -120,7 +120,7 @@ batch = Batch("0" * 64, json.loads({json.dumps(law())!r}), np.zeros(0, np.int64)
 assert len(run(Task(1, 10, (batch,))).records) == 1
 print(*sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert not [name for name in done.stdout.split() if name.startswith(("tcdp_sim.exact", "tcdp_sim.optimal"))]
 

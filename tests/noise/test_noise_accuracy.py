@@ -29,6 +29,7 @@ def test_every_family_has_a_reference():
     assert set(REFERENCES) | APART == set(FAMILIES)
 
 
+@pytest.mark.few(40)
 @every
 def test_tails(noise):
     exact, x = reference(noise), points(noise)
@@ -37,6 +38,7 @@ def test_tails(noise):
             assert tail < SMALLEST or error(value, tail) < TOLERANCE, here
 
 
+@pytest.mark.few(40)
 @every
 def test_log_tails(noise):
     exact, x = reference(noise), points(noise)
@@ -46,6 +48,7 @@ def test_log_tails(noise):
             assert small or error(value, tail) < TOLERANCE, here
 
 
+@pytest.mark.few(40)
 @every
 def test_density(noise):
     exact, x = reference(noise), points(noise)
@@ -58,6 +61,7 @@ def test_density(noise):
         assert crossing or error(logpdf, log_density) < TOLERANCE, here
 
 
+@pytest.mark.few(40)
 @every
 def test_quantiles(noise):
     """x is as near as that to the exact quantile iff the exact tail passes p between x's neighbours."""
@@ -69,6 +73,7 @@ def test_quantiles(noise):
     np.testing.assert_array_equal(noise.ppf(PROBABILITIES), -noise.isf(PROBABILITIES))
 
 
+@pytest.mark.few(24)
 @every
 def test_variance(noise):
     assert error(noise.var(), reference(noise).var()) < TOLERANCE

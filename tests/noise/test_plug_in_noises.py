@@ -59,6 +59,7 @@ def test_deep_quantiles_are_refused_by_the_fallback_alone():
         Logistic(2.0).isf_log(-1e4)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("family", "guarantee"), [("sure", TCDP(0.3, 4.0)), ("own", TCDP(2.0, 30.0))])
 def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
     noise = calibrate(family, guarantee, 2.0, coordinates=2)
@@ -67,6 +68,7 @@ def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
     assert 0.999 < max(ratios) <= 1
 
 
+@pytest.mark.slow
 def test_a_search_finds_the_least_scale_for_zcdp(known):
     noise = calibrate("own", ZCDP(0.3))
     ratios = [renyi(noise.scale, order) / (0.3 * order) for order in (1.0001, 1.01, 1.1, 2, 4, 10)]

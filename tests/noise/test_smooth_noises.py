@@ -71,6 +71,7 @@ def relative(value, exact):
     return float(abs(mp.mpf(float(value)) / exact - 1))
 
 
+@pytest.mark.few(4)
 @every
 def test_tails_quantiles_and_their_logs(noise):
     for p, x in zip(P, noise.isf(P)):
@@ -81,6 +82,7 @@ def test_tails_quantiles_and_their_logs(noise):
         assert relative(noise.cdf(x), 1 - exact) < TOLERANCE
 
 
+@pytest.mark.few(5)
 @every
 def test_density(noise):
     for x in noise.isf(np.array([1e-290, 1e-100, 1e-9, 0.02, 0.3, 0.45])):
@@ -138,6 +140,7 @@ def test_the_log_density_of_the_size_is_concave_and_the_density_falls(noise):
     assert (np.diff(noise.logpdf(np.exp(u))) <= 1e-12).all()
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("shift", [0.3, 1.7])
 @pytest.mark.parametrize("noise", [noise for noise in NOISES if noise != LaplaceLogNormal(1, 3)], ids=repr)
 def test_the_tail_bound_of_the_divergence_holds(noise, shift):

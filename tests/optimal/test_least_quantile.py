@@ -33,6 +33,7 @@ def test_the_search_is_that_of_brute_force(guess, allowed, power):
     assert len(asked) <= 25
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rho", [0.001, 0.01, 0.1, 1.0, 5.0])
 @pytest.mark.parametrize("narrow", [True, False])
 def test_gaps_are_below_one_per_cent(rho, narrow):
@@ -89,6 +90,7 @@ def test_very_many_errors(k):
     assert 15 < quantile.upper < norm.isf(1e-50 / 4, scale=sqrt(10))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [0.1, 2.0])
 def test_zcdp_of_very_many_errors_is_just_below_gaussian_noise(rho):
     quantile = optimal_noise(ZCDP(rho), LargestErrorQuantile(1e100, 0.95), coordinates=2)[1]

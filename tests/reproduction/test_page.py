@@ -122,6 +122,7 @@ def test_an_inline_figure_is_told_in_words_and_takes_the_pages_colours(folder):
 # In a browser
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [380, 1400])
 def test_a_browser_shows_it_without_complaint_and_overflow(folder, width, scheme):
@@ -154,12 +155,14 @@ def test_filters_choose_rows(folder):
         assert messages == []
 
 
+@pytest.mark.slow
 def test_without_script_all_rows_are_there_and_no_filters(folder):
     with opened(folder / "index.html", script=False) as (shown, _, _):
         assert shown.locator("#table tbody tr:visible").count() == 9
         assert shown.locator(".chips button:visible").count() == 0
 
 
+@pytest.mark.slow
 def test_print_is_black_on_white_without_filters(folder):
     with opened(folder / "index.html", scheme="dark", media="print") as (shown, messages, _):
         assert shown.locator(".chips button:visible").count() == 0

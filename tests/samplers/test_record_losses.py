@@ -60,6 +60,7 @@ def excess(noise, shift, order):
         return Density(noise).mean(lambda loss: mp.expm1(s * loss), shift)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("noise", "shift", "order"),
     [

@@ -24,9 +24,8 @@ def trials(flat, row, name, chunks=2):
 
 
 @pytest.fixture
-def run(tiny, folder):
-    code, out, _ = tiny(*WORDS)
-    assert code == 0
+def run(tiny_once, folder):
+    out = tiny_once(*WORDS)
     assert "differences between cells with the same random numbers" in out
     return results.open_cells(folder), pd.read_csv(folder / "differences.csv")
 

@@ -49,6 +49,7 @@ def _row(rng, trials, scale, factor):
     return row
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("here", "there"), [(1000, 1000), (300, 20_000)])
 def test_equal_runs_raise_no_alarm(here, there):
     """At 1%, of 60 pairs without any difference 0.6 raise an alarm; 5 or more would once in 2800 times."""
@@ -73,6 +74,7 @@ def test_a_changed_scale_is_found_in_every_quantity_that_it_moves():
     assert (np.diff(found["p_value"]) >= 0).all()
 
 
+@pytest.mark.slow
 def test_the_false_discovery_rate_is_kept_where_some_cells_differ():
     """40 pairs with 2 of 12 cells changed: less than 1% of the alarms are expected in the others."""
     rng = np.random.default_rng(23)

@@ -112,6 +112,7 @@ def test_of_two_cells_that_share_their_axes_the_one_at_that_place_is_named(tmp_p
         assert f"tail of {named}: 1 simulated, 9 exact" in capsys.readouterr().out
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("expected", [0.3, 3, 9, 15, 40])
 @pytest.mark.parametrize("scale", [1, 20])
 def test_honest_counts_of_few_raise_no_alarm(expected, scale):
@@ -159,6 +160,7 @@ def means(rng, law, trials, rows, errors=0.0, parts=1):
     return table.assign(x_skewness=skewness, x_exact=truth + errors * sd / np.sqrt(trials))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("trials", "tables"), [(100, 100), (1000, 15)])
 def test_means_of_few_skewed_trials_raise_no_alarm(law, trials, tables):
@@ -174,6 +176,7 @@ def test_means_of_few_skewed_trials_raise_no_alarm(law, trials, tables):
         assert sum(len(contradictions.find(table)) > 0 for table in plain) >= 3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("law", LAWS)
 def test_a_hundred_thousand_trials_raise_none_and_see_five_standard_errors(law):
     """One table of 300 true means; and, of 100 exact values 5 standard errors off on either side, how many are found.

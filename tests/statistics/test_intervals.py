@@ -44,6 +44,7 @@ def test_skewed_laws_have_wider_intervals():
     assert 6.3 < widths[0] < widths[1] < widths[2]
 
 
+@pytest.mark.slow
 def test_means_of_exponential_trials_are_missed_no_more_often_than_stated():
     """4000 samples of 200 at chance 0.01: 40 misses on average at most, 76 has a chance below 1e-6 of being passed."""
     rng = np.random.default_rng(20181)

@@ -56,6 +56,7 @@ def clean(command):
     return published
 
 
+@pytest.mark.usefixtures("figures")
 def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, clean, tmp_path, monkeypatch):
     """Ever more room: in the journal, in the snapshot and in the figures the disk is full, until it is not."""
     monkeypatch.setattr("tcdp_sim.engine.schedule.TASK_SECONDS", 1e-9)
@@ -76,6 +77,7 @@ def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, cl
     assert snapshot(folder) == clean(tmp_path)
 
 
+@pytest.mark.usefixtures("figures")
 def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     folder = disk("size=20m") / "histogram"
     words = (*WORDS, f"results_dir={tmp_path / 'disk'}")
@@ -97,6 +99,7 @@ def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     assert snapshot(folder) == before
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["renamed", "removed"])
 def test_a_folder_that_vanishes_ends_the_run_at_once_in_one_line(command, folder, clean, tmp_path, monkeypatch, how):
     """What is there again is gone on with; what somebody has removed is computed again."""
@@ -127,6 +130,7 @@ def test_a_folder_that_vanishes_ends_the_run_at_once_in_one_line(command, folder
     assert snapshot(folder) == clean(tmp_path)
 
 
+@pytest.mark.slow
 def test_of_two_drivers_that_start_together_one_is_refused_or_finds_all_done(tmp_path, clean):
     words = [sys.executable, "-m", "tcdp_sim", *WORDS]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -12,8 +12,8 @@ COLUMNS = ["quantity", "level", "value", "mcse", "lower", "upper", "exact", "bou
 
 
 @pytest.fixture
-def run(tiny, folder):
-    assert tiny("sweep.noise=[laplace,gaussian,sinh_normal]")[0] == 0
+def run(tiny_once, folder):
+    tiny_once("sweep.noise=[laplace,gaussian,sinh_normal]")
     return folder
 
 

@@ -271,6 +271,7 @@ def test_the_n_that_is_named_holds_a_window():
         plan_windows(needed - 1, 2**11, 0.5, OMEGA)
 
 
+@pytest.mark.slow
 def test_enormous_omega_is_answered_at_once():
     with pytest.raises(UserError, match="hold no window"):
         plan_windows(5000, 2**11, 0.5, 1e12, family="gaussian")

@@ -16,7 +16,7 @@ from .sweep import Sweep
 
 MARK = "TORTURE_MARK"  # in the environment of all that is ours
 WORKERS = 2
-SETTLE = 20.0  # seconds by which the children of what was killed must be gone
+SETTLE = 240.0  # seconds, generous: by then the children of what was killed must be gone
 
 
 def environment(mark: str, tallied: Path) -> dict[str, str]:

@@ -26,6 +26,7 @@ def told(text):
     return [line for line in text.splitlines() if "CONTRADICTION" in line]
 
 
+@pytest.mark.usefixtures("figures")
 def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong):
     code, out, err = tiny(*SMALL)
     assert (code, err) == (3, "")
@@ -42,6 +43,7 @@ def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong):
     assert tiny(*SMALL, "mode=verify")[0] == 0
 
 
+@pytest.mark.slow
 def test_also_where_nothing_is_left_to_do(tiny, folder, request):
     code, out, _ = tiny(*SMALL)
     assert (code, told(out)) == (0, [])

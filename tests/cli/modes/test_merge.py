@@ -73,6 +73,7 @@ def merged(undrawn, parts, monkeypatch):
     return merge_two
 
 
+@pytest.mark.slow
 def test_associative_and_commutative(undrawn, parts, merged):
     """(x + y) + z and x + (y + z) in every order: the records are those of one run, and so is what is published."""
     assert undrawn("name=whole", *WHOLE)[0] == 0
@@ -128,6 +129,7 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
     assert before == (records(parts / "a"), contents(parts / "a"))
 
 
+@pytest.mark.slow
 def test_errors_of_the_other_stay_with_it(undrawn, parts):
     """Errors of chunks that the other run could not finish are not ours; its warnings come with their chunks."""
     problems = [Problem("a" * 64, 0, ERROR, "of another cell", ""), Problem("b" * 64, 1, WARNING, "of none", "")]

@@ -124,6 +124,7 @@ def halves(tiny, folder):
     return folder.parent
 
 
+@pytest.mark.slow
 def test_merged_halves_are_the_whole_byte_for_byte_in_either_order(tiny, folder):
     root = halves(tiny, folder)
     both = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "mode=merge")
@@ -188,6 +189,7 @@ def test_cells_grow_until_the_target_is_met_and_no_further(tiny, folder):
     assert (trials <= 1.3 * needed + 1000).all()
 
 
+@pytest.mark.slow
 def test_adaptive_trials_do_not_depend_on_the_way_there(tiny, folder):
     """At once; after a smaller run; and after a larger one: the same bytes."""
     assert tiny(*SMALL, *TARGET)[0] == 0

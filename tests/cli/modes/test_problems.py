@@ -63,6 +63,7 @@ def test_an_error_ends_the_run_and_the_next_one_goes_on(tiny, folder, failing):
     assert "1 errors in 1 cells" in (folder / "run.log").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("figures")
 def test_an_error_costs_only_its_cell_if_asked(tiny, folder, failing):
     code, out, err = tiny(*SMALL, "on_error=continue")
     assert code == 1
@@ -139,6 +140,7 @@ def test_trials_are_added_to_what_is_there(tiny, folder, tmp_path):
     assert snapshot(folder) == snapshot(tmp_path / "direct" / "histogram")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("words", "said"), [("+500", "has none; give the number"), ("+1e99", "is not valid")])
 def test_nothing_to_add_to(tiny, words, said):
     if "e99" in words:

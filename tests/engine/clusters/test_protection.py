@@ -42,17 +42,17 @@ STRANGER = """
             done.append([what, str(found)])
 
     def submit(port, protocol, security):
-        with Client(f"{protocol}://127.0.0.1:{port}", timeout=3, security=security) as client:
-            return client.submit(os.getuid, pure=False).result(timeout=20) == job["victim"] and "ran"
+        with Client(f"{protocol}://127.0.0.1:{port}", timeout=job["patience"], security=security) as client:
+            return client.submit(os.getuid, pure=False).result(timeout=10 * job["patience"]) == job["victim"] and "ran"
 
     def hello(port, context):
-        with socket.create_connection(("127.0.0.1", port), 3) as plain, context.wrap_socket(plain) as wrapped:
+        with socket.create_connection(("127.0.0.1", port), job["patience"]) as one, context.wrap_socket(one) as wrapped:
             return wrapped.recv(1)  # a server of Dask's speaks first
 
     web = set()
 
     def page(port, path):
-        one = http.client.HTTPConnection("127.0.0.1", port, timeout=3)
+        one = http.client.HTTPConnection("127.0.0.1", port, timeout=job["patience"])
         one.request("GET", path)
         answer = one.getresponse()
         web.add(port)
@@ -95,7 +95,8 @@ def listening():
 
 def stranger(**job):
     """What another user of this machine has managed to do, as (what, detail)."""
-    job = {"uid": NOBODY, "victim": os.getuid(), "pages": PAGES, "private": [], "modules": [], "pids": []} | job
+    job = {"uid": NOBODY, "victim": os.getuid(), "patience": 3, "pages": PAGES} | job
+    job = {"private": [], "modules": [], "pids": []} | job
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(STRANGER)],
         input=json.dumps(job),
@@ -144,7 +145,8 @@ def test_the_same_attempts_succeed_where_nothing_is_protected(shared):
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         ports = [int(cluster.scheduler.address.rpartition(":")[2]), cluster.scheduler.http_server.port]
         (shared / "file").write_text("x")
-        done = stranger(ports=ports, private=[str(shared), str(shared / "file")], modules=[str(shared)])
+        private = [str(shared), str(shared / "file")]
+        done = stranger(ports=ports, private=private, modules=[str(shared)], patience=60)
     assert {("list", str(shared)), ("enter", str(shared)), ("read", "b'x'"), ("plant", str(shared))} <= done
     assert ("submit", "ran") in done
     assert ("page", "/health") in done
