@@ -31,7 +31,7 @@ class Published:
 
 def known_exactly(experiment: str) -> ExactValues:
     """What an experiment knows exactly beside what its study simulates, to be published with it."""
-    return of_experiment(registry.experiment(experiment))
+    return of_experiment(registry.experiment(experiment), experiment)
 
 
 def read(folder: Path, title: str | None = None) -> Published:

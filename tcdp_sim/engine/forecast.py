@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tcdp_sim.engine import clusters, schedule
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.pilot import Pilot, pilot
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study.study import Study
@@ -31,8 +32,7 @@ def missing(study: Study) -> int:
     """How many chunks a run would simulate now, before any target is looked at."""
     s, cells = study.settings, study.plan.laws
     run = open_run(study) if (study.folder / "run.json").exists() else None
-    wanted = {cell.id: s.chunks for cell in cells}
-    return len(schedule.pending(cells, wanted, run.has if run else lambda cell, chunk: False))
+    return len(Pending(cells, Wanted(cells, s.chunks), run.has)) if run else len(cells) * s.chunks
 
 
 def forecast(study: Study, tell: Callable[[str], None]) -> Forecast:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.simulate import Batch, Task, run
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tcdp_sim.arrays import Ints
+from tcdp_sim.engine.evaluate import Evaluated, ExactTask, evaluate
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.errors import UserError
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -16,8 +17,13 @@ SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: ea
 WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
 
 
+def perform(task: Task | ExactTask) -> Done | Evaluated:
+    """Do a task of either kind: what workers are sent."""
+    return evaluate(task) if isinstance(task, ExactTask) else run(task)
+
+
 class Executor(Protocol):
-    """Runs tasks; results come in any order, and the order never matters.
+    """Runs tasks of either kind; results come in any order, and the order never matters.
 
     dashboard: its address, "" without one. silent: the workers that have given no sign of life for some time.
     """
@@ -29,7 +35,7 @@ class Executor(Protocol):
     @property
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def results(self, tasks: Iterator[Any]) -> Iterator[Any]:
         """Pull tasks as there is room for them and yield what is done."""
 
 
@@ -40,9 +46,9 @@ class SerialExecutor:
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def results(self, tasks: Iterator[Any]) -> Iterator[Any]:
         for task in tasks:
-            yield run(task)
+            yield perform(task)
 
 
 class DaskExecutor:
@@ -56,7 +62,7 @@ class DaskExecutor:
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def results(self, tasks: Iterator[Any]) -> Iterator[Any]:
         from distributed import KilledWorker
 
         try:
@@ -67,13 +73,13 @@ class DaskExecutor:
                 "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
             ) from None
 
-    def _results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def _results(self, tasks: Iterator[Any]) -> Iterator[Any]:
         from distributed import as_completed
 
         flying = as_completed(with_results=True)
         room = WINDOW * self.workers
         for task in tasks:
-            flying.add(self._client.submit(run, task, pure=False))
+            flying.add(self._client.submit(perform, task, pure=False))
             room -= 1
             if room == 0 or flying.has_ready():  # what is ready tells how large the next tasks may be
                 yield _arrived(next(flying)[1])
@@ -82,18 +88,11 @@ class DaskExecutor:
             yield _arrived(done)
 
 
-def _arrived(done: Any) -> Done:
+def _arrived(done: Any) -> Any:
     """A task's result; what dask hands over as one when the scheduler is lost is raised."""
     if isinstance(done, BaseException):
         raise done
     return done
-
-
-def pending(
-    cells: Sequence[Cell], chunks: Mapping[str, int], has: Callable[[str, int], bool]
-) -> list[tuple[Cell, int]]:
-    """The chunks that are still to be simulated, in the order of the plan. chunks: cell id -> how many it needs."""
-    return [(cell, chunk) for cell in cells for chunk in range(chunks[cell.id]) if not has(cell.id, chunk)]
 
 
 def simulate(

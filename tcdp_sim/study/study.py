@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tcdp_sim.study import blocks, cells, groups, targets
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import Settings
 
-MOST_CHUNKS = 10**7
+MOST_CHUNKS = 10**8
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,16 @@ class Study:
         s = self.settings
         return {"experiment": s.experiment.name, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
 
-    @property
+    @cached_property
     def config_hash(self) -> str:
-        """A digest of all that the published numbers depend on."""
+        """A digest of all that the published numbers depend on: of a JSON list, the ids of all cells being its last."""
         s = self.settings
-        ids = [cell.id for cell in self.plan.cells]
-        law = json.dumps([self.identity, s.trials, s.target_mcse or None, ids], default=str)
-        return hashlib.sha256(law.encode()).hexdigest()
+        start = json.dumps([self.identity, s.trials, s.target_mcse or None, []], default=str)
+        digest = hashlib.sha256(start.removesuffix("]]").encode())
+        for i, cell in enumerate(self.plan.cells.ids()):
+            digest.update(f'{", " if i else ""}"{cell}"'.encode())
+        digest.update(b"]]")
+        return digest.hexdigest()
 
     @property
     def data(self) -> dict[str, dict[str, Any]]:
@@ -65,7 +68,7 @@ class Study:
     def attributes(self) -> dict[str, Any]:
         """What a published snapshot says about itself."""
         s = self.settings
-        names = [axis for axis in self.mechanism.axes if any(axis in cell.coords for cell in self.plan.cells)]
+        names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
         if "omega_sqrt_rho" in names:
             names.remove("omega")  # a coordinate that follows from the others
         return {

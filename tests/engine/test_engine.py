@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tcdp_sim.engine import clusters, run, schedule, simulate
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.groups import named
@@ -31,11 +32,11 @@ def composed(*words):
 
 def plan(*words):
     prepared = run.prepare(settings(composed(*words)))
-    return prepared, schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: False)
+    return prepared, list(pending(prepared, lambda cell, chunk: False))
 
 
-def every(prepared):
-    return {cell.id: prepared.settings.chunks for cell in prepared.plan.laws}
+def pending(prepared, has):
+    return Pending(prepared.plan.laws, Wanted(prepared.plan.laws, prepared.settings.chunks), has)
 
 
 def records(executor, prepared, todo):
@@ -94,7 +95,8 @@ def test_more_cells_and_trials_change_no_older_number():
 def test_pending_leaves_out_what_is_done():
     prepared, todo = plan()
     done = {(cell.id, chunk) for cell, chunk in todo[:7]}
-    assert schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: (cell, chunk) in done) == todo[7:]
+    left = pending(prepared, lambda cell, chunk: (cell, chunk) in done)
+    assert (list(left), len(left)) == (todo[7:], len(todo) - 7)
 
 
 def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
@@ -146,7 +148,7 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
 
 
 def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):
-    monkeypatch.setattr(schedule, "run", os._exit)  # what the kernel does when memory is out
+    monkeypatch.setattr(schedule, "perform", os._exit)  # what the kernel does when memory is out
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,
         pytest.raises(UserError, match=r"a task ended 4 workers .*; what was finished is kept"),
