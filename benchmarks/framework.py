@@ -81,7 +81,7 @@ def _peak(chunks):
         peak = max([peak, *(p.memory_info().rss for p in workers)])
 
     with clusters.connect({"name": "local", "workers": 1}) as executor:
-        schedule.simulate(executor, todo, len(todo), prepared.plan.counts, 1, 50_000, receive)
+        schedule.simulate(executor, todo, todo.work, prepared.plan.counts, 1, 50_000, receive)
     return peak
 
 

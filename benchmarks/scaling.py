@@ -92,7 +92,7 @@ def _run(executor, plan):
     todo = _todo(plan)
     with journal() as keep:
         receive = _receiver(plan, keep)
-        schedule.simulate(executor, todo, len(todo), plan.counts, 1, 4, receive)
+        schedule.simulate(executor, todo, todo.work, plan.counts, 1, 4, receive)
 
 
 def _todo(plan):

@@ -25,6 +25,8 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     Raises Failure for a function that ends with another error than a refusal, KeyboardInterrupt that says what is kept.
     """
     kept = ExactRecords(study.folder, values)
+    for name, count in kept.damaged.items():
+        tell(f"exact/{name}: {count} damaged stretches; what they held is computed again")
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:
         return kept

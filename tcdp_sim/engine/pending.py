@@ -1,6 +1,6 @@
 """What a run is to have, and what of it is still to be simulated, a few bytes for each cell."""
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, ItemsView, Iterator, Mapping
 
 import numpy as np
 
@@ -29,6 +29,10 @@ class Wanted(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._cells)
 
+    def items(self) -> ItemsView[str, int]:
+        """(cell id, chunks) of all, in the order of the plan."""
+        return _Items(self)
+
     def each(self) -> Iterator[tuple[str, int]]:
         """(cell id, chunks) of all, in the order of the plan: without looking anything up."""
         return zip(self._cells.ids(), self.chunks.tolist())
@@ -41,6 +45,11 @@ class Wanted(Mapping[str, int]):
     def with_chunks(self, chunks: Ints) -> "Wanted":
         """The same cells with other numbers of chunks."""
         return Wanted(self._cells, chunks)
+
+
+class _Items(ItemsView[str, int]):
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return self._mapping.each()  # type: ignore[attr-defined]
 
 
 class Pending:

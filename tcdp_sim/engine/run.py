@@ -134,7 +134,7 @@ def _simulate(
         tally = Tally(todo, s.chunk)
         with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
             useful = (item for item in todo if item[0].id not in failed)
-            schedule.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
+            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive)
             writer.end(provenance.end(study.folder, about))
     except KeyboardInterrupt:
         written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`

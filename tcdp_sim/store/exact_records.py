@@ -37,15 +37,21 @@ def digest(values: ExactValues) -> str:
 
 
 class ExactRecords:
-    """The exact values that a run's folder holds, of one set of functions. Raises OSError."""
+    """The exact values that a run's folder holds, of one set of functions. Raises OSError.
+
+    damaged: segment -> how many stretches of it cannot be read; what they held is not there.
+    """
 
     def __init__(self, run: Path, values: ExactValues) -> None:
         self._folder = run / FOLDER / digest(values)
         self._width = values.width
         self._index = Index()
+        self.damaged: dict[str, int] = {}
         for segment, offset, payload in journal.read(self._folder):
             if payload is not None and len(payload) == _ID + 8 * self._width:
                 self._index.enter(payload[:_ID].hex(), 0, segment, offset)
+            else:
+                self.damaged[segment.name] = self.damaged.get(segment.name, 0) + 1
 
     def has(self, cell: str) -> bool:
         """Whether those of a cell are there."""

@@ -17,7 +17,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -116,9 +116,10 @@ class Run:
         """(cell id, chunk) of every chunk that is done."""
         return list(self._index)
 
-    def summary(self, cell: str, chunks: Iterable[int]) -> Summary:
+    def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
         """The merged summary of these chunks of a cell, read from the journal."""
-        return merged(from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+        parts = (from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+        return next(parts) if len(chunks) == 1 else merged(parts)
 
     def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
         """Write a snapshot of what the journal holds, a block of rows at a time; `results.zarr` then points to it."""

@@ -15,7 +15,7 @@ from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries.bins import RESOLUTION
-from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantiles
+from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantile_table
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 BLOCK = 1024  # cells whose summaries are in memory at a time
@@ -183,8 +183,7 @@ def _moment_row(d: Distribution | None):
 
 
 def _quantiles(name, about, distributions):
-    none = np.full((4, len(QUANTILES)), np.nan)
-    table = np.stack([quantiles(d, QUANTILES) if d else none for d in distributions], axis=1)
+    table = quantile_table(distributions, QUANTILES)
     meanings = (
         f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
         "Monte Carlo standard error of the quantile",

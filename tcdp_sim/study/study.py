@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tcdp_sim.errors import UserError, only_keys
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import blocks, cells, groups, targets
 from tcdp_sim.study.points import points
-from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
 MOST_CHUNKS = 10**8
 
@@ -100,6 +101,7 @@ def prepare(settings: Settings) -> Study:
 
     What is cheap to check is checked first: names and options before any noise is calibrated.
     """
+    _check_size(settings, 1)
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
     targets.check(settings.target_mcse, mechanism)
@@ -108,10 +110,18 @@ def prepare(settings: Settings) -> Study:
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     load = _loader(settings)
     plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
-    chunks = len(plan.laws) * settings.chunks
-    if chunks > MOST_CHUNKS:
-        raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")
+    _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
+
+
+def _check_size(settings: Settings, cells: int) -> None:
+    """UserError for more chunks than a run may have, with a chunk size that would do."""
+    if cells * settings.chunks <= MOST_CHUNKS:
+        return
+    enough = -(-settings.trials // (MOST_CHUNKS // cells)) if cells <= MOST_CHUNKS else inf
+    advice = f"chunk={enough} would do" if enough <= MOST_TRIALS_A_CHUNK else "fewer trials or cells are needed"
+    many = f"{cells * settings.chunks:.3g} chunks are too many ({cells:,} cells of {settings.chunks:,})"
+    raise UserError(f"{many}; valid: at most {MOST_CHUNKS:,}: {advice}")
 
 
 def _check_options(

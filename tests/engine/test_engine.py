@@ -47,7 +47,8 @@ def records(executor, prepared, todo):
         found.update({(record.cell, record.chunk): record.summary for record in done.records})
 
     s = prepared.settings
-    schedule.simulate(executor, todo, len(todo), prepared.plan.counts, s.seed, s.chunk, receive)
+    work = sum(cell.work for cell, _ in todo)
+    schedule.simulate(executor, todo, work, prepared.plan.counts, s.seed, s.chunk, receive)
     return found
 
 
@@ -104,7 +105,7 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     prepared, todo = plan()
     monkeypatch.setattr(schedule, "TASK_SECONDS", 1e-9)
     pulled, seen = [], []
-    tasks = schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 1, schedule._Speed())
+    tasks = schedule._tasks(todo, 1e3, prepared.plan.counts, 1, 500, 1, schedule._Speed())
 
     def counted():
         for task in tasks:
@@ -134,7 +135,7 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
     prepared, _ = plan()
     todo = [(prepared.plan.laws[0], i) for i in range(1000)]
     speed, sizes = schedule._Speed(), []
-    for task in schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 2, speed):
+    for task in schedule._tasks(todo, 1000 * todo[0][0].work, prepared.plan.counts, 1, 500, 2, speed):
         chunks = sum(len(batch.chunks) for batch in task.batches)
         sizes.append(chunks)
         record = simulate.Record("", 0, None, (), 0.0)
