@@ -68,7 +68,6 @@ def plan(
     skipped: list[str] = []
     axes: dict[str, None] = {}
     asked, made = _Seen(), _Seen()
-    once = _Once()
     for where, point in ((where, point) for where, points in blocks.items() for point in points):
         _check_complete(point, mechanism, where)
         full = derived(point, where)
@@ -79,7 +78,7 @@ def plan(
             continue
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label), share, once)
+            cell = _cell(mechanism, full, options, data, dict(label), share)
         except ValueError as reason:
             message = f"{' '.join(f'{axis}={show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
@@ -147,7 +146,6 @@ def _cell(
     data: Counts | None,
     label: dict[str, Any],
     share: Sequence[str],
-    once: "_Once",
 ) -> Cell:
     size = {"k": data.bins} if data else {}
     _refuse_lattices(mechanism, point, label)
@@ -159,9 +157,8 @@ def _cell(
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
-    digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
-    texts = (once(digest), once(str(built.guarantee)), once(noise))
-    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
+    texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
+    return Cell(cell_id(law), law, coords, *texts, built.work)
 
 
 def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:
@@ -178,23 +175,6 @@ def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mappi
     """Distribution -> version of what the law uses that is not of this package: part of the cell's identity."""
     noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
     return registry.origins(("mechanism", mechanism.name), *noise)
-
-
-class _Once:
-    """Equal texts and flat mappings become the same object: a sweep of 1e6 cells repeats a handful of them."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._known.setdefault(value, value)
-        if isinstance(value, dict):
-            try:
-                return self._known.setdefault(tuple((key, type(part), part) for key, part in value.items()), value)
-            except TypeError:  # something in it cannot be hashed
-                return value
-        return value
 
 
 def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
 MOST_CHUNKS = 10**8
+LOADED = 1024  # data sets that are kept while cells are laid out
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _check_axes(
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:
-    @cache
+    @lru_cache(maxsize=LOADED)
     def load(name: str, k: Any) -> Counts:
         return load_counts(blocks.data_spec(settings, name), None if k == "declared" else k)
 

@@ -130,6 +130,7 @@ def test_any_change_of_any_file_is_noticed_and_costs_one_record_at_most(original
         damaged = changed(whole, rng)
         path.write_bytes(damaged)
         says_nothing = kind == "run.json" and b"".join(damaged.split()) == b"".join(whole.split())  # another space
+        says_nothing |= kind == "exact values" and not damaged  # nothing there is nothing damaged: it is computed again
         assert says_nothing or name in says(folder, prepared), (path, damaged)
         lost = 0 if kind != "journal" else 1 if len(damaged) == len(whole) else CHUNKS
         assert CHUNKS - lost <= kept(folder, prepared) <= CHUNKS
