@@ -5,7 +5,19 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, engine, framework, growth, interior, optimal, per_record, privacy, scaling, smooth
+from benchmarks import (
+    drawing,
+    engine,
+    framework,
+    growth,
+    interior,
+    million,
+    optimal,
+    per_record,
+    privacy,
+    scaling,
+    smooth,
+)
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
@@ -29,17 +41,22 @@ BENCHMARKS = {
     "growth": growth.growth,
     "scaling": scaling.scaling,
 }
+ASKED = {"million": million.million, "chunks": million.chunks}  # long ones, run only by their names
 
 
-def main(names) -> None:
-    unknown = set(names) - set(BENCHMARKS)
+def main(words) -> None:
+    """Run those that are named, else all but the long ones; NAME=VALUE goes to those that are named."""
+    names = [word for word in words if "=" not in word]
+    options = {name: float(value) for name, _, value in (word.partition("=") for word in words if "=" in word)}
+    every = BENCHMARKS | ASKED
+    unknown = set(names) - set(every)
     if unknown:
-        sys.exit(f"no benchmark {sorted(unknown)[0]!r}; valid: {', '.join(BENCHMARKS)}")
+        sys.exit(f"no benchmark {sorted(unknown)[0]!r}; valid: {', '.join(every)}")
     table = Table(title="Benchmarks (medians; ratios within one run)", title_justify="left")
     for heading in ("what", "reached", "aim"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     for name in names or BENCHMARKS:
-        for what, reached, aim in BENCHMARKS[name]():
+        for what, reached, aim in every[name](**options):
             table.add_row(what, reached, aim)
     Console().print(table)
 

@@ -9,6 +9,7 @@ from statistics import median
 import psutil
 
 from tcdp_sim.engine import clusters, run, schedule
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.study.settings import settings
 
 
@@ -70,8 +71,8 @@ def memory():
 def _peak(chunks):
     words = (f"trials={50_000 * chunks}", "sweep.k=[10,1e6,1e12]", "sweep.rho=0.1", "also=null")
     prepared = run.prepare(settings(composed(*words)))
-    wanted = {cell.id: chunks for cell in prepared.plan.laws}
-    todo = schedule.pending(prepared.plan.laws, wanted, lambda cell, chunk: False)
+    cells = prepared.plan.laws
+    todo = Pending(cells, Wanted(cells, chunks), lambda cell, chunk: False)
     peak = 0
 
     def receive(_):
@@ -80,7 +81,7 @@ def _peak(chunks):
         peak = max([peak, *(p.memory_info().rss for p in workers)])
 
     with clusters.connect({"name": "local", "workers": 1}) as executor:
-        schedule.simulate(executor, todo, len(todo), prepared.plan.counts, 1, 50_000, receive)
+        schedule.simulate(executor, todo, todo.work, prepared.plan.counts, 1, 50_000, receive)
     return peak
 
 

@@ -16,6 +16,7 @@ from benchmarks.framework import composed, empty_folder
 from benchmarks.many_workers import Costs, predict
 from tcdp_sim.engine import run, schedule, simulate
 from tcdp_sim.engine.clusters import local
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import Tally
 from tcdp_sim.mechanisms import MECHANISMS
 from tcdp_sim.store.table import BLOCK
@@ -88,18 +89,22 @@ def _plan(chunks, seconds):
 
 
 def _run(executor, plan):
-    todo = [(cell, 0) for cell in plan.cells]
+    todo = _todo(plan)
     with journal() as keep:
-        receive = _receiver(todo, keep)
-        schedule.simulate(executor, todo, len(todo), plan.counts, 1, 4, receive)
+        receive = _receiver(plan, keep)
+        schedule.simulate(executor, todo, todo.work, plan.counts, 1, 4, receive)
 
 
-def _receiver(todo, keep):
-    tally = Tally(todo, {cell.id: 1 for cell, _ in todo}, 4)
+def _todo(plan):
+    return Pending(plan.cells, Wanted(plan.cells, 1), lambda cell, chunk: False)
+
+
+def _receiver(plan, keep):
+    tally = Tally(_todo(plan), 4)
 
     def receive(done):
         keep(done)
-        tally.add(done.records)
+        tally.add(done)
 
     return receive
 
@@ -120,7 +125,7 @@ def _spent(executor, count, size) -> tuple[float, float]:
     plan = _plan(count * size, 0.0)
     cells = plan.cells
     with journal() as keep:
-        receive = _receiver([(cell, 0) for cell in cells], keep)
+        receive = _receiver(plan, keep)
         before = _workers_cpu()
         with Watch() as watch:
             for done in executor.results(_task(cells[i : i + size]) for i in range(0, len(cells), size)):

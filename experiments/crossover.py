@@ -47,6 +47,8 @@ def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
 
 EXACT = {LINF: at_each_level(_largest_error_quantile)}
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: the 95% quantile of the largest error over that of the Gaussian with the same rho and k.

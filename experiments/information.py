@@ -43,6 +43,8 @@ def _allowed_information(mechanism: Information) -> float:
 EXACT = {QUANTITY: _exact_information}
 BOUND = {QUANTITY: _allowed_information}
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.

@@ -81,6 +81,8 @@ EXACT = {
 BOUND = {"optimum_q95": optimum_q95_at_least}
 UNITS = {"optimum_q95": "counts", "gaussian_q95": "counts", "sinh_normal_q95": "counts"}
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.

@@ -17,6 +17,8 @@ from tcdp_sim.summaries.estimates import proportion
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """Long form: a row for each cell and quantity, of the cell's axes, `quantity`, `unit` and what was simulated.

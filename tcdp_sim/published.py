@@ -1,6 +1,7 @@
 """What is made of a published run: its table beside the exact values, its figures, its contradictions."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -13,15 +14,20 @@ from tcdp_sim import log, registry, results
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
+from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import ExactValues, of_experiment
 
 TITLE = "tcdp_sim experiment "
+BY_CELL = "BY_CELL"  # of an experiment whose `reference` makes a cell's rows from that cell alone: any part will do
 Tell = Callable[[str], None]  # takes a line for people
 
 
 @dataclass(frozen=True)
 class Published:
-    """folder: of the run; experiment: its module; cells: as `results.open_cells`; table: simulated beside exact."""
+    """folder: of the run; experiment: its module; cells: as `results.open_cells`; table: simulated beside exact.
+
+    The cells of a large run are read from the disk when they are asked for, if its experiment says so (BY_CELL).
+    """
 
     folder: Path
     experiment: ModuleType
@@ -31,27 +37,50 @@ class Published:
 
 def known_exactly(experiment: str) -> ExactValues:
     """What an experiment knows exactly beside what its study simulates, to be published with it."""
-    return of_experiment(registry.experiment(experiment))
+    return of_experiment(registry.experiment(experiment), experiment)
 
 
 def read(folder: Path, title: str | None = None) -> Published:
     """What is published in a folder. Raises UserError if nothing is, or another experiment than `title` says."""
-    cells = loaded(folder, title)
+    cells = _opened(folder, title)
     name = str(cells.attrs.get("title"))
     if not name.startswith(TITLE):
         raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
     experiment = registry.experiment(name.removeprefix(TITLE))
-    return Published(folder, experiment, cells, experiment.reference(cells))
+    with results.readable(folder / "results.zarr"):
+        if cells.sizes["cell"] <= results.ROWS or not getattr(experiment, BY_CELL, False):
+            cells = cells.load()
+            blocks = iter([cells])
+        else:
+            blocks = _identified(cells)
+    return Published(folder, experiment, cells, _table(experiment, blocks))
+
+
+def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
+    """The rows of a large table, some at a time; what tells its cells apart is in memory from now on."""
+    for name in ("id", "trials", *json.loads(cells.attrs["axes"])):
+        cells.variables[name].load()
+    return results.cell_blocks(cells)
+
+
+def _table(experiment: ModuleType, blocks: Iterable[xr.Dataset]) -> pd.DataFrame:
+    parts = [experiment.reference(block) for block in blocks]
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
     """The flat table of a run's published results; UserError if there is none, or not of that title, or damaged."""
-    path, cells = folder / "results.zarr", results.open_cells(folder)
-    if title is not None and cells.attrs.get("title") != title:
-        name = cells.attrs.get("title")
-        raise UserError(f"{path} holds {name!r}, not {title!r}; choose that experiment or another name")
-    with results.readable(path):
+    cells = _opened(folder, title)
+    with results.readable(folder / "results.zarr"):
         return cells.load()
+
+
+def _opened(folder: Path, title: str | None) -> xr.Dataset:
+    cells = results.open_cells(folder)
+    if title is not None and (name := cells.attrs.get("title")) != title:
+        path = folder / "results.zarr"
+        raise UserError(f"{path} holds {name!r}, not {title!r}; choose that experiment or another name")
+    return cells
 
 
 def contradicted(published: Published, tell: Tell) -> int:
@@ -84,7 +113,10 @@ def draw(published: Published) -> tuple[list[Path], dict[str, Figure]]:
 def differences(published: Published, tell: Tell) -> None:
     """Write differences.csv, where cells share random numbers, and say it. Raises UserError."""
     try:
-        common_random_numbers.report(published.cells, published.folder / "differences.csv", tell)
+        cells = published.cells
+        if columns.batched(map(str, cells.data_vars)):
+            cells = cells.drop_dims([dim for dim in cells.dims if dim not in ("cell", "batch")]).load()
+        common_random_numbers.report(cells, published.folder / "differences.csv", tell)
     except OSError as problem:
         raise _not_written(published.folder, problem) from problem
 

@@ -19,10 +19,11 @@ from tcdp_sim.store import columns, digests
 from tcdp_sim.store import tidy as store_tidy
 from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import NORMAL
-from tcdp_sim.texts import write_csv
+from tcdp_sim.texts import write_csv_parts
 
 MEND = "the command that ran it publishes it again from the journal"
 UNSEEN = 3.6888794541139363  # -log(0.025)
+ROWS = 2048  # of a table that are in memory at a time, where it is read so
 RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
 
 
@@ -175,6 +176,48 @@ def open_cells(path) -> xr.Dataset:
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
 
 
+def cell_blocks(flat: xr.Dataset, rows: int = ROWS) -> Iterator[xr.Dataset]:
+    """The rows of `open_cells`, so many at a time and in memory, each with its own entries of histograms and data.
+
+    What is read of one block is the same as of all: `cell_mechanism`, `cell_histogram` and so on take a block as well.
+    """
+    ends = {
+        name: np.cumsum(flat[columns.histogram(name)[2]].values)
+        for name in columns.observables(map(str, flat.data_vars))
+    }
+    once: dict[str, str] = {}
+    for start in range(0, flat.sizes["cell"], rows):
+        own = slice(start, min(start + rows, flat.sizes["cell"]))
+        slices = {
+            columns.entry(name): slice(_before(end, own.start), _before(end, own.stop)) for name, end in ends.items()
+        }
+        block = flat.isel({"cell": own, **slices})
+        yield _shared(_with_own_data(block).load(), once)
+
+
+def _before(ends: np.ndarray, row: int) -> int:
+    return int(ends[row - 1]) if row else 0
+
+
+def _with_own_data(block: xr.Dataset) -> xr.Dataset:
+    """Of the counts of all data sets those from the first to the last that the rows have."""
+    if "data_counts" not in block:
+        return block
+    starts, sizes = block["data_start"].values, block["data_size"].values
+    first, last = int(starts.min()), int((starts + sizes).max())
+    moved = block["data_start"].copy(data=starts - first)
+    return block.isel(data_entry=slice(first, last)).assign(data_start=moved)
+
+
+def _shared(block: xr.Dataset, once: dict[str, str]) -> xr.Dataset:
+    """The block with one object for equal texts, of which a table has a handful; its own are the id and the law."""
+    for name, variable in block.variables.items():
+        if variable.dtype.kind in "OT" and name not in ("id", "law"):
+            texts = [once.setdefault(text, text) for text in variable.values.tolist()]
+            block[name] = (variable.dims, np.array(texts, dtype=object), variable.attrs)
+    return block
+
+
 def tidy(source, histograms: bool = False) -> pd.DataFrame:
     """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
 
@@ -189,7 +232,12 @@ def tidy(source, histograms: bool = False) -> pd.DataFrame:
     if isinstance(source, xr.Dataset):
         return store_tidy.tidy(source, histograms)
     with readable(source):
-        return store_tidy.tidy(open_cells(source), histograms)
+        return pd.concat(tidy_blocks(open_cells(source), histograms), ignore_index=True)
+
+
+def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataFrame]:
+    """`tidy` of `open_cells`, some cells at a time, one after the other: memory holds one of them."""
+    return (store_tidy.tidy(block, histograms) for block in cell_blocks(flat))
 
 
 def export(path, target) -> Path:
@@ -200,12 +248,13 @@ def export(path, target) -> Path:
     target = Path(target)
     if target.suffix not in (".csv", ".tex"):
         raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
-    frame = tidy(path)
+    with readable(path):
+        flat = open_cells(path)
     try:
         if target.suffix == ".csv":
-            write_csv(frame, target)
+            write_csv_parts(tidy_blocks(flat), target)
         else:
-            target.write_text(latex.booktabs(frame), "utf-8")
+            target.write_text(latex.booktabs(tidy(flat)), "utf-8")
     except OSError as problem:
         raise UserError(f"{target} cannot be written ({reason(problem)})") from None
     return target
@@ -224,16 +273,17 @@ def readable(path) -> Iterator[None]:
 def _families(flat):
     """(cells, variables): an observable's variables belong to the cells that have it, all others to every cell."""
     per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
-    everywhere = tuple(range(flat.sizes["cell"]))
+    everywhere = np.arange(flat.sizes["cell"])
     cells = {}
     for name in columns.observables(per_cell):
         has = (flat[columns.histogram(name)[2]].values > 0) | (flat[name + columns.NONFINITE].values > 0)
-        cells[name] = tuple(np.flatnonzero(has)) or everywhere
-    variables: dict[tuple[int, ...], list[str]] = {}
+        cells[name] = np.flatnonzero(has) if has.any() else everywhere
+    variables: dict[bytes, tuple[np.ndarray, list[str]]] = {}
     for name in per_cell:
         owner = max((observable for observable in cells if name.startswith(f"{observable}_")), key=len, default=None)
-        variables.setdefault(cells.get(owner, everywhere), []).append(name)
-    return variables.items()
+        rows = cells.get(owner, everywhere)
+        variables.setdefault(rows.tobytes(), (rows, []))[1].append(name)
+    return variables.values()
 
 
 def _unstacked(part, rows, labels):

@@ -1,5 +1,6 @@
 """Text that others chose (names, paths, labels, messages), made harmless for terminals, logs, figures, spreadsheets."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,16 @@ def cell(value: object) -> object:
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:
     """Write a DataFrame without its index, its text cells harmless to spreadsheets. Raises OSError."""
-    texts = table.select_dtypes(exclude=["number", "bool"]).columns
-    table.assign(**{name: table[name].map(cell) for name in texts}).to_csv(path, index=False)
+    write_csv_parts([table], path)
+
+
+def write_csv_parts(parts: "Iterable[pd.DataFrame]", path: Path) -> None:
+    """Write the rows of DataFrames with the same columns, one after the other, as `write_csv` does. Raises OSError."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for i, part in enumerate(parts):
+            texts = part.select_dtypes(exclude=["number", "bool"]).columns
+            safe = part.assign(**{name: part[name].map(cell) for name in texts})
+            safe.to_csv(file, index=False, header=not i)
 
 
 def _written_out(character: str) -> str:

@@ -74,6 +74,8 @@ EXACT = {
 }
 BOUND = {LINF: at_each_level(_quantile_bound), **{name: _claimed(label) for label, name in EXCEEDS.items()}}
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: what was simulated, with MCSE and 95% interval, beside the exact value and the bounds.

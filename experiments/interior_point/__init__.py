@@ -21,6 +21,8 @@ from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: simulated success with MCSE and 95% interval, beside the exact value and the proven n.

@@ -30,6 +30,8 @@ LABELS = {
     "binary_search": "noisy binary search (zCDP)",
 }
 
+BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+
 
 def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.

@@ -7,6 +7,7 @@ from tcdp_sim.audits import sampling
 from tcdp_sim.audits.identity import digest
 from tcdp_sim.audits.kept import Kept, Nothing
 from tcdp_sim.audits.sampling import Counted, Counts, Done, Pair, Task
+from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
 from tcdp_sim.errors import UserError
@@ -59,6 +60,7 @@ class Counting:
             tasks = self._tasks(stage, pair, counted, streams, missing)
             with ProgressLine(tally, self._executor.silent) as line:
                 for arrived in self._executor.results(tasks, sampling.run):
+                    interrupts.check()
                     self._keep(arrived, key, done)
                     line.advance([counts for _, counts in arrived.chunks])
         return sampling.merged([done[chunk] for chunk in chunks])

@@ -122,7 +122,10 @@ def _table(console, folder, file=None):
     from tcdp_sim.store.recorded import folder_of
 
     if file is None:
-        console.print(results.tidy(folder_of(folder)).to_csv(index=False).rstrip(), markup=False)
+        flat = results.open_cells(folder_of(folder))
+        with results.readable(folder):
+            for i, rows in enumerate(results.tidy_blocks(flat)):
+                console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)
     else:
         console.print(f"table: {results.export(folder_of(folder), file)}", markup=False)
 

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
+from statistics import stdev
 from typing import Any
 
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.simulate import Batch, Task, run
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
 
@@ -18,25 +20,28 @@ GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts 
 
 @dataclass(frozen=True)
 class Pilot:
-    """What was found: the mean chunks a cell needs, seconds and bytes a chunk, errors; over so many of the cells."""
+    """What was found: the mean chunks a cell needs, seconds and bytes a chunk, errors; over so many of the cells.
+
+    spread: two standard errors of the mean of the seconds, over that mean; 1 where one cell was tried.
+    """
 
     cells: int
     chunks: float
     seconds: float
     bytes: float
     errors: int
+    spread: float = 0.0
 
 
 def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
     """Simulate some trials of as many cells as SECONDS allow, spread over the sweep; at least one."""
     trials = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
-    chunks, sizes, seconds, errors, seen = [], [], 0.0, 0, 0
+    chunks, sizes, errors, seconds = [], [], 0, []
     for index in _spread(len(cells)):
         cell = cells[index]
         done = run(Task(settings.seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
-        seen += 1
-        seconds += done.seconds
+        seconds.append(done.seconds)
         if done.records[0].summary is None:
             errors += 1
         else:
@@ -45,11 +50,19 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
         if time.perf_counter() > deadline:
             break
     scale = settings.chunk / trials
-    return Pilot(seen, _average(chunks), seconds / seen * scale, _average(sizes), errors)
+    averages = _average(chunks), _average(seconds) * scale, _average(sizes)
+    return Pilot(len(seconds), *averages, errors, _spread_of(seconds))
 
 
-def _average(values: list[int]) -> float:
+def _average(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def _spread_of(seconds: Sequence[float]) -> float:
+    if len(seconds) < 2:
+        return 1.0
+    centre = _average(seconds)
+    return 2 * stdev(seconds) / sqrt(len(seconds)) / centre if centre else 0.0
 
 
 def _spread(n: int) -> list[int]:

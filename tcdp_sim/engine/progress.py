@@ -2,16 +2,15 @@
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tcdp_sim.engine.simulate import Record
+from tcdp_sim.engine.pending import Pending
+from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.log import LOG
 from tcdp_sim.report.terminal import Terminal
-from tcdp_sim.study.cells import Cell
 
 LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
@@ -19,66 +18,77 @@ LOOK_SECONDS = 1.0  # at least: it moves on when nothing arrives
 NAMED = 3  # of the silent workers
 
 
-class Counted(Protocol):
-    """What a progress line shows: a share of the work, and what str says of it."""
-
-    total: float
-    work: float
-
-    def add(self, arrived: Sequence[Any], /) -> None:
-        """What has arrived since."""
-
-
 class Tally:
-    """What the chunks that have arrived add up to.
+    """What the tasks that have arrived add up to. todo: the chunks that were to come."""
 
-    todo: (cell, chunk index) of those to come; a cell is a `sweep.Cell`. wanted: cell id -> chunks in all.
-    """
-
-    def __init__(self, todo: Sequence[tuple[Cell, int]], wanted: Mapping[str, int], trials_per_chunk: int) -> None:
-        self._missing = Counter(cell.id for cell, _ in todo)
-        self._work = {cell.id: cell.work for cell, _ in todo}
-        self._chunks = {cell: wanted[cell] - missing for cell, missing in self._missing.items()}
+    def __init__(self, todo: Pending, trials_per_chunk: int) -> None:
+        self._todo = todo
         self._trials = trials_per_chunk
-        self._worst: dict[str, float] = {}
-        self.total = max(sum(cell.work for cell, _ in todo), 1e-9)
+        self._missing: dict[str, int] = {}  # of the cells of which some chunks have arrived, and others are to come
+        self._errors: dict[str, float] = {}  # the relative standard errors of their means
+        self._worst = 0.0  # of those of which all have arrived
+        self._has_error = False
+        self.total = max(todo.work * trials_per_chunk, 1e-9)
         self.work = 0.0
         self.chunks = self.errors = self.warnings = 0
-        self.cells = len(self._missing)
+        self.cells = todo.cells
         self.complete = 0
 
-    def add(self, records: Sequence[Record]) -> None:
-        """Chunks that have arrived: `simulate.Record`s."""
-        for record in records:
-            self.work += self._work[record.cell]
+    def add(self, done: Done) -> None:
+        """A task that has arrived."""
+        self.work += done.work
+        for record in done.records:
             self.chunks += 1
             self.warnings += any(problem.kind == "warning" for problem in record.problems)
             if record.summary is None:
                 self.errors += 1
-                continue
-            self._missing[record.cell] -= 1
-            self._chunks[record.cell] += 1
-            self.complete += self._missing[record.cell] == 0
-            if record.relative_mcse == record.relative_mcse:
-                self._worst[record.cell] = record.relative_mcse / self._chunks[record.cell] ** 0.5
+            else:
+                self._count(record)
+
+    def _count(self, record: Record) -> None:
+        cell = record.cell
+        lacked, wanted = self._todo.of_cell(cell)
+        left = self._missing.pop(cell, lacked) - 1
+        error = self._errors.pop(cell, 0.0)
+        if record.relative_mcse == record.relative_mcse:
+            self._has_error = True
+            error = record.relative_mcse / (wanted - left) ** 0.5
+        if left > 0:
+            self._missing[cell], self._errors[cell] = left, error
+        else:
+            self.complete += 1
+            self._worst = max(self._worst, error)
 
     def __str__(self) -> str:
         parts = [f"{self.complete}/{self.cells} cells", f"{self.chunks * self._trials:.3g} trials"]
-        if self._worst:
-            parts.append(f"worst standard error {max(self._worst.values()):.2g} of its mean")
+        if self._has_error:
+            worst = max(self._worst, *self._errors.values()) if self._errors else self._worst
+            parts.append(f"worst standard error {worst:.2g} of its mean")
         parts += [f"{n} {what}s" for n, what in ((self.errors, "error"), (self.warnings, "warning")) if n]
         return ", ".join(parts)
+
+
+class Counted(Protocol):
+    """What a progress line shows: how much of the work has arrived, and what str says of it."""
+
+    total: float
+    work: float
+
+    def add(self, arrived: Any, /) -> None:
+        """What has arrived since."""
 
 
 class ProgressLine:
     """Shows a tally; a context manager. Written to stderr, so that stdout holds only results; and to the run's log.
 
     The worst standard error is what the chunks so far suggest: that of the latest chunk over the root of their number.
-    silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives.
+    silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives. what: is
+    done, a verb without its ending.
     """
 
-    def __init__(self, tally: Counted, silent: Callable[[], Sequence[str]] = tuple) -> None:
+    def __init__(self, tally: Counted, silent: Callable[[], Sequence[str]] = tuple, what: str = "simulat") -> None:
         self._tally = tally
+        self._verb = what
         self._silent = silent
         self._lock = threading.Lock()
         self._end = threading.Event()
@@ -87,7 +97,7 @@ class ProgressLine:
         self._live = self._console.is_terminal
         self._started = self._last_logged = self._last_drawn = time.monotonic()
         self._bar = Progress(
-            TextColumn("simulating"),
+            TextColumn(f"{what}ing"),
             BarColumn(),
             TextColumn("{task.percentage:3.0f}%  {task.fields[what]}"),
             TimeElapsedColumn(),
@@ -98,8 +108,8 @@ class ProgressLine:
         )
         self._task = self._bar.add_task("", total=tally.total, what=str(tally))
 
-    def advance(self, arrived: Sequence[Any]) -> None:
-        """What has arrived: `simulate.Record`s for a `Tally`."""
+    def advance(self, arrived: Any) -> None:
+        """What has arrived, in the form that the tally takes."""
         with self._lock:
             self._tally.add(arrived)
             self._show()
@@ -141,4 +151,4 @@ class ProgressLine:
         self._ticker.join()
         self._bar.update(self._task, completed=self._tally.work, what=str(self._tally))
         self._bar.stop()
-        LOG.info("simulated: %s", self._tally)
+        LOG.info("%sed: %s", self._verb, self._tally)

@@ -2,22 +2,29 @@
 
 import errno
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tcdp_sim import log
-from tcdp_sim.engine import clusters, schedule, stopping
+from tcdp_sim.arrays import Floats
+from tcdp_sim.engine import clusters, exact, schedule, stopping
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.engine.workers import Workers
 from tcdp_sim.errors import Failure, UserError, reason
 from tcdp_sim.log import Tell
+from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import certificate, provenance, table
+from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, RunWriter, open_run
 from tcdp_sim.streams import fingerprint
 from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
@@ -57,18 +64,20 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
         run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
     for line in [*run.warned, *run.mended]:
         tell(line)
-    wanted = {cell.id: s.chunks for cell in cells}
-    todo = schedule.pending(cells, wanted, run.has)
-    message = "nothing to simulate" if not todo else f"{len(todo)} of {sum(wanted.values())} chunks to simulate"
+    wanted = Wanted(cells, s.chunks)
+    todo = Pending(cells, wanted, run.has)
+    message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
     tell(f"{s.name}: {len(cells)} cells x {s.chunks * s.chunk:,} trials; {message}")
     failed: set[str] = set()
-    try:
-        wanted = _until_precise(study, run, todo, wanted, failed, tell)
-    finally:
-        _report(study, run, wanted, tell)
-    if len(failed) == len(cells):
-        raise Failure("every cell ended with an error (see problems.csv)")
-    run.publish(_dataset(study, run, wanted, exact_values))
+    with Workers(s, tell) as workers:
+        try:
+            wanted = _until_precise(study, run, todo, wanted, failed, workers, tell)
+        finally:
+            _report(study, run, wanted, tell)
+        if len(failed) == len(cells):
+            raise Failure("every cell ended with an error (see problems.csv)")
+        kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
+    run.publish(_table(study, run, wanted, exact_values, kept))
     certificate.write(study, run, wanted)
     return len(failed)
 
@@ -76,21 +85,21 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
 def _until_precise(
     study: Study,
     run: Run,
-    todo: list[tuple[Cell, int]],
-    wanted: dict[str, int],
+    todo: Pending,
+    wanted: Wanted,
     failed: set[str],
+    workers: Workers,
     tell: Tell,
-) -> dict[str, int]:
+) -> Wanted:
     """Simulate, and more as long as targets are missed; the chunks that the cells have at the end."""
-    cells = study.plan.laws
     while True:
         if todo:
-            _simulate(study, run, todo, wanted, failed, tell)
+            _simulate(study, run, todo, wanted, failed, workers, tell)
         more = stopping.more(run, wanted, study.settings)
-        if more == wanted:
+        grown = int(np.count_nonzero(more.chunks > wanted.chunks))
+        if not grown:
             return wanted
-        todo = [item for item in schedule.pending(cells, more, run.has) if item[0].id not in failed]
-        grown = sum(more[cell] > wanted[cell] for cell in more)
+        todo = Pending(study.plan.laws, more, run.has, failed)
         tell(f"target_mcse: {grown} cells need more trials; {len(todo)} chunks to simulate")
         wanted = more
 
@@ -98,9 +107,10 @@ def _until_precise(
 def _simulate(
     study: Study,
     run: Run,
-    todo: list[tuple[Cell, int]],
-    wanted: dict[str, int],
+    todo: Pending,
+    wanted: Wanted,
     failed: set[str],
+    workers: Workers,
     tell: Tell,
 ) -> None:
     s = study.settings
@@ -113,26 +123,23 @@ def _simulate(
             foreign.add(done.fingerprint)
         for record in done.records:
             _keep(record, writer, failed)
-        line.advance(done.records)
+        line.advance(done)
         if failed and s.on_error == "raise":
             raise Failure(_first_error(study, run, failed))
 
     try:
-        with clusters.connect(s.cluster, s.numerics) as executor:
-            if executor.dashboard:
-                tell(f"dashboard: {executor.dashboard}")
-            planned = {"cells": len(wanted), "chunks": sum(wanted.values())}
-            about = provenance.record(study.folder, s.config, study.config_hash, study.data, planned)
-            tally = Tally(todo, wanted, s.chunk)
-            with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
-                useful = (item for item in todo if item[0].id not in failed)
-                schedule.simulate(executor, useful, len(todo), study.plan.counts, s.seed, s.chunk, receive)
-                writer.end(provenance.end(study.folder, about))
+        executor = workers.executor()
+        planned = {"cells": len(wanted), "chunks": wanted.total}
+        about = provenance.record(study.folder, s.config, study.config_hash, study.data, planned)
+        tally = Tally(todo, s.chunk)
+        with run.writer(about) as writer, ProgressLine(tally, executor.silent) as line:
+            useful = (item for item in todo if item[0].id not in failed)
+            schedule.simulate(executor, useful, todo.work, study.plan.counts, s.seed, s.chunk, receive)
+            writer.end(provenance.end(study.folder, about))
     except KeyboardInterrupt:
         written = open_run(study)  # read again: the signal may have come between a record and its entry in `run`
-        total = sum(wanted.values())
-        kept = total - len(schedule.pending(study.plan.laws, wanted, written.has))
-        message = f"{kept} of {total} chunks are kept in {study.folder}; the same command goes on from there"
+        kept = wanted.total - len(Pending(study.plan.laws, wanted, written.has))
+        message = f"{kept} of {wanted.total} chunks are kept in {study.folder}; the same command goes on from there"
         raise KeyboardInterrupt(message) from None
 
 
@@ -151,21 +158,30 @@ def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     return f"a chunk ended with an error: {error.message}; {again}; on_error=continue goes on with the other cells"
 
 
-def _report(study: Study, run: Run, wanted: dict[str, int], tell: Tell) -> None:
+def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:
     chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
-    where = {cell.id: cell.where for cell in study.plan.laws}
+    troubled = {one.cell for one in chunk_problems}
+    where = {cell.id: cell.where for cell in study.plan.laws if cell.id in troubled} if troubled else {}
     problems.report(chunk_problems, where, study.folder / "problems.csv", tell)
 
 
-def _dataset(study: Study, run: Run, wanted: Mapping[str, int], exact_values: ExactValues) -> "xr.Dataset":
+def _table(
+    study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None
+) -> "Iterator[xr.Dataset]":
+    """The rows of all cells, a block at a time."""
+
     def summary(cell: Cell) -> Summary | None:
         chunks = range(wanted[cell.id])
         return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
 
+    def known(cell: Cell, _: Mechanism) -> Floats:
+        assert kept is not None  # else there are no quantities
+        return kept.values(cell.id)
+
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     cells = study.plan.cells
     attributes = study.attributes() | {"noises": json.dumps(_noises(cells))}
-    return table.tabulate(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values)
+    return table.blocks(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values, known)
 
 
 def _noises(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:

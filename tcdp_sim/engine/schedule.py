@@ -7,7 +7,7 @@ from tcdp_sim.arrays import Ints
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.errors import UserError
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -30,8 +30,8 @@ class Executor(Protocol):
     @property
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
-        """Pull tasks as there is room for them and yield what `work` makes of each: a pure function, `run` if None."""
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
+        """Pull tasks as there is room for them and yield what `work`, a pure function, makes of each."""
 
 
 class SerialExecutor:
@@ -41,9 +41,9 @@ class SerialExecutor:
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
         for task in tasks:
-            yield (work or run)(task)
+            yield work(task)
 
 
 class DaskExecutor:
@@ -57,11 +57,11 @@ class DaskExecutor:
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
         from distributed import KilledWorker
 
         try:
-            yield from self._results(tasks, work or run)
+            yield from self._results(tasks, work)
         except KilledWorker as lost:
             raise UserError(
                 f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
@@ -90,17 +90,10 @@ def _arrived(done: Any) -> Any:
     return done
 
 
-def pending(
-    cells: Sequence[Cell], chunks: Mapping[str, int], has: Callable[[str, int], bool]
-) -> list[tuple[Cell, int]]:
-    """The chunks that are still to be simulated, in the order of the plan. chunks: cell id -> how many it needs."""
-    return [(cell, chunk) for cell in cells for chunk in range(chunks[cell.id]) if not has(cell.id, chunk)]
-
-
 def simulate(
     executor: Executor,
     todo: Iterable[tuple[Cell, int]],
-    chunks: int,
+    work: float,
     counts: Mapping[str, Any],
     seed: int,
     trials: int,
@@ -108,12 +101,12 @@ def simulate(
 ) -> None:
     """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
 
-    todo: read as the workers come to it; chunks: how many that will be, about. Chunks are batched into tasks of
-    task_seconds: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers
+    todo: read as the workers come to it; work: of one trial of every chunk in it, about. Chunks are batched into tasks
+    of task_seconds: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers
     finish together. How they are batched changes no number.
     """
     speed = _Speed()
-    for done in executor.results(_tasks(todo, chunks, counts, seed, trials, executor.workers, speed)):
+    for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed)):
         interrupts.check()
         speed.learn(done)
         receive(done)
@@ -125,28 +118,25 @@ def task_seconds(workers: int) -> float:
 
 
 class _Speed:
-    """Seconds a chunk takes on a worker, and seconds a unit of its work, from the tasks finished so far."""
+    """Seconds that a unit of work takes on a worker, from the tasks finished so far."""
 
     def __init__(self) -> None:
         self._seconds = self._work = 0.0
-        self._chunks = 0
 
     def learn(self, done: Done) -> None:
         self._seconds += done.seconds
         self._work += done.work
-        self._chunks += len(done.records)
 
-    def size(self, chunks_left: int, workers: int) -> float:
+    def size(self, left: float, workers: int) -> float:
         """The work of the next task: task_seconds of it, or a fair part of what is left; one chunk at the start."""
-        if not self._chunks:
+        if not self._work:
             return 0.0
-        left = chunks_left * self._work / self._chunks
         return min(task_seconds(workers) * self._work / max(self._seconds, 1e-9), left / (2 * workers))
 
 
 def _tasks(
     todo: Iterable[tuple[Cell, int]],
-    chunks: int,
+    left: float,
     counts: Mapping[str, Ints],
     seed: int,
     trials: int,
@@ -154,13 +144,13 @@ def _tasks(
     speed: _Speed,
 ) -> Iterator[Task]:
     batch: list[tuple[Cell, int]] = []
-    work = 0.0
+    work, left = 0.0, left * trials
     for item in todo:
         batch.append(item)
         work += item[0].work * trials
-        if work >= speed.size(chunks, workers):
+        if work >= speed.size(left, workers):
             yield _task(batch, counts, seed, trials, work)
-            chunks -= len(batch)
+            left -= work
             batch, work = [], 0.0
     if batch:
         yield _task(batch, counts, seed, trials, work)

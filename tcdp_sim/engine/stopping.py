@@ -8,6 +8,9 @@ function of (seed, law) alone: workers, batches, crashes and resumes change noth
 from collections.abc import Mapping
 from math import ceil, inf, isnan
 
+import numpy as np
+
+from tcdp_sim.engine.pending import Wanted
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.estimates import mean, proportion
@@ -17,12 +20,13 @@ GROWTH = 4
 MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate
 
 
-def more(run: Run, wanted: Mapping[str, int], settings: Settings) -> dict[str, int]:
-    """Cell id -> chunks it needs; equal to `wanted` when all targets are met. What lacks a chunk stays as it is."""
+def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
+    """The chunks that cells need; those of `wanted` when all targets are met. What lacks a chunk stays as it is."""
     if not settings.target_mcse:
-        return dict(wanted)
+        return wanted
     most = -(-settings.max_trials // settings.chunk)
-    return {cell: _grown(run, cell, chunks, most, settings) for cell, chunks in wanted.items()}
+    grown = (_grown(run, cell, chunks, most, settings) for cell, chunks in wanted.each())
+    return wanted.with_chunks(np.fromiter(grown, np.int64, len(wanted)))
 
 
 def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:

@@ -33,8 +33,18 @@ def write(study, run, wanted: Mapping[str, int]) -> Path:
     wanted: cell id -> how many chunks it is to have; a cell that lacks one is not in the certificate.
     """
     path = run.folder / NAME
-    durable.write(path, json.dumps(of(study, run, wanted), indent=1) + "\n")
+    durable.write(path, _text(of(study, run, wanted)))
     return path
+
+
+def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
+    """The certificate as JSON with an indent of 1, in pieces."""
+    head = json.dumps({key: value for key, value in certificate.items() if key != "cells"}, indent=1)
+    yield head.removesuffix("\n}") + ',\n "cells": {'
+    lines = (f'\n  "{cell}": "{line}"' for cell, line in certificate["cells"].items())
+    yield next(lines, "")
+    yield from (f",{line}" for line in lines)
+    yield "\n }\n}\n" if certificate["cells"] else "}\n}\n"
 
 
 def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
@@ -126,8 +136,10 @@ def chunks(line: str) -> int:
 
 
 def _root(cells: Mapping[str, str]) -> str:
-    lines = "".join(f"{cell} {line}\n" for cell, line in sorted(cells.items()))
-    return hashlib.blake2b(lines.encode(), digest_size=DIGITS // 2).hexdigest()
+    digest = hashlib.blake2b(digest_size=DIGITS // 2)
+    for cell in sorted(cells):
+        digest.update(f"{cell} {cells[cell]}\n".encode())
+    return digest.hexdigest()
 
 
 def _snapshot(path: Path) -> str | None:

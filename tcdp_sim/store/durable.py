@@ -7,7 +7,7 @@ import errno
 import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,12 +21,15 @@ def unfinished(path: Path) -> Path:
     return path.with_name(f".{path.stem}-{host}-{os.getpid()}-{os.urandom(4).hex()}")
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file at once or not at all, also when the power fails. Raises OSError, leaving nothing behind."""
+def write(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file at once or not at all, also when the power fails. Raises OSError, leaving nothing behind.
+
+    text: all of it, or its pieces.
+    """
     fresh = unfinished(path)
     try:
         with fresh.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.writelines([text] if isinstance(text, str) else text)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)

@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tcdp_sim.store import durable
 
@@ -17,6 +18,7 @@ MAGIC = b"tCDPrec1"
 _DIGEST = 16
 _HEAD = len(MAGIC) + 8
 SYNC_SECONDS = 0.5
+_WINDOW = 1 << 20  # bytes that are read at once
 
 
 class Writer:
@@ -82,23 +84,41 @@ class Writer:
 def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
     """All records of all segments in name order: (segment, offset of the payload, payload).
 
-    The payload is None for each damaged stretch.
+    The payload is None for each damaged stretch. Memory holds one record.
     """
     for path in sorted(folder.glob("*.seg")):
         try:
-            data = path.read_bytes()
+            file = path.open("rb", buffering=_WINDOW)
         except FileNotFoundError:  # its writer closed it without a record
             continue
-        at = 0
-        while at < len(data):
-            payload, end = _record(data, at)
-            if payload is None:
-                at = data.find(MAGIC, at + 1)
-                at = len(data) if at < 0 else at
-                yield path, at, None
-            else:
-                yield path, at + _HEAD, payload
-                at = end
+        with file:
+            for offset, payload in _records(file, os.fstat(file.fileno()).st_size):
+                yield path, offset, payload
+
+
+def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes | None]]:
+    at = 0
+    while at < size:
+        payload = _record(file, at, size)
+        if payload is None:
+            at = _next_magic(file, at + 1, size)
+            yield at, None
+        else:
+            yield at + _HEAD, payload
+            at += _HEAD + len(payload) + _DIGEST
+
+
+def _next_magic(file: BinaryIO, start: int, size: int) -> int:
+    """Where the next record may begin; the end if none does."""
+    while start < size:
+        file.seek(start)
+        window = file.read(min(_WINDOW, size - start))
+        if (found := window.find(MAGIC)) >= 0:
+            return start + found
+        if start + len(window) >= size or not window:
+            return size
+        start += len(window) - len(MAGIC) + 1
+    return size
 
 
 def segments(folder: Path) -> dict[str, int]:
@@ -120,18 +140,20 @@ def sync(folder: Path) -> None:
         durable.sync_folder(folder)
 
 
-def again(path: Path, offset: int, size: int) -> bytes | None:
+def again(path: Path, offset: int) -> bytes | None:
     """The payload that `read` found at this offset, read once more; None if the file has been damaged since."""
-    with path.open("rb") as file:
-        file.seek(offset - _HEAD)
-        return _record(file.read(_HEAD + size + _DIGEST), 0)[0]
+    with path.open("rb", buffering=0) as file:
+        return _record(file, offset - _HEAD, os.fstat(file.fileno()).st_size)
 
 
-def _record(data: bytes, at: int):
-    if not data.startswith(MAGIC, at):
-        return None, at
-    stop = at + _HEAD + int.from_bytes(data[at + len(MAGIC) : at + _HEAD], "little")
-    digest = data[stop : stop + _DIGEST]
-    if len(digest) < _DIGEST or hashlib.blake2b(data[at:stop], digest_size=_DIGEST).digest() != digest:
-        return None, at
-    return data[at + _HEAD : stop], stop + _DIGEST
+def _record(file: BinaryIO, at: int, size: int) -> bytes | None:
+    """The payload of the record that begins there; None if none does, or it is damaged."""
+    file.seek(at)
+    head = file.read(_HEAD)
+    length = int.from_bytes(head[len(MAGIC) :], "little")
+    if not head.startswith(MAGIC) or at + _HEAD + length + _DIGEST > size:
+        return None
+    body = file.read(length + _DIGEST)
+    digest = hashlib.blake2b(head, digest_size=_DIGEST)
+    digest.update(body[:length])
+    return body[:length] if digest.digest() == body[length:] else None

@@ -17,7 +17,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +28,7 @@ import xarray as xr
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks, snapshot
 from tcdp_sim.store.digests import SNAPSHOTS
+from tcdp_sim.store.index import Index
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.encoding import from_bytes
@@ -59,8 +60,7 @@ class Run:
         self.heads: list[Mapping[str, Any]] = []
         self._identities: list[Mapping[str, Any] | None] = []  # that the heads told
         self.problems: dict[Problem, None] = {}
-        self._where: dict[tuple[str, int], tuple[Path, int, int]] = {}
-        self._shapes: dict[str, tuple[Any, ...]] = {}  # of each cell's summaries
+        self._index = Index()
         self._segments = journal.segments(self.folder / "journal")
         for path, offset, payload in journal.read(self.folder / "journal"):
             if payload is None:
@@ -68,13 +68,13 @@ class Run:
             elif payload[:1] == HEAD:
                 self._head(path, payload[1:])
             elif payload[:1] == CHUNK:
-                self._enter(path, offset + 1, payload[1:])
+                self._enter(path, offset, payload[1:])
             elif payload[:1] == PROBLEM:
                 self._note(path, payload[1:])
 
     def has(self, cell: str, chunk: int) -> bool:
         """Whether that chunk is done."""
-        return (cell, chunk) in self._where
+        return (cell, chunk) in self._index
 
     def writer(self, head: Mapping[str, Any]) -> "RunWriter":
         """Append to the journal; `head` says who writes (versions, host, time). A context manager."""
@@ -114,21 +114,22 @@ class Run:
     @property
     def done(self) -> list[tuple[str, int]]:
         """(cell id, chunk) of every chunk that is done."""
-        return list(self._where)
+        return list(self._index)
 
-    def summary(self, cell: str, chunks: Iterable[int]) -> Summary:
+    def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
         """The merged summary of these chunks of a cell, read from the journal."""
-        return merged(from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+        parts = (from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+        return next(parts) if len(chunks) == 1 else merged(parts)
 
-    def publish(self, dataset: xr.Dataset) -> Path:
-        """Write a snapshot of what the journal holds and make `results.zarr` point to it."""
+    def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
+        """Write a snapshot of what the journal holds, a block of rows at a time; `results.zarr` then points to it."""
         journal.sync(self.folder / "journal")
-        return snapshot.publish(self.folder, dataset)
+        return snapshot.publish(self.folder, blocks)
 
     def _claim(self, path) -> None:
         """UserError unless the folder is ours. An identity that the journal's heads do not know is a damaged one."""
         known = [identity for identity in self._identities if identity is not None]
-        if not known and not self._where and _begun(path):
+        if not known and not self._index and _begun(path):
             if path.exists():
                 self.mended.append(f"{path.name} was damaged and nothing was recorded yet: the run begins anew")
             with suppress(FileNotFoundError):  # who has just got the lock has swept it away, and written its own
@@ -155,19 +156,18 @@ class Run:
     def _enter(self, path, offset, summary) -> None:
         try:
             decoded = decoding.decoded(summary, self.identity.get("chunk"))
-            self._fit(decoded)
-            self._where.setdefault((decoded.cell, decoded.chunks[0]), (path, offset, len(summary)))
+            cell, chunk, shape = decoded.cell, decoded.chunks[0], decoding.shape(decoded)
+            if self._index.shape(cell, shape) != shape:
+                raise ValueError("it has other observables or thresholds than the cell's first record")
+            if (cell, chunk) not in self._index:
+                self._index.enter(cell, chunk, path, offset, shape)
         except ValueError:  # whole, but no chunk of this run
             self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
-    def _fit(self, summary) -> None:
-        """ValueError unless a summary can be merged with those of its cell that are there."""
-        if self._shapes.setdefault(summary.cell, decoding.shape(summary)) != decoding.shape(summary):
-            raise ValueError("it has other observables or thresholds than the cell's first record")
-
     def fits(self, cell: str, summary: bytes) -> bool:
         """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
-        return cell not in self._shapes or decoding.shape(from_bytes(summary)) == self._shapes[cell]
+        known = self._index.shape(cell)
+        return known is None or decoding.shape(from_bytes(summary)) == known
 
     def _note(self, path, text) -> None:
         try:
@@ -176,11 +176,11 @@ class Run:
             self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
     def _payload(self, cell, chunk) -> bytes:
-        path, offset, size = self._where[(cell, chunk)]
-        payload = journal.again(path, offset - 1, size + 1)  # the first byte says what it is
+        path, offset = self._index.where(cell, chunk)
+        payload = journal.again(path, offset)
         if payload is None:
             raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
-        return payload[1:]
+        return payload[1:]  # the first byte says what it is
 
 
 class RunWriter:
@@ -203,8 +203,7 @@ class RunWriter:
             mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
             where = f"{self._run.folder} holds records of something else"
             raise UserError(f"{mismatch}: {where}; choose another name or results_dir")
-        offset = self._append(CHUNK + summary)
-        self._run._where[(cell, chunk)] = (self._writer.path, offset + 1, len(summary))
+        self._run._index.enter(cell, chunk, self._writer.path, self._append(CHUNK + summary))
 
     def note(self, problem: Problem) -> None:
         """An error or warning; before its chunk, so that a chunk that is there has all its warnings."""

@@ -2,25 +2,27 @@
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import xarray as xr
-from zarr.codecs import ZstdCodec
 
-from tcdp_sim.store import durable
+from tcdp_sim.store import durable, zarr_tree
 from tcdp_sim.store.digests import DIGITS, SNAPSHOTS, intact, tree_digest
 
 LINK = "results.zarr"
 
 
-def publish(folder: Path, dataset: xr.Dataset) -> Path:
+def publish(folder: Path, blocks: Iterable[xr.Dataset]) -> Path:
     """Write a snapshot and make LINK in a run's folder point to it, at once or not at all, also when the power fails.
+
+    blocks: the rows of one table, some at a time (see `zarr_tree.write`); memory holds one block.
 
     The one that was published before is kept, as a reader may still have it open; older ones go. Raises OSError.
     """
     snapshots, link = folder / SNAPSHOTS, folder / LINK
     snapshots.mkdir(exist_ok=True)
-    final = _written(dataset, snapshots)
+    final = _written(blocks, snapshots)
     before = _target(link)
     if not link.is_symlink() and link.is_dir():
         remove(link)  # a copy that followed the link: what it holds is in the journal
@@ -30,13 +32,11 @@ def publish(folder: Path, dataset: xr.Dataset) -> Path:
     return link
 
 
-def _written(dataset: xr.Dataset, snapshots: Path) -> Path:
+def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
     """A tree with the digest of its bytes as name, all of it on the disk."""
     fresh = durable.unfinished(snapshots / "writing")
     try:
-        codec = (ZstdCodec(level=3, checksum=True),)
-        encoding = {name: {"compressors": codec} for name in dataset.variables}
-        dataset.to_zarr(fresh, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
+        zarr_tree.write(fresh, blocks)
         final = snapshots / tree_digest(fresh)[:DIGITS]
         if not intact(final, {final.name}):
             durable.sync_tree(fresh)

@@ -1,7 +1,7 @@
-"""Summaries -> a labelled Dataset: one row a cell."""
+"""Summaries -> a labelled table: one row a cell, some at a time."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
@@ -11,15 +11,14 @@ import xarray as xr
 
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.store import columns
-from tcdp_sim.store import exact_values as exact
 from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
-from tcdp_sim.study.cells import Cell
+from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries.bins import RESOLUTION
-from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantiles
+from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantile_table
 from tcdp_sim.summaries.summary import Distribution, Summary
 
-BLOCK = 4096  # cells whose summaries are in memory at a time
+BLOCK = 1024  # cells whose summaries are in memory at a time
 _NAN4 = (np.nan,) * 4
 _ENDS = ("lower", "upper")
 _MOMENTS = (
@@ -29,26 +28,30 @@ _MOMENTS = (
 )
 
 
-def tabulate(
+def blocks(
     cells: Sequence[Cell],
     summaries: Iterable[Summary | None],
     counts: Mapping[str, np.ndarray],
     attributes: Mapping[str, Any],
     problems: Mapping[tuple[str, str], int] = MappingProxyType({}),
     exact_values: ExactValues = NO_EXACT_VALUES,
-) -> xr.Dataset:
-    """One row a cell: its coordinates, and every statistic of its summary (NaN, zero trials where it is None).
+    known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
+) -> Iterator[xr.Dataset]:
+    """One row a cell, BLOCK of them at a time: coordinates, and every statistic (NaN, zero trials for a None).
 
-    counts: digest -> counts of the occupied bins, for every digest that a cell names; problems: (cell id, kind) -> how
-    many of its chunks had an error or a warning; exact_values: what is known beside what was simulated, published with
-    it. Cells are taken a block at a time, so that memory holds few summaries.
+    summaries: in the order of the cells; counts: digest -> counts of the occupied bins, for every digest that a cell
+    names; problems: (cell id, kind) -> how many of its chunks had an error or a warning; exact_values: what is known
+    beside what was simulated, published with it; known: their values of a cell (`ExactValues.values`), where they have
+    been computed before. Memory holds the summaries of one block.
     """
     coming = iter(summaries)
-    blocks = [cells[start : start + BLOCK] for start in range(0, len(cells), BLOCK)]
-    parts = [_block(block, list(islice(coming, len(block))), counts, problems, exact_values) for block in blocks]
-    data = _joined(parts, list(map(len, blocks))) | _data_counts(cells, counts)
     about = {**attributes, "exact_code": exact_values.code}
-    return xr.Dataset(data, _coordinates(cells), about)
+    known = known or (lambda cell, mechanism: exact_values.values(mechanism))
+    numeric, entries = _axes(cells), _Entries(counts)
+    for start in range(0, len(cells), BLOCK):
+        block = cells[start : start + BLOCK]
+        variables = _block(block, list(islice(coming, len(block))), counts, problems, exact_values, known)
+        yield xr.Dataset(variables | entries.of(block), _coordinates(block, numeric), about)
 
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
@@ -58,7 +61,7 @@ def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
 
 
-def _block(cells, summaries, counts, problems, exact_values):
+def _block(cells, summaries, counts, problems, exact_values, known):
     """Variables of some cells: name -> (dimensions, values, attributes)."""
     mechanism = mechanism_class(cells[0].law["mechanism"])
     built = [mechanism.build(cell.law, counts[cell.counts]) for cell in cells]
@@ -68,7 +71,8 @@ def _block(cells, summaries, counts, problems, exact_values):
     failed = [int((cell.id, "error") in problems) for cell in cells]
     data["failed"] = _row(failed, "1", "1 if an error left the cell without numbers (problems.csv says which)")
     data |= _estimates(mechanism, built, summaries)
-    data |= exact.tabulate(exact_values, built, [cell.id for cell in cells], data)
+    if exact_values.width:
+        data |= exact_values.tabulate([known(cell, one) for cell, one in zip(cells, built)], data)
     return data | _batches(summaries)
 
 
@@ -86,26 +90,6 @@ def _estimates(mechanism, built, summaries):
     return data
 
 
-def _joined(parts, sizes):
-    """The variables of all blocks, one after the other; where a block lacks one, NaN or zero."""
-    models = {name: variable for part in reversed(parts) for name, variable in part.items()}
-    order = dict.fromkeys(name for part in parts for name in part)
-    # popped, so that memory holds the table once, not twice
-    return {name: _stacked([part.pop(name, None) for part in parts], sizes, models.pop(name)) for name in order}
-
-
-def _stacked(variables, sizes, model):
-    dims, like, attributes = model
-    blank = np.nan if like.dtype.kind == "f" else 0
-    sizes = sizes if "cell" in (dims, dims[0]) else [0] * len(sizes)  # else entries of cells: none
-    blanks = (np.full((size, *like.shape[1:]), blank, like.dtype) for size in sizes)
-    arrays = [variable[1] if variable else empty for variable, empty in zip(variables, blanks)]
-    if like.ndim > 1:  # batches: of the largest cell in the block
-        width = max(array.shape[1] for array in arrays)
-        arrays = [np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=np.nan) for a in arrays]
-    return dims, np.concatenate(arrays), attributes
-
-
 def _batches(summaries):
     """Where random numbers are shared: means over batches, in the order of the trials (see common_random_numbers)."""
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
@@ -119,28 +103,46 @@ def _batches(summaries):
     return out
 
 
-def _data_counts(cells, counts):
+class _Entries:
     """The occupied counts of every data set once, and where those of each cell lie among them."""
-    used = dict.fromkeys(cell.counts for cell in cells)
-    sizes = {digest: len(counts[digest]) for digest in used}
-    starts = dict(zip(used, np.cumsum([0, *sizes.values()])))
-    return {
-        "data_counts": _row(np.concatenate([counts[d] for d in used]), "counts", "occupied bins", "data_entry"),
-        "data_start": _row([starts[cell.counts] for cell in cells], "1", "first entry of the cell's data_counts"),
-        "data_size": _row([sizes[cell.counts] for cell in cells], "1", "how many entries it has"),
-    }
+
+    def __init__(self, counts):
+        self._counts = counts
+        self._starts: dict[str, int] = {}
+        self._size = 0
+
+    def of(self, cells):
+        """The variables of some cells: `data_counts` has the data sets that no cell before these had."""
+        new = [digest for digest in dict.fromkeys(cell.counts for cell in cells) if digest not in self._starts]
+        for digest in new:
+            self._starts[digest] = self._size
+            self._size += len(self._counts[digest])
+        counts = np.concatenate([np.zeros(0, np.int64), *(self._counts[digest] for digest in new)])
+        starts, sizes = zip(*((self._starts[cell.counts], len(self._counts[cell.counts])) for cell in cells))
+        return {
+            "data_counts": _row(counts, "counts", "occupied bins", "data_entry"),
+            "data_start": _row(starts, "1", "first entry of the cell's data_counts"),
+            "data_size": _row(sizes, "1", "how many entries it has"),
+        }
 
 
-def _coordinates(cells):
-    axes = {axis: None for cell in cells for axis in cell.coords} | {"omega": None}
-    columns: dict[str, Any] = {axis: [cell.coords.get(axis) for cell in cells] for axis in axes}
+def _axes(cells) -> dict[str, bool]:
+    """Axis -> whether all its values are numbers, of the axes that the cells have."""
+    numeric: dict[str, bool] = {}
+    for cell in cells:
+        for axis, value in cell.coords.items():
+            numeric[axis] = numeric.get(axis, True) and (value is None or isinstance(value, float))
+    return numeric | {"omega": numeric.get("omega", True)}
+
+
+def _coordinates(cells, numeric):
     out = {}
-    for axis, column in columns.items():
-        numeric = all(value is None or isinstance(value, float) for value in column)
-        blank = np.nan if numeric else ""
-        shown = [f"{value:.12g}" if isinstance(value, float) and not numeric else value for value in column]
+    for axis, is_number in numeric.items():
+        column = [cell.coords.get(axis) for cell in cells]
+        blank = np.nan if is_number else ""
+        shown = [f"{value:.12g}" if isinstance(value, float) and not is_number else value for value in column]
         values = [blank if value is None else value for value in shown]  # numbers among names are texts
-        out[axis] = ("cell", np.array(values, dtype=float if numeric else object))
+        out[axis] = ("cell", np.array(values, dtype=float if is_number else object))
     texts = {
         "id": [cell.id for cell in cells],
         "guarantee": [cell.guarantee for cell in cells],
@@ -181,8 +183,7 @@ def _moment_row(d: Distribution | None):
 
 
 def _quantiles(name, about, distributions):
-    none = np.full((4, len(QUANTILES)), np.nan)
-    table = np.stack([quantiles(d, QUANTILES) if d else none for d in distributions], axis=1)
+    table = quantile_table(distributions, QUANTILES)
     meanings = (
         f"quantile, read from bins at most {RESOLUTION:.2%} of the value wide",
         "Monte Carlo standard error of the quantile",

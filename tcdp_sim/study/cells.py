@@ -7,8 +7,9 @@ same cells can be mistaken for it.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,59 +18,36 @@ from tcdp_sim import registry
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.study.packed_cells import Cell, Cells, Packer, show
 from tcdp_sim.study.points import derived
 
 NO_COUNTS = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One point of the sweep.
-
-    id: sha256 of the canonical law; law: the plain description from which a worker builds the mechanism;
-    coords: axis -> label, None where the law does not depend on the axis; counts: digest of its data, "" without;
-    guarantee: the promise of its noise; work: rough random numbers a trial.
-    """
-
-    id: str
-    law: Mapping[str, Any]
-    coords: Mapping[str, Any]
-    counts: str
-    guarantee: str
-    noise: str
-    work: float
-
-    @property
-    def where(self) -> str:
-        """Its coordinates, for people."""
-        return " ".join(f"{axis}={_show(value)}" for axis, value in self.coords.items() if value is not None)
 
 
 @dataclass(frozen=True)
 class Plan:
     """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
 
-    data: the data sets of which there is something to tell, by name: users' own, and those not read in full.
+    axes: those that the cells have; data: the data sets of which there is something to tell, by name: users' own, and
+    those not read in full.
 
     Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
     """
 
-    cells: tuple[Cell, ...]
+    cells: Cells
     counts: Mapping[str, Any]
     skipped: tuple[str, ...]
+    axes: tuple[str, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def laws(self) -> tuple[Cell, ...]:
+    @cached_property
+    def laws(self) -> Cells:
         """What is simulated: of the cells with one law the first."""
-        first: dict[str, Cell] = {}
-        for cell in self.cells:
-            first.setdefault(cell.id, cell)
-        return tuple(first.values())
+        return self.cells.distinct()
 
 
 def plan(
-    blocks: Mapping[str, list[dict[str, Any]]],
+    blocks: Mapping[str, Iterable[dict[str, Any]]],
     mechanism: type[Mechanism],
     options: Mapping[str, Any],
     load: Callable[[str, Any], Any],
@@ -79,41 +57,63 @@ def plan(
 ) -> Plan:
     """Points -> cells, each validated; equal cells once, in order of first appearance.
 
-    blocks: block name -> points; options: the mechanism's own settings; load(data name, k) -> Counts; noises:
-    noise name -> its spec (family, calibration). invalid: "refuse" raises UserError at the first point outside a
-    precondition, "skip" leaves such points out and lists them; share: axes along which cells have one random stream.
+    blocks: block name -> points, which are read one by one; options: the mechanism's own settings;
+    load(data name, k) -> Counts; noises: noise name -> its spec (family, calibration). invalid: "refuse"
+    raises UserError at the first point outside a precondition, "skip" leaves such points out and lists them; share:
+    axes along which cells have one random stream.
     """
-    cells: dict[Any, Cell] = {}
+    cells = Packer()
     counts: dict[str, Any] = {}
     described: dict[str, Any] = {}
     skipped: list[str] = []
-    seen = set()
-    once = _Once()
+    axes: dict[str, None] = {}
+    asked, made = _Seen(), _Seen()
     for where, point in ((where, point) for where, points in blocks.items() for point in points):
         _check_complete(point, mechanism, where)
         full = derived(point, where)
         if full.get("noise") is not None:
             full["noise"] = noises[_known_noise(full["noise"], noises, where)]
         label = _label(point, mechanism.uses(full))
-        if label in seen:
+        if not asked.first(label):
             continue
-        seen.add(label)
         data = _loaded(load, point, where) if "data" in mechanism.axes else None
         try:
-            cell = _cell(mechanism, full, options, data, dict(label), share, once)
+            cell = _cell(mechanism, full, options, data, dict(label), share)
         except ValueError as reason:
-            message = f"{' '.join(f'{axis}={_show(v)}' for axis, v in label if v is not None)}: {reason}"
+            message = f"{' '.join(f'{axis}={show(v)}' for axis, v in label if v is not None)}: {reason}"
             if invalid != "skip":
                 raise UserError(f"{_place(where)}cell {message}; invalid=skip leaves such cells out") from None
             skipped.append(message)
             continue
-        cells.setdefault((cell.id, *cell.coords.items()), cell)
+        if made.first((cell.id, *cell.coords.items())):
+            cells.add(cell)
+            axes |= dict.fromkeys(cell.coords)
         counts[cell.counts] = data.counts if data else NO_COUNTS
         if data and (data.own or data.left_out):
             described.setdefault(data.name, data)
-    if not cells:
+    packed = cells.cells()
+    if not packed:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(tuple(cells.values()), counts, tuple(skipped), described)
+    return Plan(packed, counts, tuple(skipped), tuple(axes), described)
+
+
+class _Seen:
+    """Which labels there have been, by their digests: a set of the labels themselves takes ten times as much."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def first(self, label: tuple[Any, ...]) -> bool:
+        """Whether this is the first time that it comes. label: texts, and (axis, value); equal numbers are one."""
+        plain = [one if isinstance(one, str) else (one[0], _plain(one[1])) for one in label]
+        digest = hashlib.blake2b(repr(plain).encode("utf-8", "backslashreplace"), digest_size=16).digest()
+        known = len(self._digests)
+        self._digests.add(digest)
+        return len(self._digests) > known
+
+
+def _plain(value: Any) -> Any:
+    return float(value) + 0.0 if isinstance(value, int | float) else value  # -0.0 + 0.0 is 0.0
 
 
 def _place(where: str) -> str:
@@ -131,7 +131,7 @@ def _loaded(load: Callable[[str, Any], Any], point: Mapping[str, Any], where: st
 def _known_noise(name: str, noises: Mapping[str, Any], where: str) -> str:
     if name not in noises:
         near = suggestion(name, noises)
-        raise UserError(f"{where}.noise = {_show(name)} is not known; valid: {', '.join(noises)}{near}")
+        raise UserError(f"{where}.noise = {show(name)} is not known; valid: {', '.join(noises)}{near}")
     return name
 
 
@@ -146,7 +146,6 @@ def _cell(
     data: Counts | None,
     label: dict[str, Any],
     share: Sequence[str],
-    once: "_Once",
 ) -> Cell:
     size = {"k": data.bins} if data else {}
     _refuse_lattices(mechanism, point, label)
@@ -158,9 +157,8 @@ def _cell(
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
-    digest, noise = data.digest if data else "", repr(getattr(built, "noise", None))
-    texts = (once(digest), once(str(built.guarantee)), once(noise))
-    return Cell(cell_id(law), {key: once(part) for key, part in law.items()}, coords, *texts, built.work)
+    texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
+    return Cell(cell_id(law), law, coords, *texts, built.work)
 
 
 def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:
@@ -177,23 +175,6 @@ def _plug_ins(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mappi
     """Distribution -> version of what the law uses that is not of this package: part of the cell's identity."""
     noise = [("noise", point["noise"]["family"])] if label.get("noise") is not None else []
     return registry.origins(("mechanism", mechanism.name), *noise)
-
-
-class _Once:
-    """Equal texts and flat mappings become the same object: a sweep of 1e6 cells repeats a handful of them."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._known.setdefault(value, value)
-        if isinstance(value, dict):
-            try:
-                return self._known.setdefault(tuple((key, type(part), part) for key, part in value.items()), value)
-            except TypeError:  # something in it cannot be hashed
-                return value
-        return value
 
 
 def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share: Sequence[str]) -> str:
@@ -221,7 +202,3 @@ def _check_complete(point: Mapping[str, Any], mechanism: type[Mechanism], where:
     for axis in mechanism.required:
         if point.get(axis) is None:
             raise UserError(f"{where}.{axis} is missing; give a value, a list or a range")
-
-
-def _show(value: float | str) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -10,11 +10,14 @@ import itertools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.errors import UserError, real, suggestion
 
+Point = dict[str, Any]  # axis -> value
+Pool = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # names of axes, and the values that they have together
 KEYWORDS = ("zip", "where", "cells")
 NAMES = ("noise", "data")  # axes whose values are names
 YES_NO = ("nonnegative",)  # axes whose values are true and false, as texts
@@ -30,7 +33,17 @@ _COMPARE = {
 }
 
 
-def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sweep") -> list[dict[str, Any]]:
+class Points(Iterable[Point]):
+    """The points of a block, made one after the other each time that they are asked for."""
+
+    def __init__(self, make: Callable[[], Iterator[Point]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Point]:
+        return self._make()
+
+
+def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sweep") -> Points:
     """Multiply a block out. `where` names the block in error messages. Raises UserError."""
     valid_axes = tuple(valid_axes)
     axes = {}
@@ -41,15 +54,18 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
             if name in axes:
                 raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
             axes[name] = values
-    product = _product(axes, _groups(block.get("zip"), axes, where), where)
-    if block.get("cells") is not None:
-        cells = [_explicit(cell, valid_axes, where) for cell in _listed(block["cells"])]
-        if not cells:
-            raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
-        _affordable(where, len(product) * len(cells))
-        product = [_without_omega(point, cell) | cell for point in product for cell in cells]
+    pools = _pools(axes, _groups(block.get("zip"), axes, where))
+    cells = [{}] if block.get("cells") is None else _explicit_cells(block["cells"], valid_axes, where)
+    _affordable(where, math.prod(len(values) for _, values in pools) * len(cells))
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
-    return [point for point in product if all(test(derived(point, where)) for test in tests)]
+
+    def make() -> Iterator[Point]:
+        completed = (_without_omega(point, cell) | cell for point in _product(pools) for cell in cells)
+        return (point for point in completed if all(test(derived(point, where)) for test in tests))
+
+    if tests:
+        deque(make(), maxlen=0)  # what is wrong with a condition is said before anything is made of a point
+    return Points(make)
 
 
 def rounded(x: float) -> float:
@@ -165,12 +181,24 @@ def _groups(value: Any, axes: Mapping[str, Any], where: str) -> list[tuple[str, 
     return groups
 
 
-def _product(axes: Mapping[str, Any], groups: list[tuple[str, ...]], where: str) -> list[dict[str, Any]]:
+def _pools(axes: Mapping[str, Any], groups: list[tuple[str, ...]]) -> list[Pool]:
+    """What is multiplied out: names of axes that advance together, and their values."""
     zipped = {name for group in groups for name in group}
-    parts = [[{name: value} for value in axes[name]] for name in axes if name not in zipped]
-    parts += [[dict(zip(group, values)) for values in zip(*(axes[name] for name in group))] for group in groups]
-    _affordable(where, math.prod(map(len, parts)))
-    return [dict(item for part in combination for item in part.items()) for combination in itertools.product(*parts)]
+    pools: list[Pool] = [((name,), list(zip(axes[name]))) for name in axes if name not in zipped]
+    return pools + [(group, list(zip(*(axes[name] for name in group)))) for group in groups]
+
+
+def _product(pools: list[Pool]) -> Iterator[Point]:
+    names = [name for group, _ in pools for name in group]
+    for combination in itertools.product(*(values for _, values in pools)):
+        yield dict(zip(names, itertools.chain.from_iterable(combination)))
+
+
+def _explicit_cells(listed: Any, valid_axes: tuple[str, ...], where: str) -> list[Point]:
+    cells = [_explicit(cell, valid_axes, where) for cell in _listed(listed)]
+    if not cells:
+        raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
+    return cells
 
 
 def _explicit(cell: Any, valid_axes: tuple[str, ...], where: str) -> dict[str, Any]:

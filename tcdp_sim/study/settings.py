@@ -13,6 +13,7 @@ Mode = Literal["run", "plan", "draw", "status", "verify", "replay", "merge", "di
 MODES: tuple[str, ...] = get_args(Mode)
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
+MOST_TRIALS_A_CHUNK = 10**7
 LONGEST_NAME, LONGEST_PATH = 255, 3000  # bytes; file systems end at 255 and 4096, and a folder holds paths of its own
 LONGEST_DATA_NAME = 150  # figures are called after data
 
@@ -81,7 +82,7 @@ class Settings(_Part):
     mode: Mode
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
-    chunk: Whole = Field(ge=1, le=10**7, description=f"a whole number from 1 to {10**7}")
+    chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")
     target_mcse: Keys | None = Field(description="keys and their values, such as {linf_error: {relative: 1e-3}}")
     max_trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     results_dir: Annotated[str, BeforeValidator(_results_dir)]

@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from tcdp_sim.errors import UserError, only_keys
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import blocks, cells, groups, targets
 from tcdp_sim.study.points import points
-from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
-MOST_CHUNKS = 10**7
+MOST_CHUNKS = 10**8
+LOADED = 1024  # data sets that are kept while cells are laid out
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,16 @@ class Study:
         s = self.settings
         return {"experiment": s.experiment.name, "seed": str(s.seed), "chunk": s.chunk, "format": 1}
 
-    @property
+    @cached_property
     def config_hash(self) -> str:
-        """A digest of all that the published numbers depend on."""
+        """A digest of all that the published numbers depend on: of a JSON list, the ids of all cells being its last."""
         s = self.settings
-        ids = [cell.id for cell in self.plan.cells]
-        law = json.dumps([self.identity, s.trials, s.target_mcse or None, ids], default=str)
-        return hashlib.sha256(law.encode()).hexdigest()
+        start = json.dumps([self.identity, s.trials, s.target_mcse or None, []], default=str)
+        digest = hashlib.sha256(start.removesuffix("]]").encode())
+        for i, cell in enumerate(self.plan.cells.ids()):
+            digest.update(f'{", " if i else ""}"{cell}"'.encode())
+        digest.update(b"]]")
+        return digest.hexdigest()
 
     @property
     def data(self) -> dict[str, dict[str, Any]]:
@@ -65,7 +70,7 @@ class Study:
     def attributes(self) -> dict[str, Any]:
         """What a published snapshot says about itself."""
         s = self.settings
-        names = [axis for axis in self.mechanism.axes if any(axis in cell.coords for cell in self.plan.cells)]
+        names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
         if "omega_sqrt_rho" in names:
             names.remove("omega")  # a coordinate that follows from the others
         return {
@@ -97,6 +102,7 @@ def prepare(settings: Settings) -> Study:
 
     What is cheap to check is checked first: names and options before any noise is calibrated.
     """
+    _check_size(settings, 1)
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
     targets.check(settings.target_mcse, mechanism)
@@ -105,10 +111,18 @@ def prepare(settings: Settings) -> Study:
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
     load = _loader(settings)
     plan = cells.plan(points_of, mechanism, settings.options, load, noises, settings.invalid, settings.share)
-    chunks = len(plan.laws) * settings.chunks
-    if chunks > MOST_CHUNKS:
-        raise UserError(f"{chunks:.3g} chunks are too many; valid: {MOST_CHUNKS:,}; raise chunk or lower trials")
+    _check_size(settings, len(plan.laws))
     return Study(settings, mechanism, plan)
+
+
+def _check_size(settings: Settings, cells: int) -> None:
+    """UserError for more chunks than a run may have, with a chunk size that would do."""
+    if cells * settings.chunks <= MOST_CHUNKS:
+        return
+    enough = -(-settings.trials // (MOST_CHUNKS // cells)) if cells <= MOST_CHUNKS else inf
+    advice = f"chunk={enough} would do" if enough <= MOST_TRIALS_A_CHUNK else "fewer trials or cells are needed"
+    many = f"{cells * settings.chunks:.3g} chunks are too many ({cells:,} cells of {settings.chunks:,})"
+    raise UserError(f"{many}; valid: at most {MOST_CHUNKS:,}: {advice}")
 
 
 def _check_options(
@@ -135,7 +149,7 @@ def _check_axes(
 
 
 def _loader(settings: Settings) -> Callable[[str, Any], Counts]:
-    @cache
+    @lru_cache(maxsize=LOADED)
     def load(name: str, k: Any) -> Counts:
         return load_counts(blocks.data_spec(settings, name), None if k == "declared" else k)
 

@@ -3,6 +3,7 @@
 Floating-point sums over chunks are taken exactly (math.fsum), so that no statistic depends on how chunks were merged.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import fsum, nan, sqrt
 
@@ -61,28 +62,44 @@ def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
     without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)): inf
     where one end of it is infinite, 0 where all of it is.
     """
-    n = d.values
-    if n == 0:
-        return np.full((4, len(q)), np.nan)
-    ranks, within = _ranks(n, tuple(q))
-    keys, counts, infinite = _by_value(d)
-    cumulative = np.cumsum(counts)
-    bins = np.minimum(np.searchsorted(cumulative, ranks), len(cumulative) - 1)  # rows as those of ranks
+    return quantile_table([d], q)[:, 0]
+
+
+def quantile_table(ds: Sequence[Distribution | None], q: np.ndarray) -> np.ndarray:
+    """`quantiles` of many at once, shape (4, len(ds), len(q)); NaN for a None and for no trials."""
+    table = np.full((4, len(ds), len(q)), np.nan)
+    rows = [row for row, d in enumerate(ds) if d and d.values]
+    if rows:
+        table[:, rows] = _quantiles_of([d for d in ds if d and d.values], q)
+    return table
+
+
+def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
+    """The bins of all lie one after the other, as do the counts up to them: one search finds the bins of all ranks."""
+    ranks, within = (np.array(part) for part in zip(*(_ranks(d.values, tuple(q)) for d in ds)))
+    keys, counts, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
+    total = np.cumsum(counts)
+    ends = np.cumsum([np.count_nonzero(d.infinite) + len(d.keys) for d in ds])[:, None, None]
+    starts = np.concatenate([[0], ends.ravel()[:-1]])[:, None, None]
+    before = np.where(starts > 0, total[starts - 1], 0)
+    found = np.searchsorted(total, np.ceil(ranks).astype(np.int64) + before)
+    bins = np.clip(found, starts, ends - 1)  # axes: distribution, (rank, below, above), q
     (lower_edge, upper_edge), count = bin_edges(keys[bins]), counts[bins]
-    if infinite is not None:
-        lower_edge, upper_edge = lower_edge + infinite[bins], upper_edge + infinite[bins]
+    some = np.broadcast_to([[[any(d.infinite)]] for d in ds], bins.shape)
+    for edge in (lower_edge, upper_edge):
+        np.add(edge, infinite[bins], out=edge, where=some)
     width = np.subtract(upper_edge, lower_edge, out=np.zeros(bins.shape), where=np.isfinite(lower_edge))
-    share = (ranks - (cumulative[bins] - count)) / count
-    estimate, left, right = lower_edge + np.minimum(np.maximum(share, 0), 1) * width
-    lower = np.where(within[0], lower_edge[1], -np.inf)
-    upper = np.where(within[1], upper_edge[2], np.inf)
-    spread = np.subtract(right, left, out=np.zeros(len(q)), where=left != right)  # both may be infinite
-    mcse = np.hypot(0.5 * spread / NORMAL, width[0] / _UNIFORM)
+    share = (ranks - (total[bins] - before - count)) / count
+    estimate, left, right = np.moveaxis(lower_edge + np.minimum(np.maximum(share, 0), 1) * width, 1, 0)
+    lower = np.where(within[:, 0], lower_edge[:, 1], -np.inf)
+    upper = np.where(within[:, 1], upper_edge[:, 2], np.inf)
+    spread = np.subtract(right, left, out=np.zeros(left.shape), where=left != right)  # both may be infinite
+    mcse = np.hypot(0.5 * spread / NORMAL, width[:, 0] / _UNIFORM)
     return np.stack([estimate, mcse, lower, upper])
 
 
 def _by_value(d):
-    """Keys and counts of the occupied bins in the order of their values; what is to be added to their edges, or None.
+    """Keys and counts of the occupied bins in the order of their values; what is to be added to their edges, or zero.
 
     Infinite trials have bins of their own, with the key of zero and an infinite number to be added.
     """
@@ -91,7 +108,7 @@ def _by_value(d):
         order = np.argsort(in_order(keys))
         keys, counts = keys[order], counts[order]
     if not any(d.infinite):
-        return keys, counts, None
+        return keys, counts, np.zeros(len(keys))
     ends = np.zeros(len(keys) + 2)
     ends[0], ends[-1] = -np.inf, np.inf
     counts = np.concatenate([d.infinite[:1], counts, d.infinite[1:]])

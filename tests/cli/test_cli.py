@@ -391,7 +391,7 @@ BAD = {
     "trials=0": ["trials = 0"],
     "trials=nan": ["trials = nan"],
     "trials=1.5": ["trials = 1.5"],
-    "trials=1e12 chunk=1": ["chunks are too many", "raise chunk"],
+    "trials=1e12 chunk=1": ["1e+12 chunks are too many (1 cells of 1", "at most 100,000,000: chunk=10000 would do"],
     "chunk=0": ["chunk = 0"],
     "name=a/b": ["name = 'a/b'"],
     "invalid=nope": ["invalid = 'nope'", "refuse, skip"],

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tcdp_sim.engine import clusters, run, schedule, simulate
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import journal
 from tcdp_sim.store.digests import tree_digest
@@ -32,11 +33,11 @@ def composed(*words):
 
 def plan(*words):
     prepared = run.prepare(settings(composed(*words)))
-    return prepared, schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: False)
+    return prepared, list(pending(prepared, lambda cell, chunk: False))
 
 
-def every(prepared):
-    return {cell.id: prepared.settings.chunks for cell in prepared.plan.laws}
+def pending(prepared, has):
+    return Pending(prepared.plan.laws, Wanted(prepared.plan.laws, prepared.settings.chunks), has)
 
 
 def records(executor, prepared, todo):
@@ -47,7 +48,8 @@ def records(executor, prepared, todo):
         found.update({(record.cell, record.chunk): record.summary for record in done.records})
 
     s = prepared.settings
-    schedule.simulate(executor, todo, len(todo), prepared.plan.counts, s.seed, s.chunk, receive)
+    work = sum(cell.work for cell, _ in todo)
+    schedule.simulate(executor, todo, work, prepared.plan.counts, s.seed, s.chunk, receive)
     return found
 
 
@@ -95,7 +97,8 @@ def test_more_cells_and_trials_change_no_older_number():
 def test_pending_leaves_out_what_is_done():
     prepared, todo = plan()
     done = {(cell.id, chunk) for cell, chunk in todo[:7]}
-    assert schedule.pending(prepared.plan.laws, every(prepared), lambda cell, chunk: (cell, chunk) in done) == todo[7:]
+    left = pending(prepared, lambda cell, chunk: (cell, chunk) in done)
+    assert (list(left), len(left)) == (todo[7:], len(todo) - 7)
 
 
 def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
@@ -103,7 +106,7 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     prepared, todo = plan()
     monkeypatch.setattr(schedule, "TASK_SECONDS", 1e-9)
     pulled, seen = [], []
-    tasks = schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 1, schedule._Speed())
+    tasks = schedule._tasks(todo, 1e3, prepared.plan.counts, 1, 500, 1, schedule._Speed())
 
     def counted():
         for task in tasks:
@@ -133,7 +136,7 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
     prepared, _ = plan()
     todo = [(prepared.plan.laws[0], i) for i in range(1000)]
     speed, sizes = schedule._Speed(), []
-    for task in schedule._tasks(todo, len(todo), prepared.plan.counts, 1, 500, 2, speed):
+    for task in schedule._tasks(todo, 1000 * todo[0][0].work, prepared.plan.counts, 1, 500, 2, speed):
         chunks = sum(len(batch.chunks) for batch in task.batches)
         sizes.append(chunks)
         record = simulate.Record("", 0, None, (), 0.0)
@@ -146,13 +149,12 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
     assert sizes[-1] <= 2
 
 
-def test_a_task_that_kills_every_worker_is_one_line(monkeypatch):
-    monkeypatch.setattr(schedule, "run", os._exit)  # what the kernel does when memory is out
+def test_a_task_that_kills_every_worker_is_one_line():
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,
         pytest.raises(UserError, match=r"a task ended 4 workers .*; what was finished is kept"),
     ):
-        list(executor.results(iter([1])))
+        list(executor.results(iter([1]), os._exit))  # what the kernel does when memory is out
 
 
 def test_workers_that_do_not_start_are_one_line(monkeypatch):

@@ -3,49 +3,61 @@
 import logging
 import time
 from io import StringIO
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from tcdp_sim.engine import progress
-from tcdp_sim.engine.simulate import Record
+from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.summaries.problems import WARNING, Problem
 
-CELLS = [SimpleNamespace(id=name, work=work) for name, work in (("a", 10.0), ("b", 30.0))]
-TODO = [(CELLS[0], 1), (CELLS[0], 2), (CELLS[1], 0)]
-WANTED = {"a": 3, "b": 1}
+
+class Todo:
+    """Cell a of work 10, of which two of three chunks are to come, and b of work 30, of which one is."""
+
+    cells, work = 2, 50.0
+
+    @staticmethod
+    def of_cell(cell):
+        return {"a": (2, 3), "b": (1, 1)}[cell]
+
+
+WORK = {"a": 10.0, "b": 30.0}
 
 
 def record(cell, chunk, summary=b"", relative=0.1, problems=()):
     return Record(cell, chunk, summary, problems, relative)
 
 
+def done(*records, trials=500):
+    return Done(records, "", 1.0, sum(WORK[one.cell] for one in records) * trials)
+
+
 def test_what_has_arrived_adds_up():
-    tally = progress.Tally(TODO, WANTED, 500)
+    tally = progress.Tally(Todo(), 500)
     assert str(tally) == "0/2 cells, 0 trials"
-    tally.add([record("a", 1), record("b", 0, None)])
+    tally.add(done(record("a", 1), record("b", 0, None)))
     assert str(tally) == "0/2 cells, 1e+03 trials, worst standard error 0.071 of its mean, 1 errors"
     warned = (Problem("a", 2, WARNING, "", ""),)
-    tally.add([record("a", 2, relative=0.3, problems=warned)])
+    tally.add(done(record("a", 2, relative=0.3, problems=warned)))
     assert str(tally).startswith("1/2 cells, 1.5e+03 trials, worst standard error 0.17 of its mean")
     assert str(tally).endswith("1 errors, 1 warnings")
-    assert (tally.work, tally.total) == (50, 50)
+    assert (tally.work, tally.total) == (25_000, 25_000)
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
     clock = iter([0.0, 1.0, 20.0, 21.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    line = progress.ProgressLine(progress.Tally(TODO, WANTED, 500))
+    line = progress.ProgressLine(progress.Tally(Todo(), 500))
     for cell, chunk in (("a", 1), ("a", 2), ("b", 0)):
-        line.advance([record(cell, chunk)])
+        line.advance(done(record(cell, chunk)))
     err = capsys.readouterr().err
     assert err == "40%  1/2 cells, 1e+03 trials, worst standard error 0.058 of its mean  ETA 30 s\n"
 
 
 def test_it_is_silent_when_there_is_little_to_say(capsys):
-    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1)) as line:
-        line.advance([record("b", 0)])
+    with progress.ProgressLine(progress.Tally(Todo(), 1)) as line:
+        line.advance(done(record("b", 0), trials=1))
     assert capsys.readouterr() == ("", "")
 
 
@@ -55,9 +67,9 @@ def test_the_line_goes_on_and_names_who_is_silent_while_nothing_arrives(monkeypa
     monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     silent = ("tls://a:1", "tls://b:2", "tls://c:3", "tls://d:4")
-    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: silent) as line:
+    with progress.ProgressLine(progress.Tally(Todo(), 1), lambda: silent) as line:
         until(lambda: caplog.records)
-        line.advance([record("b", 0)])
+        line.advance(done(record("b", 0), trials=1))
     said = "0%  0/2 cells, 0 trials, silent: tls://a:1, tls://b:2, tls://c:3 and 1 more  ETA unknown"
     assert capsys.readouterr().err.startswith("0%  0/2 cells, 0 trials, silent: tls://a:1")
     assert caplog.messages[0] == said
@@ -69,7 +81,7 @@ def test_on_a_terminal_the_line_names_who_is_silent_and_forgets_who_speaks_again
     shown = StringIO()
     monkeypatch.setattr(progress, "Terminal", lambda stderr: Console(file=shown, force_terminal=True, width=200))
     silent = ["tls://a:1"]
-    with progress.ProgressLine(progress.Tally(TODO, WANTED, 1), lambda: tuple(silent)):
+    with progress.ProgressLine(progress.Tally(Todo(), 1), lambda: tuple(silent)):
         until(lambda: "0/2 cells, 0 trials, silent: tls://a:1" in shown.getvalue())
         silent.clear()
         before = len(shown.getvalue())
@@ -85,6 +97,6 @@ def until(condition):
 
 @pytest.mark.parametrize("relative", [float("nan"), 0.0])
 def test_a_cell_without_a_standard_error_does_not_count(relative):
-    tally = progress.Tally(TODO, WANTED, 1)
-    tally.add([record("b", 0, relative=relative)])
+    tally = progress.Tally(Todo(), 1)
+    tally.add(done(record("b", 0, relative=relative), trials=1))
     assert ("standard error" in str(tally)) == (relative == 0)

@@ -50,7 +50,8 @@ def table():
     summaries = [from_bytes(record.summary) for cell in plan.cells for record in run(_task(cell)).records]
     labels = {"noises": json.dumps({name: {"label": spec["label"]} for name, spec in noises.items()})}
     known = exact_values.of_experiment(gap_max)
-    return gap_max.reference(tabulation.tabulate(plan.cells, summaries, plan.counts, labels, exact_values=known))
+    (table,) = tabulation.blocks(plan.cells, summaries, plan.counts, labels, exact_values=known)
+    return gap_max.reference(table)
 
 
 def _task(cell):

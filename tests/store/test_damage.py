@@ -14,8 +14,10 @@ import pytest
 
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
+from tcdp_sim.published import known_exactly
 from tcdp_sim.results import open_cells
 from tcdp_sim.store import digests
+from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
@@ -91,6 +93,11 @@ def going_on(folder, prepared) -> str:
     return " ".join([*run.damaged, *run.mended])
 
 
+def computing(folder, _) -> str:
+    """What is said when the exact values are read that are there."""
+    return " ".join(ExactRecords(folder, known_exactly("histogram")).damaged)
+
+
 def kept(folder, prepared) -> int:
     return len(Run(folder, prepared.identity).done)
 
@@ -100,6 +107,7 @@ FILES = {  # which, what is said and by whom, how often it is tried
     "journal": ("journal/*.seg", ".seg", going_on, TRIES),
     "zarr.json": ("snapshots/*/**/zarr.json", "results.zarr is damaged", reading, TRIES),
     "array chunks": ("snapshots/*/**/c/**/*", "results.zarr is damaged", reading, TRIES),
+    "exact values": ("exact/*/*.seg", ".seg", computing, TRIES),
     "provenance.json": ("provenance.json", "provenance.json is damaged", reading, 20),
 }
 PATTERNS = {kind: pattern for kind, (pattern, *_) in FILES.items()} | {"certificate": "certificate.json"}
@@ -114,7 +122,7 @@ def whole_files(folder, pattern):
 def test_any_change_of_any_file_is_noticed_and_costs_one_record_at_most(original, copied, kind):
     pattern, name, says, tries = FILES[kind]
     folder, prepared = copied(), original[1]
-    assert reading(folder, prepared) == going_on(folder, prepared) == ""
+    assert reading(folder, prepared) == going_on(folder, prepared) == computing(folder, prepared) == ""
     files = whole_files(folder, pattern)
     rng = random.Random(8)
     for _ in range(tries):
@@ -123,6 +131,7 @@ def test_any_change_of_any_file_is_noticed_and_costs_one_record_at_most(original
         damaged = changed(whole, rng)
         path.write_bytes(damaged)
         says_nothing = kind == "run.json" and b"".join(damaged.split()) == b"".join(whole.split())  # another space
+        says_nothing |= kind == "exact values" and not damaged  # nothing there is nothing damaged: it is computed again
         assert says_nothing or name in says(folder, prepared), (path, damaged)
         lost = 0 if kind != "journal" else 1 if len(damaged) == len(whole) else CHUNKS
         assert CHUNKS - lost <= kept(folder, prepared) <= CHUNKS
@@ -158,7 +167,7 @@ def test_the_same_command_puts_it_right_and_computes_only_what_was_damaged(origi
     assert code == 0
     assert (f"{lost} of {CHUNKS} chunks to simulate" if lost else "nothing to simulate") in out
     assert reading(folder, original[1]) == ""
-    varies = {"journal", "lock", "run.log"} | ({"provenance.json"} if lost else set())
+    varies = {"journal", "exact", "lock", "run.log"} | ({"provenance.json"} if lost else set())
     for path in original[0].rglob("*"):
         name = path.relative_to(original[0])
         if path.is_file() and name.parts[0] not in varies:

@@ -160,10 +160,10 @@ def test_a_whole_record_of_something_else_counts_as_damaged(tmp_path, payload):
 @pytest.mark.parametrize("broken", ["zarr.json", "x/c/0"])
 def test_a_damaged_snapshot_is_replaced(tmp_path, broken):
     run = filled(tmp_path / "r")
-    first = run.publish(dataset(1)).resolve()
+    first = run.publish([dataset(1)]).resolve()
     (first / broken).write_bytes(b"")
     assert not intact(first, {first.name})
-    assert run.publish(dataset(1)).resolve() == first
+    assert run.publish([dataset(1)]).resolve() == first
     assert intact(first, {first.name})
 
 
@@ -190,14 +190,14 @@ def dataset(value):
 
 def test_equal_datasets_give_equal_bytes_and_the_link_moves(tmp_path):
     run = filled(tmp_path / "r")
-    first = run.publish(dataset(1)).resolve()
-    assert run.publish(dataset(1)).resolve() == first
+    first = run.publish([dataset(1)]).resolve()
+    assert run.publish([dataset(1)]).resolve() == first
     assert first.name == tree_digest(first)[:32]
-    second = run.publish(dataset(2)).resolve()
+    second = run.publish([dataset(2)]).resolve()
     assert second != first
     assert float(xr.open_zarr(tmp_path / "r" / "results.zarr", consolidated=False)["x"][0]) == 2
     assert first.exists()  # a reader may still have it open
-    run.publish(dataset(3))
+    run.publish([dataset(3)])
     assert not first.exists()
 
 
@@ -217,7 +217,7 @@ def test_files_that_have_changed_places_are_noticed(tmp_path):
 
 
 def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
-    path = filled(tmp_path / "r").publish(xr.Dataset({"x": ("cell", np.arange(1000.0))})).resolve()
+    path = filled(tmp_path / "r").publish([xr.Dataset({"x": ("cell", np.arange(1000.0))})]).resolve()
     (chunk,) = (p for p in path.rglob("*") if p.is_file() and p.name != "zarr.json")
     data = bytearray(chunk.read_bytes())
     data[len(data) // 2] ^= 1
@@ -228,27 +228,27 @@ def test_a_flipped_bit_in_a_published_array_is_noticed(tmp_path):
 
 def test_what_a_killed_driver_left_half_done_is_swept_by_the_next(tmp_path):
     run = filled(tmp_path / "r")
-    first = run.publish(dataset(1)).resolve()
+    first = run.publish([dataset(1)]).resolve()
     left = [run.folder / name for name in (".link-7", ".provenance-8", ".certificate-9")]
     left[0].symlink_to("snapshots/none", target_is_directory=True)
     for path in left[1:]:
         path.write_text("{")
     (run.folder / "snapshots" / ".writing-7").mkdir()
     with run.lock():
-        second = run.publish(dataset(2)).resolve()
+        second = run.publish([dataset(2)]).resolve()
     assert not any(path.is_symlink() or path.exists() for path in left)
     assert {path.name for path in (run.folder / "snapshots").iterdir()} == {first.name, second.name}
 
 
 def test_a_half_written_tree_is_swept_also_when_nothing_new_is_published(tmp_path):
     run = filled(tmp_path / "r")
-    first = run.publish(dataset(1)).resolve()
+    first = run.publish([dataset(1)]).resolve()
     half = run.folder / "snapshots" / ".writing-host-7-ab"
     (half / "x").mkdir(parents=True)
     (half / "x" / "zarr.json").write_text("{")
     (run.folder / ".mine-too").mkdir()
     with run.lock():
-        run.publish(dataset(1))
+        run.publish([dataset(1)])
     assert [path.name for path in (run.folder / "snapshots").iterdir()] == [first.name]
     assert (run.folder / ".mine-too").is_dir()
 
@@ -261,7 +261,7 @@ def test_what_was_published_stays_whatever_the_clock_says(tmp_path, clock):
         before = (run.folder / "results.zarr").resolve()
         for tree in (run.folder / "snapshots").glob("*"):
             os.utime(tree, (clock, clock))
-        now = run.publish(dataset(value)).resolve()
+        now = run.publish([dataset(value)]).resolve()
         assert intact(now, {now.name})
         assert value == 1 or intact(before, {before.name})
         assert len(list((run.folder / "snapshots").iterdir())) <= 2
@@ -270,9 +270,9 @@ def test_what_was_published_stays_whatever_the_clock_says(tmp_path, clock):
 
 def test_a_link_that_was_lost_costs_no_tree(tmp_path):
     run = filled(tmp_path / "r")
-    trees = {run.publish(dataset(value)).resolve() for value in (1, 2)}
+    trees = {run.publish([dataset(value)]).resolve() for value in (1, 2)}
     (run.folder / "results.zarr").unlink()
-    run.publish(dataset(3))
+    run.publish([dataset(3)])
     assert all(tree.exists() for tree in trees)
 
 
@@ -324,7 +324,7 @@ def test_all_segments_are_on_the_disk_before_what_is_made_of_them(tmp_path, monk
         real(file)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    tree = run.publish(dataset(1)).resolve()
+    tree = run.publish([dataset(1)]).resolve()
     (segment,) = (run.folder / "journal").iterdir()
     folders = [run.folder / "journal", run.folder / "snapshots", run.folder]
     order = [synced.index(path) for path in (segment, *folders)]
@@ -338,7 +338,7 @@ def test_all_segments_are_on_the_disk_before_what_is_made_of_them(tmp_path, monk
 
 def test_a_failed_publication_leaves_the_old_one(tmp_path, monkeypatch):
     run = filled(tmp_path / "r")
-    first = run.publish(dataset(1)).resolve()
+    first = run.publish([dataset(1)]).resolve()
     monkeypatch.setattr(os, "replace", None)
 
     def fail(*_, **__):
@@ -346,14 +346,14 @@ def test_a_failed_publication_leaves_the_old_one(tmp_path, monkeypatch):
 
     monkeypatch.setattr(xr.Dataset, "to_zarr", fail)
     with pytest.raises(OSError, match="No space"):
-        run.publish(dataset(2))
+        run.publish([dataset(2)])
     assert (tmp_path / "r" / "results.zarr").resolve() == first
     assert [p.name for p in (tmp_path / "r" / "snapshots").iterdir()] == [first.name]
 
 
 def test_nothing_in_a_store_is_a_pickle(tmp_path):
     run = filled(tmp_path / "r")
-    run.publish(dataset(1))
+    run.publish([dataset(1)])
     assert json.loads((tmp_path / "r" / "run.json").read_text()) == IDENTITY
     for path in (tmp_path / "r").rglob("*"):
         if path.is_file():

@@ -15,11 +15,18 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Histogram, Mechanism
 from tcdp_sim.study import groups
 from tcdp_sim.study.cells import cell_id, plan
-from tcdp_sim.study.points import MOST_POINTS, points, rounded
+from tcdp_sim.study.points import MOST_POINTS, rounded
+from tcdp_sim.study.points import points as points_of
 
 AXES = Histogram.axes
 NOISES = {name: groups.named("noise", name) for name in ("gaussian", "laplace", "sinh_normal", "truncated_laplace")}
 OPTIONS = {"sampling": "order_statistics", "beta": 0.05}
+
+
+def points(*arguments):
+    return list(points_of(*arguments))
+
+
 BLOCK = {"noise": "gaussian", "data": "one_bin", "k": 10, "rho": 0.1}
 LAW = {
     "mechanism": "histogram",

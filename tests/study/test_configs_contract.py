@@ -100,7 +100,7 @@ def test_a_data_set_loads_at_the_first_of_its_own_k(name, tmp_path, monkeypatch)
     if "domain" in spec and str(spec["domain"]).isdigit():
         spec["domain"] = int(spec["domain"])
     assert spec["name"] == name
-    first = points(spec["axes"], ("k", "rho"))[0]
+    first = next(iter(points(spec["axes"], ("k", "rho"))))
     counts = load_counts(spec, None if first["k"] == "declared" else first["k"])
     assert counts.counts.sum() > 0
     assert counts.bins >= len(counts.counts)

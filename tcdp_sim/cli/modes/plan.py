@@ -33,11 +33,23 @@ def _estimate(coming: Forecast, pilot: Pilot, settings: Settings, console: Conso
         trials = f"{pilot.chunks * settings.chunk:,.3g} trials a cell on average, {coming.chunks} chunks"
         say(console, f"target_mcse: about {trials}; at most {settings.max_trials:,} trials a cell")
     sharing = f" that share {coming.at_once} cores" if coming.at_once < coming.workers else ""
-    work = f"in about {coming.tasks} tasks, {coming.bytes / 1e6:.3g} MB of journal"
+    work = f"in about {coming.tasks} tasks, {_size(coming.bytes)} of journal"
     text = f"{_duration(coming.seconds)} on {coming.workers} workers{sharing}, {work}"
     say(console, f"estimated by a pilot of {pilot.cells} cells: {text}")
+    low, high = map(_duration, coming.between)
+    table = (
+        f"then {_duration(coming.writing)} to write the table" if coming.writing >= 1 else "and no time for the table"
+    )
+    say(console, f"that is between {low} and {high}, {table}; memory of the driver: {_size(coming.memory)}")
     if pilot.errors:
         say(console, f"warning: {pilot.errors} of the {pilot.cells} cells of the pilot ended with an error")
+
+
+def _size(size: float) -> str:
+    for power, unit in ((1e12, "TB"), (1e9, "GB")):
+        if size >= power:
+            return f"{size / power:.2g} {unit}"
+    return f"{size / 1e6:.3g} MB"
 
 
 def _duration(seconds: float) -> str:

@@ -50,7 +50,7 @@ def _cell(study, prefix):
         raise UserError(f"cell = {prefix} was read as a number; give another digit of the id, or quote it: {quoted}")
     if not isinstance(prefix, str | int) or isinstance(prefix, bool):
         raise UserError("cell is not given; give cell=ID, the first digits of a cell's id (`id` in the results)")
-    matching = [cell for cell in study.plan.laws if cell.id.startswith(str(prefix))]
+    matching = [place for place, cell in enumerate(study.plan.laws.ids()) if cell.startswith(str(prefix))]
     if len(matching) != 1:
         raise UserError(f"cell = {prefix} begins the ids of {len(matching)} cells of this study; valid: of one")
-    return matching[0]
+    return study.plan.laws[matching[0]]

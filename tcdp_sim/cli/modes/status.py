@@ -5,7 +5,8 @@ import time
 from rich.console import Console
 
 from tcdp_sim.cli.say import say, say_all
-from tcdp_sim.engine import schedule, stopping
+from tcdp_sim.engine import stopping
+from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
@@ -19,22 +20,22 @@ def main(settings: Settings, console: Console) -> None:
     run = existing_run(study)
     s, cells = study.settings, study.plan.laws
     wanted = _wanted(run, cells, s)
-    missing = schedule.pending(cells, wanted, run.has)
-    complete = [cell for cell in cells if all(run.has(cell.id, chunk) for chunk in range(wanted[cell.id]))]
-    total = sum(wanted.values())
-    progress = f"{total - len(missing)} of {total} chunks, {len(complete)} of {len(cells)} cells done"
+    missing = Pending(cells, wanted, run.has)
+    done, complete = wanted.total - len(missing), len(cells) - missing.cells
+    progress = f"{done} of {wanted.total} chunks, {complete} of {len(cells)} cells done"
     say(console, f"{study.folder}: {progress}")
     for line in run.mended:
         say(console, line)
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
-    worst = max((_worst(run.summary(cell.id, range(wanted[cell.id])), cell) for cell in complete), default=None)
-    if worst:
-        relative, name, where = worst
+    if complete:
+        whole = ((cell, n) for cell, n in wanted.each() if all(run.has(cell, chunk) for chunk in range(n)))
+        (relative, name), cell = max((_worst(run.summary(cell, range(n))), cell) for cell, n in whole)
+        where = cells[cells.place(cell) or 0].where
         say(console, f"worst relative standard error of a mean: {relative:.2%}, {name} of {where}")
     if s.target_mcse:
-        grown = sum(n > s.chunks for n in wanted.values())
-        most = f"the largest {max(wanted.values(), default=0) * s.chunk:,} as far as is known"
+        grown = (wanted.chunks > s.chunks).sum()
+        most = f"the largest {wanted.chunks.max() * s.chunk:,} as far as is known"
         say(console, f"target_mcse: {grown} cells need more than {s.chunks * s.chunk:,} trials, {most}")
     _problems(run, cells, wanted, console)
     last = max((path.stat().st_mtime for path in (study.folder / "journal").glob("*.seg")), default=None)
@@ -54,17 +55,17 @@ def _problems(run, cells, wanted, console):
 
 
 def _wanted(run, cells, settings):
-    """Cell id -> chunks, as far as what is stored tells how many the target needs."""
-    wanted = {cell.id: settings.chunks for cell in cells}
-    while not schedule.pending(cells, wanted, run.has):
+    """The chunks of each cell, as far as what is stored tells how many the target needs."""
+    wanted = Wanted(cells, settings.chunks)
+    while not Pending(cells, wanted, run.has):
         more = stopping.more(run, wanted, settings)
-        if more == wanted:
+        if (more.chunks == wanted.chunks).all():
             break
         wanted = more
     return wanted
 
 
-def _worst(summary, cell):
-    """(relative MCSE, observable, cell) of the mean that is known least well."""
+def _worst(summary):
+    """(relative MCSE, observable) of the mean that is known least well."""
     relative, name = relative_mcse(summary)
-    return (relative if name else 0.0, name, cell.where)
+    return relative if name else 0.0, name

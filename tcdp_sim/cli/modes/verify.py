@@ -31,11 +31,12 @@ def main(settings: Settings, console: Console) -> None:
     for name, count in run.damaged.items():
         say(console, f"journal/{name}: {count} damaged stretches, which are passed over")
     certified = _certified(study, run, console)
-    laws = {cell.id: cell for cell in study.plan.laws}
-    known = [(laws[cell], chunk) for cell, chunk in run.done if cell in laws]
+    laws = study.plan.laws
+    known = [(place, chunk) for cell, chunk in run.done if (place := laws.place(cell)) is not None]
     if not known:
         raise UserError(f"{study.folder} holds no chunk of this study; run it first")
-    chosen = secrets.SystemRandom().sample(known, min(settings.sample, len(known)))
+    sample = secrets.SystemRandom().sample(known, min(settings.sample, len(known)))
+    chosen = [(laws[place], chunk) for place, chunk in sample]
     recomputed = _recomputed(study, run, chosen, len(known), console)
     published = _as_published(study, run, chosen, console)
     if not (certified and recomputed and published):
@@ -111,7 +112,7 @@ def _altered(study, run, cells, row) -> str:
     if not all(run.has(cell.id, chunk) for chunk in chunks):
         return f"trials of cell={cell.id[:16]}"
     known = known_exactly(study.settings.experiment.name)
-    again = table.tabulate([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known)
+    again = next(table.blocks([cell], [run.summary(cell.id, chunks)], study.plan.counts, {}, {}, known))
     names = [str(n) for n in again.data_vars if again[n].dims in CHECKED and n not in NOT_OF_ITS_CHUNKS]
     same = {n: n in row and np.allclose(row[n], again[n][0], rtol=1e-9, atol=0, equal_nan=True) for n in names}
     different = [n for n in names if not same[n]]

@@ -115,9 +115,13 @@ def test_what_is_no_other_run(one_line, folder, tmp_path):
 
 
 def test_another_experiment(one_line, folder, ran, monkeypatch):
-    real = tabulation.tabulate
+    real = tabulation.blocks
+
+    def renamed(*arguments):
+        return (block.assign_attrs(title="tcdp_sim experiment crossover") for block in real(*arguments))
+
     with monkeypatch.context() as patch:
-        patch.setattr(tabulation, "tabulate", lambda *a: real(*a).assign_attrs(title="tcdp_sim experiment crossover"))
+        patch.setattr(tabulation, "blocks", renamed)
         assert ran("name=other")[0] == 0
     said = one_line(f"other={folder.parent / 'other'}")
     assert "holds 'tcdp_sim experiment crossover', not 'tcdp_sim experiment histogram'" in said
@@ -135,15 +139,15 @@ def test_a_damaged_one(one_line, folder, tmp_path):
 
 
 def test_a_hostile_law(one_line, folder, tmp_path, ran, monkeypatch):
-    real = tabulation.tabulate
+    real = tabulation.blocks
 
     def hostile(*arguments):
-        table = real(*arguments)
-        table["law"].values[:] = "[" * 50_000
-        return table
+        for block in real(*arguments):
+            block["law"].values[:] = "[" * 50_000
+            yield block
 
     with monkeypatch.context() as patch:
-        patch.setattr(tabulation, "tabulate", hostile)
+        patch.setattr(tabulation, "blocks", hostile)
         assert ran("name=hostile")[0] == 0
     assert "is damaged (" in one_line(f"other={folder.parent / 'hostile'}")
 

@@ -1,0 +1,161 @@
+"""A sweep of a million cells of 10 trials, from its config to the table beside its exact values, stage by stage.
+
+python -m benchmarks million                a million cells on two workers
+python -m benchmarks million cells=100000   a tenth of them
+python -m benchmarks chunks                 one cell of 1e5 chunks
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from unittest import mock
+
+import psutil
+from rich.console import Console
+
+from benchmarks.framework import composed, empty_folder
+from tcdp_sim import published, results
+from tcdp_sim.cli.modes import status
+from tcdp_sim.engine import exact, run
+from tcdp_sim.store import certificate
+from tcdp_sim.store.run_folder import Run
+from tcdp_sim.study.settings import settings
+
+MILLION = 1_000_000
+MINUTES, GIGABYTES = 30, 3  # aims for a million cells
+DRIVER_MS, RESUME_SECONDS = 0.3, 15  # a cell and stage; of 1e5 cells with nothing to do
+LOOK = 0.05  # seconds between two looks at the memory
+WORKERS = 2
+
+
+@dataclass
+class Stage:
+    """Seconds on the clock, CPU seconds of this process and of its workers; the most memory it had, in bytes."""
+
+    wall: float
+    driver: float
+    workers: float
+    peak: int
+
+
+class Stages:
+    """What each stage of a run costs."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Stage] = {}
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """A stage, for the time of the block; of several with one name the sum."""
+        before = _clocks()
+        with _peak() as peak:
+            yield
+        spent = [b - a for a, b in zip(before, _clocks())]
+        old = self.found.get(name, Stage(0.0, 0.0, 0.0, 0))
+        self.found[name] = Stage(
+            old.wall + spent[0], old.driver + spent[1], old.workers + spent[2], max(old.peak, peak[0])
+        )
+
+    def wrapped(self, name, function):
+        """The function, its time taken as a stage."""
+
+        def timed(*arguments):
+            with self.timed(name):
+                return function(*arguments)
+
+        return timed
+
+
+def _clocks() -> tuple[float, float, float]:
+    children = [process.cpu_times() for process in psutil.Process().children(recursive=True)]
+    return time.perf_counter(), time.process_time(), sum(one.user + one.system for one in children)
+
+
+@contextmanager
+def _peak():
+    process, peak, end = psutil.Process(), [0], threading.Event()
+
+    def look():
+        while not end.wait(LOOK):
+            peak[0] = max(peak[0], process.memory_info().rss)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        end.set()
+        watcher.join()
+        peak[0] = max(peak[0], process.memory_info().rss)
+
+
+def million(cells: float = MILLION, trials: float = 10):
+    """Every stage of a histogram sweep with a k of its own for each cell."""
+    n = int(cells)
+    axis = f"sweep.k={{from: 1e6, to: 1e12, num: {n}, scale: log}}"
+    words = (f"trials={int(trials)}", f"chunk={int(trials)}", f"cluster.workers={WORKERS}", "sweep.noise=gaussian")
+    yield from _told(_run(composed("also=null", "sweep.rho=0.1", *words, axis)), n)
+
+
+def chunks(chunks: float = 100_000):
+    """One cell of so many chunks of 10 trials."""
+    n = int(chunks)
+    words = (f"trials={10 * n}", "chunk=10", f"cluster.workers={WORKERS}", "sweep.noise=gaussian", "sweep.k=1000")
+    yield from _told(_run(composed("also=null", "sweep.rho=0.1", *words)), n, "chunk")
+
+
+def _run(raw) -> tuple[Stages, int]:
+    """(stages, bytes of memory before the first)."""
+    stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
+    known = published.known_exactly(checked.experiment.name)
+    start = psutil.Process().memory_info().rss
+    with empty_folder(), ExitStack() as patches:
+        for name, owner, function in (
+            ("simulate", run, "_until_precise"),
+            ("exact values", exact, "complete"),
+            ("publish", Run, "publish"),
+            ("certificate", certificate, "write"),
+        ):
+            wrapped = stages.wrapped(name, getattr(owner, function))
+            if owner is Run:
+                wrapped = _method(wrapped)
+            patches.enter_context(mock.patch.object(owner, function, wrapped))
+        with stages.timed("plan"):
+            study = run.prepare(checked)
+        run.execute(study, print, known)
+        patches.close()
+        with stages.timed("resume with nothing to do"):
+            run.execute(run.prepare(checked), print, known)
+        with stages.timed("status"):
+            status.main(checked, quiet)
+        with stages.timed("open"):
+            results.open_results(study.folder)
+        with stages.timed("read beside exact values"):
+            published.read(study.folder)
+        with stages.timed("table as CSV"):
+            results.export(study.folder, study.folder / "table.csv")
+    return stages, start
+
+
+def _method(function):
+    return lambda self, *arguments: function(self, *arguments)
+
+
+def _told(measured, n, unit="cell"):
+    stages, start = measured
+    for name, stage in stages.found.items():
+        cpu = f"{1e3 * stage.driver / n:.3f} ms of the driver's CPU a {unit}"
+        workers = f", {1e3 * stage.workers / n:.3f} of workers'" if stage.workers > 0.01 * stage.driver else ""
+        aim = f"<= {DRIVER_MS} ms" if name not in ("simulate", "exact values", "resume with nothing to do") else ""
+        yield f"{name}: {cpu}{workers}", f"{stage.wall:.1f} s; {stage.peak / 1e6:.0f} MB", aim
+    peak = max(stage.peak for stage in stages.found.values())
+    until = [stages.found[name].wall for name in ("plan", "simulate", "exact values", "publish", "certificate")]
+    yield (
+        f"{n:,} {unit}s, from the config to the certificate",
+        f"{sum(until) / 60:.1f} min",
+        f"<= {MINUTES} min for 1e6",
+    )
+    yield "  the most memory of the driver", f"{peak / 1e9:.2f} GB", f"<= {GIGABYTES} GB for 1e6"
+    yield f"  that grew with the run, a {unit}", f"{(peak - start) / n:.0f} bytes", "<= 1500"

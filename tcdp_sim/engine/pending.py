@@ -1,0 +1,97 @@
+"""What a run is to have, and what of it is still to be simulated, a few bytes for each cell."""
+
+from collections.abc import Callable, Container, ItemsView, Iterator, Mapping
+
+import numpy as np
+
+from tcdp_sim.arrays import Ints
+from tcdp_sim.study.packed_cells import Cell, Cells
+
+Has = Callable[[str, int], bool]  # (cell id, chunk) -> whether it is done
+
+
+class Wanted(Mapping[str, int]):
+    """Cell id -> how many chunks it is to have, for the cells of a plan, one of each law."""
+
+    def __init__(self, cells: Cells, chunks: int | Ints) -> None:
+        self._cells = cells
+        self.chunks: Ints = np.broadcast_to(np.asarray(chunks, dtype=np.int64), len(cells))
+
+    def __getitem__(self, cell: str) -> int:
+        place = self._cells.place(cell)
+        if place is None:
+            raise KeyError(cell)
+        return int(self.chunks[place])
+
+    def __iter__(self) -> Iterator[str]:
+        return self._cells.ids()
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def items(self) -> ItemsView[str, int]:
+        """(cell id, chunks) of all, in the order of the plan."""
+        return _Items(self)
+
+    def each(self) -> Iterator[tuple[str, int]]:
+        """(cell id, chunks) of all, in the order of the plan: without looking anything up."""
+        return zip(self._cells.ids(), self.chunks.tolist())
+
+    @property
+    def total(self) -> int:
+        """The chunks of all cells."""
+        return int(self.chunks.sum())
+
+    def with_chunks(self, chunks: Ints) -> "Wanted":
+        """The same cells with other numbers of chunks."""
+        return Wanted(self._cells, chunks)
+
+
+class _Items(ItemsView[str, int]):
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return self._mapping.each()  # type: ignore[attr-defined]
+
+
+class Pending:
+    """The chunks that are still to be simulated, those of the longest cells first; read as the workers come to them.
+
+    So what comes last is short, and workers end together. Cells whose work differs by less than a factor of two keep
+    the order of the plan. without: ids of cells that are left out.
+    """
+
+    def __init__(self, cells: Cells, wanted: Wanted, has: Has, without: Container[str] = ()) -> None:
+        self._cells, self._wanted, self._has = cells, wanted, has
+        missing = (
+            0 if cell in without else sum(not has(cell, chunk) for chunk in range(chunks))
+            for cell, chunks in wanted.each()
+        )
+        self._missing: Ints = np.fromiter(missing, np.int64, len(cells))
+
+    def __len__(self) -> int:
+        return int(self._missing.sum())
+
+    def __iter__(self) -> Iterator[tuple[Cell, int]]:
+        for place, cell in zip(order := self._order(), self._cells.taken(order)):
+            for chunk in range(int(self._wanted.chunks[place])):
+                if not self._has(cell.id, chunk):
+                    yield cell, chunk
+
+    @property
+    def cells(self) -> int:
+        """How many cells lack a chunk."""
+        return int(np.count_nonzero(self._missing))
+
+    @property
+    def work(self) -> float:
+        """Rough random numbers of one trial of every chunk."""
+        return float(self._missing @ self._cells.work)
+
+    def of_cell(self, cell: str) -> tuple[int, int]:
+        """(chunks that it lacked at the start, chunks that it is to have)."""
+        place = self._cells.place(cell)
+        return (0, 0) if place is None else (int(self._missing[place]), int(self._wanted.chunks[place]))
+
+    def _order(self) -> Ints:
+        places = np.flatnonzero(self._missing)
+        octaves = np.frexp(np.maximum(self._cells.work[places], 0.0))[1]
+        return places[np.argsort(-octaves, kind="stable")]

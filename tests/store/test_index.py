@@ -1,0 +1,44 @@
+"""The index of a journal says the same as a plain dictionary would."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tcdp_sim.store.index import Index
+
+CELLS = [f"{i:064x}" for i in range(5)]
+SEGMENTS = [Path("a.seg"), Path("b.seg"), Path("c.seg")]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_a_dictionary(seed):
+    rng = random.Random(seed)
+    index, plain = Index(), {}
+    assert not index
+    for _ in range(400):
+        chunk = rng.choice([0, 1, rng.randrange(50), rng.randrange(10**5), rng.randrange(2**64)])
+        cell, segment, offset = rng.choice(CELLS), rng.choice(SEGMENTS), rng.randrange(1, 2**43)
+        index.enter(cell, chunk, segment, offset, ("shape", cell))
+        plain[cell, chunk] = (segment, offset)
+    assert index
+    assert sorted(index) == sorted(plain)
+    assert all(index.where(*key) == place and key in index for key, place in plain.items())
+    strangers = [(cell, chunk) for cell in CELLS for chunk in range(60) if (cell, chunk) not in plain]
+    assert strangers
+    assert not [key for key in strangers if key in index]
+    for cell, chunk in ((CELLS[0], 2**70), ("f" * 64, 0), ("no id", 0)):
+        assert (cell, chunk) not in index
+        with pytest.raises(KeyError):
+            index.where(cell, chunk)
+    assert [index.shape(cell) for cell in CELLS] == [("shape", cell) for cell in CELLS]
+    assert (index.shape("f" * 64), index.shape("f" * 64, "other")) == (None, "other")
+
+
+def test_a_chunk_far_away_takes_no_room_for_those_between():
+    """A damaged record may name any chunk."""
+    index = Index()
+    index.enter(CELLS[0], 2**63, SEGMENTS[0], 16)
+    index.enter(CELLS[0], 3, SEGMENTS[1], 32)
+    assert sorted(index) == [(CELLS[0], 3), (CELLS[0], 2**63)]
+    assert sum(len(entry.places) for entry in index._entries.values()) == 4

@@ -1,0 +1,100 @@
+"""A table that is written block by block holds what xarray writes of it in one go."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from tcdp_sim.store import zarr_tree
+
+
+def block(rows, start, seed=0, batches=3, late=False, odd=True):
+    """Rows from `start` on of a table with numbers, whole numbers, texts, levels, batches and ragged entries."""
+    rng = np.random.default_rng([seed, start])
+    bins = rng.integers(0, 5, rows)
+    data = {
+        "x": ("cell", rng.random(rows), {"units": "counts"}),
+        "n": ("cell", rng.integers(0, 9, rows)),
+        "q": (("cell", "quantile"), rng.random((rows, 2))),
+        "bins": ("cell", bins),
+        "key": ("entry", rng.integers(-9, 9, bins.sum()).astype(np.int32)),
+        "means": (("cell", "batch"), rng.random((rows, batches))),
+    }
+    data |= {"late": ("cell", rng.random(rows), {"units": "nats"})} if late else {}
+    data |= {"odd": ("cell", rng.integers(0, 9, rows))} if odd else {}
+    texts = np.array([f"cell {start + i} \u03c1" for i in range(rows)], dtype=object)
+    coords = {"id": ("cell", texts), "k": ("cell", rng.random(rows)), "quantile": [0.5, 0.9]}
+    return xr.Dataset(data, coords, {"title": "a table"})
+
+
+def whole(blocks):
+    """All rows, joined by xarray: what a block lacks is NaN or zero."""
+    names = {name: block[name] for block in reversed(blocks) for name in block.data_vars}
+    width = max(block.sizes["batch"] for block in blocks)
+    joined = {}
+    for name, model in names.items():
+        blank = np.nan if model.dtype.kind == "f" else 0
+        parts = []
+        for one in blocks:
+            if name in one:
+                values = one[name].values
+            else:
+                values = np.full((one.sizes["cell"], *model.shape[1:]), blank, model.dtype)
+            if name == "means":
+                values = np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=np.nan)
+            parts.append(values)
+        joined[name] = (model.dims, np.concatenate(parts), model.attrs)
+    coords = {name: ("cell", np.concatenate([one[name].values for one in blocks])) for name in ("id", "k")}
+    return xr.Dataset(joined, coords | {"quantile": [0.5, 0.9]}, blocks[0].attrs)
+
+
+def opened(folder):
+    return xr.open_zarr(folder, consolidated=False).load()
+
+
+CASES = {
+    "one block": [block(5, 0)],
+    "chunks that no block fills": [block(3, 0), block(3, 3), block(1, 6)],
+    "blocks larger than chunks": [block(11, 0), block(9, 11)],
+    "a variable that comes late": [block(4, 0), block(4, 4), block(4, 8, late=True), block(2, 12)],
+    "one that comes and goes": [block(4, 0, late=True), block(5, 4), block(3, 9, late=True, odd=False)],
+    "more batches later": [block(4, 0), block(4, 4, batches=7), block(3, 8, batches=1)],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("rows", [4, 100])
+def test_block_by_block_is_as_in_one_go(tmp_path, monkeypatch, case, rows):
+    monkeypatch.setattr(zarr_tree, "CELLS", rows)
+    monkeypatch.setattr(zarr_tree, "ENTRIES", rows)
+    zarr_tree.write(tmp_path / "blocks", iter(CASES[case]))
+    whole(CASES[case]).to_zarr(tmp_path / "whole", consolidated=False, zarr_format=3)
+    found, expected = opened(tmp_path / "blocks"), opened(tmp_path / "whole")
+    xr.testing.assert_identical(found, expected)
+    assert {name: v.dtype for name, v in found.variables.items()} == {n: v.dtype for n, v in expected.variables.items()}
+
+
+def test_every_array_has_checksums(tmp_path):
+    zarr_tree.write(tmp_path / "blocks", iter(CASES["a variable that comes late"]))
+    files = list((tmp_path / "blocks").glob("*/zarr.json"))
+    assert len(files) == 11
+    assert all('"checksum": true' in path.read_text() for path in files)
+
+
+def test_memory_holds_one_block(tmp_path):
+    """No more than two of the blocks that are handed over are alive at a time."""
+    handed_over = []
+
+    def handed():
+        for i in range(6):
+            made = block(4, 4 * i)
+            handed_over.append(weakref.ref(made))
+            yield made
+            del made
+            gc.collect()
+            assert sum(one() is not None for one in handed_over) <= 2
+
+    zarr_tree.write(tmp_path / "blocks", handed())
+    assert opened(tmp_path / "blocks").sizes["cell"] == 24
