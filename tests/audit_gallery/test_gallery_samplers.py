@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from audit_gallery.laws import laplace
 from audit_gallery.laws.first_value import first_value
-from audit_gallery.mechanisms import InvertedLaplace, SparseVector, outputs_only
+from audit_gallery.mechanisms import SparseVector
 from audit_gallery.mechanisms.base import Discrete
 from audit_gallery.rows import rows
 from scipy import integrate, stats
@@ -138,10 +138,3 @@ def test_samplers_are_functions_of_the_generator_and_draw_any_number_of_trials(r
     assert np.array_equal(one, two)
     assert not np.array_equal(one, three)
     assert all(len(row.mechanism(data, rng(3), trials)) == trials for trials in (1, 40_000))
-
-
-def test_what_shows_its_outputs_only_has_the_same_outputs_and_no_ratio():
-    mechanism = InvertedLaplace(10.0)
-    hidden, data = outputs_only(mechanism), np.array([1.0])
-    assert np.array_equal(hidden(data, rng(1), 100), mechanism(data, rng(1), 100))
-    assert not hasattr(hidden, "log_likelihood_ratio")

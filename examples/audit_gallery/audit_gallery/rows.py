@@ -40,6 +40,11 @@ class Row:
         """The mechanism itself if its exact law is known."""
         return self.mechanism if isinstance(self.mechanism, m.Known) else None
 
+    @property
+    def has_ratios(self) -> bool:
+        """Whether the mechanism gives likelihood ratios."""
+        return hasattr(self.mechanism, "log_likelihood_ratio")
+
     def directed(self) -> list[Pair]:
         """Every pair both ways."""
         return [pair for x, y in self.pairs for pair in ((x, y), (y, x))]

@@ -1,6 +1,6 @@
 """The gallery's mechanisms: callables (data, rng, trials) -> outputs, with exact likelihood ratios if known."""
 
-from audit_gallery.mechanisms.base import Known, outputs_only
+from audit_gallery.mechanisms.base import Known
 from audit_gallery.mechanisms.floating_point import InvertedLaplace, SnappedLaplace
 from audit_gallery.mechanisms.geometric import TruncatedGeometric
 from audit_gallery.mechanisms.laplace import LaplaceVector, RepeatedLaplace
@@ -21,5 +21,4 @@ __all__ = [
     "SnappedLaplace",
     "SparseVector",
     "TruncatedGeometric",
-    "outputs_only",
 ]

@@ -1,7 +1,6 @@
 """What a mechanism of the gallery is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -56,12 +55,3 @@ class Discrete(Known):
 @lru_cache(maxsize=64)
 def _table(mechanism: Discrete, data: tuple[float, ...]) -> np.ndarray:
     return mechanism.probabilities(np.array(data))
-
-
-def outputs_only(mechanism: Callable) -> Callable:
-    """The same mechanism for an audit that is to see nothing but outputs: its law is hidden."""
-
-    def sampler(data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        return mechanism(data, rng, trials)
-
-    return sampler
