@@ -1,19 +1,35 @@
 """Distributed Monte Carlo experiments for differential privacy under truncated concentrated DP.
 
-For notebooks and scripts: run, plan, draw, table, open_results, simulate (see `tcdp_sim.api`), imported when used.
+For notebooks and scripts: run, plan, draw, table, open_results, simulate, audit (see `tcdp_sim.api`); imported when
+used.
 """
 
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # not from typing: importing this package imports nothing else
 if TYPE_CHECKING:
-    from tcdp_sim.api import Contradiction, Failure, Plan, UserError, draw, open_results, plan, run, simulate, table
+    from tcdp_sim.api import (
+        AuditReport,
+        Contradiction,
+        Failure,
+        Plan,
+        UserError,
+        audit,
+        draw,
+        open_results,
+        plan,
+        run,
+        simulate,
+        table,
+    )
 
 __all__ = [
+    "AuditReport",
     "Contradiction",
     "Failure",
     "Plan",
     "UserError",
+    "audit",
     "draw",
     "open_results",
     "plan",

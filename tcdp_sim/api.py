@@ -5,7 +5,7 @@ lost. What is said on the way goes to stderr, as does the progress bar (in a not
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,13 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import published, results
+from tcdp_sim.audits import AuditReport
+from tcdp_sim.audits import run as audits
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.mechanisms import Mechanism
+from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
@@ -29,10 +32,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "AuditReport",
     "Contradiction",
     "Failure",
     "Plan",
     "UserError",
+    "audit",
     "draw",
     "open_results",
     "plan",
@@ -146,6 +151,39 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> xr.Dataset:
     Raises UserError.
     """
     return statistics(mechanism, in_process.simulate(mechanism, trials, seed))
+
+
+def audit(
+    mechanism: Callable[..., Any],
+    *,
+    pairs: Any = None,
+    claim: Guarantee | None = None,
+    trials: float = 1_000_000,
+    level: float = 0.95,
+    seed: int = 0,
+    cluster: str | Mapping[str, Any] = "serial",
+    name: str | None = None,
+    results_dir: str | Path = "results",
+    sensitivity: float | None = 1.0,
+    learn: bool = True,
+    bits: bool = False,
+) -> AuditReport:
+    """Is a mechanism's privacy claim true? A lower confidence bound from its outputs, and the event that shows it.
+
+    mechanism: (data, rng, trials) -> outputs of shape (trials, ...), numbers or labels, all randomness from rng; with
+    two arguments, (data, rng) -> one output, it is called once for each. Its method log_likelihood_ratio(outputs, data,
+    other), in nats, is used where it has one. pairs: [(data, other), ...], neighbours; or a number d of answers, for
+    the patterns of `audits.answer_pairs(d)`; None: d = 1. claim: PureDP, ApproxDP, RDP, ZCDP, TCDP, or None for a bound
+    on epsilon. trials: outputs of each of the two inputs that the bound rests on (the choice takes half as many).
+    level: with this probability what the report says holds, whatever was tried. cluster: as of `run`; the bits are the
+    same on any. With a name, counts are kept in results_dir/name: the same call goes on from there, and changed source
+    begins anew. sensitivity: by how much an entry of neighbours may differ, None where they are neighbours in another
+    way. learn: also scores that scikit-learn finds, if it is installed (pip install "tcdp_sim[audit]"). bits: also the
+    lowest bits of floating-point outputs, by which a textbook sampler that keeps its claim for real numbers gives its
+    input away (Mironov 2012). Raises UserError.
+    """
+    given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
+    return audits.run(audits.checked(*given), cluster, _tell)
 
 
 def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:

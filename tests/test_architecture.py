@@ -66,6 +66,7 @@ MAY_IMPORT = {
     "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
     "statistics": ("errors", "claims", "texts", "summaries", "store"),
     "engine": ("errors", "log", "registry", "streams", "summaries", "report", "mechanisms", "study", "store"),
+    "audits": ("errors", "log", "streams", "privacy", "report", "store", "engine"),
     "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
@@ -80,7 +81,10 @@ MAY_IMPORT = {
         *("results", "published"),
         "experiments",  # the claims are what is reproduced
     ),
-    "api": ("errors", "report", "mechanisms", "study", "store", "engine", "results", "published"),
+    "api": (
+        *("errors", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results"),
+        "published",
+    ),
     "cli": (
         *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),
         *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "reproduction", "api"),
@@ -101,6 +105,7 @@ ONLY_IN = {
     "omegaconf": {"cli.overrides", "study"},
     "rich": {"cli", "report.terminal", "report.tables", "engine.progress"},
     "pyarrow": {"data"},
+    "sklearn": {"audits.learnt"},
     "subprocess": {"store.provenance", "engine.clusters"},
 }
 SIMULATE = ("mechanisms", "samplers", "selection", "thresholds")  # rooms that never name an exact law

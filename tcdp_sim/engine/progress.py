@@ -4,6 +4,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -16,6 +17,16 @@ LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
 LOOK_SECONDS = 1.0  # at least: it moves on when nothing arrives
 NAMED = 3  # of the silent workers
+
+
+class Counted(Protocol):
+    """What a progress line shows: a share of the work, and what str says of it."""
+
+    total: float
+    work: float
+
+    def add(self, arrived: Sequence[Any], /) -> None:
+        """What has arrived since."""
 
 
 class Tally:
@@ -66,7 +77,7 @@ class ProgressLine:
     silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives.
     """
 
-    def __init__(self, tally: Tally, silent: Callable[[], Sequence[str]] = tuple) -> None:
+    def __init__(self, tally: Counted, silent: Callable[[], Sequence[str]] = tuple) -> None:
         self._tally = tally
         self._silent = silent
         self._lock = threading.Lock()
@@ -87,10 +98,10 @@ class ProgressLine:
         )
         self._task = self._bar.add_task("", total=tally.total, what=str(tally))
 
-    def advance(self, records: Sequence[Record]) -> None:
-        """Chunks that have arrived."""
+    def advance(self, arrived: Sequence[Any]) -> None:
+        """What has arrived: `simulate.Record`s for a `Tally`."""
         with self._lock:
-            self._tally.add(records)
+            self._tally.add(arrived)
             self._show()
 
     def _tick(self) -> None:

@@ -29,8 +29,8 @@ class Executor(Protocol):
     @property
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
-        """Pull tasks as there is room for them and yield what is done."""
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+        """Pull tasks as there is room for them and yield what `work` makes of each: a pure function, `run` if None."""
 
 
 class SerialExecutor:
@@ -40,9 +40,9 @@ class SerialExecutor:
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
         for task in tasks:
-            yield run(task)
+            yield (work or run)(task)
 
 
 class DaskExecutor:
@@ -56,24 +56,24 @@ class DaskExecutor:
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
         from distributed import KilledWorker
 
         try:
-            yield from self._results(tasks)
+            yield from self._results(tasks, work or run)
         except KilledWorker as lost:
             raise UserError(
                 f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
                 "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
             ) from None
 
-    def _results(self, tasks: Iterator[Task]) -> Iterator[Done]:
+    def _results(self, tasks: Iterator[Any], work: Callable[[Any], Any]) -> Iterator[Any]:
         from distributed import as_completed
 
         flying = as_completed(with_results=True)
         room = WINDOW * self.workers
         for task in tasks:
-            flying.add(self._client.submit(run, task, pure=False))
+            flying.add(self._client.submit(work, task, pure=False))
             room -= 1
             if room == 0 or flying.has_ready():  # what is ready tells how large the next tasks may be
                 yield _arrived(next(flying)[1])
@@ -82,7 +82,7 @@ class DaskExecutor:
             yield _arrived(done)
 
 
-def _arrived(done: Any) -> Done:
+def _arrived(done: Any) -> Any:
     """A task's result; what dask hands over as one when the scheduler is lost is raised."""
     if isinstance(done, BaseException):
         raise done

@@ -1,0 +1,113 @@
+"""What is measured to put a claim to the test, and what a sample of a given size could show at most."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.audits.binomial import lower_probability, upper_probability
+from tcdp_sim.errors import UserError
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+
+ORDERS = 24
+HIGHEST_ORDER = 256.0  # that is looked at: moments of higher orders hang on a few outputs
+LOWEST_EXCESS = 0.02  # of an order over 1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a pair of laws that a claim bounds, and the number that it is claimed to be at most.
+
+    quantity: "epsilon", "rho" or "divergence"; words: what is bounded from below; claimed: nats; inf without a claim;
+    delta: of epsilon; orders: of Renyi divergences, empty for epsilon; intercept: of a bound intercept + rho order.
+    """
+
+    quantity: str
+    words: str
+    claimed: float = inf
+    delta: float = 0.0
+    orders: tuple[float, ...] = ()
+    intercept: float = 0.0
+
+    def of_event(self, likely, rare) -> Floats:
+        """The number that an event shows which has these probabilities under the two inputs, elementwise; or -inf."""
+        likely, rare = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if not self.orders:
+                shown = np.log((likely - self.delta) / rare)
+                return np.where(likely > self.delta, shown, -inf)
+            values = [self.of_divergence(_two_cells(order, likely, rare), order) for order in self.orders]
+        return np.where(likely > rare, np.max(values, axis=0), -inf)
+
+    def of_divergence(self, divergence, order: float):
+        """The number that a Renyi divergence of an order, in nats, shows."""
+        return divergence if self.quantity == "divergence" else (divergence - self.intercept) / order
+
+
+def _two_cells(order: float, likely: Floats, rare: Floats) -> Floats:
+    """The Renyi divergence between two coins: what an event and its complement show."""
+    heads = order * np.log(likely) + (1 - order) * np.log(rare)
+    tails = np.where(likely < 1, order * np.log1p(-likely) + (1 - order) * np.log1p(-rare), -inf)
+    return np.logaddexp(heads, tails) / (order - 1)
+
+
+def measure(claim: Guarantee | None) -> Measure:
+    """What is measured for a claim; epsilon at delta = 0 without one. Raises UserError for a claim of another kind."""
+    match claim:
+        case None:
+            return Measure("epsilon", "epsilon")
+        case PureDP(epsilon=epsilon):
+            return Measure("epsilon", "epsilon", epsilon)
+        case ApproxDP(epsilon=epsilon, delta=delta) if delta < 1:
+            return Measure("epsilon", f"epsilon at delta = {delta:g}", epsilon, delta)
+        case RDP(order=order, epsilon=epsilon) if order == inf:
+            return Measure("epsilon", "epsilon", epsilon)
+        case RDP(order=order, epsilon=epsilon):
+            return Measure("divergence", f"Renyi divergence of order {order:g}", epsilon, 0.0, (order,))
+        case ZCDP(rho=rho, xi=xi):
+            words = "rho of zCDP" if xi == 0 else f"rho of zCDP at xi = {xi:g}"
+            return Measure("rho", words, rho, 0.0, _orders(inf), xi)
+        case TCDP(rho=rho, omega=omega):
+            words = "rho of zCDP" if omega == inf else f"rho of tCDP up to omega = {omega:g}"
+            return Measure("rho", words, rho, 0.0, _orders(omega))
+    raise UserError(f"claim = {claim!r} cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP or None")
+
+
+def _orders(highest: float) -> tuple[float, ...]:
+    top = min(highest, HIGHEST_ORDER)
+    orders = 1 + np.geomspace(min(LOWEST_EXCESS, 0.5 * (top - 1)), top - 1, ORDERS)
+    return tuple(np.minimum(orders, top).tolist())  # divergences grow with the order continuously: the end counts
+
+
+def most_shown(one: Measure, trials: int, doubt: float) -> float:
+    """The largest bound that so many outputs of each input can give: the event always happens, or never."""
+    splits = np.linspace(0.01, 0.99, 99)
+    likely = lower_probability(trials, trials, splits * doubt)
+    rare = upper_probability(0, trials, (1 - splits) * doubt)
+    return float(one.of_event(likely, rare).max())
+
+
+def warning(one: Measure, trials: int, doubt: float) -> str:
+    """The line for a claim that so many outputs cannot refute, with a number that could; "" if they can."""
+    if one.claimed == inf or most_shown(one, trials, doubt) > one.claimed:
+        return ""
+    text = f"no sample of {trials:,} outputs of each input could refute {one.words} <= {one.claimed:g}"
+    enough = _least(lambda n: most_shown(one, n, doubt) > one.claimed, trials)
+    return text + (f"; {enough:.2g} could" if enough else "; nor could 1e18")
+
+
+def _least(good: Callable[[int], Any], below: int) -> float:
+    """The least power of 2 times `below` that is good, refined to two digits; 0 if it were beyond 1e18."""
+    high = below
+    while not good(high):
+        high *= 2
+        if high > 10**18:
+            return 0.0
+    low = high // 2
+    while high - low > high / 100 and high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if good(middle) else (middle, high)
+    return high * 1.05  # rounded to two digits it still is enough

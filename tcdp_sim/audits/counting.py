@@ -1,0 +1,90 @@
+"""The driver of an audit: what is missing of a stage is drawn on workers and kept, and its counts are added up."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tcdp_sim.audits import sampling
+from tcdp_sim.audits.identity import digest
+from tcdp_sim.audits.kept import Kept, Nothing
+from tcdp_sim.audits.sampling import Counted, Counts, Done, Pair, Task
+from tcdp_sim.engine.progress import ProgressLine
+from tcdp_sim.engine.schedule import Executor
+from tcdp_sim.errors import UserError
+
+CHUNK = 250_000  # outputs of each input that share a random stream, at most
+TASK_SECONDS = 1.0
+
+
+class Tally:
+    """How far a stage is, and what its counts show so far. shows: counts of some chunks -> words."""
+
+    def __init__(self, stage: str, missing: int, shows: Callable[[Counts], str]) -> None:
+        self.total, self.work = float(missing), 0.0
+        self._stage, self._shows = stage, shows
+        self._counts: Counts | None = None
+
+    def add(self, arrived: Sequence[Counts]) -> None:
+        """Counts of chunks."""
+        for counts in arrived:
+            self.work += counts.trials
+            self._counts = sampling.merged([self._counts, counts]) if self._counts else counts
+
+    def __str__(self) -> str:
+        so_far = self._shows(self._counts) if self._counts else ""
+        return f"{self._stage}: {self.work:.3g} outputs of each input{so_far and ', '}{so_far}"
+
+
+class Counting:
+    """Counts outputs of one mechanism. identity: of it; drawn: of each input so far, of which `resumed` were there."""
+
+    def __init__(self, executor: Executor, kept: Kept | Nothing, sampler: Any, identity: Any, seed: int) -> None:
+        self._executor, self._kept = executor, kept
+        self._sampler, self._identity, self._seed = sampler, identity, seed
+        self._seconds_per_trial = 0.0
+        self.drawn = self.resumed = 0
+
+    def count(
+        self, stage: str, pair: Pair, counted: Counted, trials: int, shows: Callable[[Counts], str] = lambda _: ""
+    ) -> Counts:
+        """The counts of `trials` outputs of each input: a function of these arguments, the mechanism and the seed."""
+        streams = stage_streams(stage, pair)
+        key = digest([self._identity, streams, self._seed, counted]) if isinstance(self._kept, Kept) else ""
+        chunks = [(index, min(CHUNK, trials - start)) for index, start in enumerate(range(0, trials, CHUNK))]
+        done = {chunk: found for chunk in chunks if (found := self._kept.get(key, *chunk)) is not None}
+        missing = [chunk for chunk in chunks if chunk not in done]
+        self.drawn += trials
+        self.resumed += sum(size for _, size in done)
+        if missing:
+            tally = Tally(stage, sum(size for _, size in missing), shows)
+            tasks = self._tasks(stage, pair, counted, streams, missing)
+            with ProgressLine(tally, self._executor.silent) as line:
+                for arrived in self._executor.results(tasks, sampling.run):
+                    self._keep(arrived, key, done)
+                    line.advance([counts for _, counts in arrived.chunks])
+        return sampling.merged([done[chunk] for chunk in chunks])
+
+    def _keep(self, arrived: Done, key: str, done: dict[tuple[int, int], Counts]) -> None:
+        for chunk, counts in arrived.chunks:
+            self._kept.add(key, chunk, counts)
+            done[(chunk, counts.trials)] = counts
+        if arrived.chunks:
+            self._seconds_per_trial = arrived.seconds / sum(counts.trials for _, counts in arrived.chunks)
+        if arrived.error:
+            raise UserError(f"the mechanism cannot be audited: {arrived.error}")
+
+    def _tasks(self, stage: str, pair: Pair, counted: Counted, streams, missing) -> Iterator[Task]:
+        """A chunk at a time at first, then as many as take TASK_SECONDS, or a fair part of what is left."""
+        at = 0
+        while at < len(missing):
+            worth = TASK_SECONDS / max(self._seconds_per_trial * CHUNK, 1e-9) if self._seconds_per_trial else 1
+            fair = (len(missing) - at) / (2 * self._executor.workers)
+            size = max(1, int(min(worth, fair)))
+            chunks = tuple(missing[at : at + size])
+            yield Task(stage, self._sampler, pair, counted, self._seed, streams, chunks)
+            at += size
+
+
+def stage_streams(stage: str, pair: Pair) -> tuple[str, str]:
+    """The names of the random streams of a stage, of the first and of the second input: no two stages share any."""
+    first, second = (digest(["audit", stage, pair.stream, side]) for side in (0, 1))
+    return first, second

@@ -1,0 +1,145 @@
+"""The event that shows most: a score beyond a threshold, chosen on counts of one sample for the bound of another."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import Bools, Floats, Ints
+from tcdp_sim.audits import binomial
+from tcdp_sim.audits.claims import Measure
+from tcdp_sim.audits.scores import Score
+
+SURE = 8  # hits of the rarer input from which on their number is believed
+FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
+STEEPEST = 30.0
+CURSE = 2.0  # standard errors that the best of many is taken to be lucky by
+PRIOR = 4.0  # hits that the fall from SURE hits counts for
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """How many outputs of each input score at least as much: values ascending, first and second of `trials` each."""
+
+    values: Floats
+    first: Ints
+    second: Ints
+    trials: int
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """{score >= threshold}, or {score < threshold} unless `upper`; first: whether the first input makes it likelier.
+
+    split: the share of the doubt that the likelier input's bound gets. Calling it says of each output whether it is in.
+    """
+
+    score: Score
+    threshold: float
+    upper: bool
+    first: bool
+    split: float
+
+    @property
+    def words(self) -> str:
+        """The event, for people."""
+        return f"{self.score.words} {'>=' if self.upper else '<'} {self.threshold:.10g}"
+
+    def __call__(self, outputs) -> Bools:
+        """outputs: shape (trials, ...) -> (trials,)."""
+        return (self.score(outputs) >= self.threshold) == self.upper
+
+
+def best(
+    one: Measure, score: Score, seen: Thresholds, trials: int, doubt: float, splits=binomial.SPLITS
+) -> tuple[float, Event | None]:
+    """(what the best event is expected to show, the event) in `trials` further outputs of each input.
+
+    None where no threshold parts the outputs seen. doubt: of the bound to come. The best of many looks better than it
+    is: each is expected to show what it would with CURSE standard errors to its disadvantage.
+    """
+    found: tuple[float, Event | None] = (-np.inf, None)
+    for upper, first, likely, rare in _sides(seen):
+        shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper)
+        row, column = np.unravel_index(int(np.argmax(shown)), shown.shape)
+        if shown[row, column] > found[0]:
+            event = Event(score, float(seen.values[column]), upper, first, splits[row])
+            found = float(shown[row, column]), event
+    return found
+
+
+def told_apart(seen: Thresholds) -> float:
+    """By how many standard errors the inputs' shares differ most, of events with SURE hits: for weak evidence."""
+    most = 0.0
+    for _, _, likely, rare in _sides(seen):
+        sure = (likely >= SURE) & (rare >= SURE)
+        share = (likely + rare) / (2 * seen.trials)
+        errors = np.sqrt(np.maximum(2 * share * (1 - share) * seen.trials, 1))
+        most = max(most, float(np.max((likely - rare) / errors, initial=0.0, where=sure)))
+    return most
+
+
+def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
+    """(upper, first, hits of the likelier input, hits of the other) of all events; none without thresholds."""
+    for upper in (True, False) if len(seen.values) else ():
+        hits = [counts if upper else seen.trials - counts for counts in (seen.first, seen.second)]
+        yield upper, True, hits[0], hits[1]
+        yield upper, False, hits[1], hits[0]
+
+
+def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper: bool) -> Floats:
+    """What each threshold is expected to show, shape (splits, thresholds)."""
+    share = np.array(splits)[:, None]
+    grow = np.array([[trials / seen]])
+    with np.errstate(divide="ignore"):
+        fewer = likely * np.exp(-CURSE * np.sqrt((1 - likely / seen) / likely))
+        more = _expected(likely, rare, upper) * np.exp(CURSE * np.sqrt((1 - rare / seen) / np.maximum(rare, SURE)))
+    low = binomial.forecast_lower(np.nan_to_num(fewer) * grow, trials, share * doubt)
+    high = binomial.forecast_upper(np.minimum(more, seen) * grow, trials, (1 - share) * doubt)
+    return np.nan_to_num(one.of_event(np.where(likely > 0, low, 0.0), high), nan=-np.inf, posinf=1e300)
+
+
+def _expected(likely: Any, rare: Any, upper: bool) -> Floats:
+    """The rarer input's hits as they are to be expected: few of them say little, and their fall goes on.
+
+    Where there are SURE hits and more, they fall as a power of the likelier input's; that goes on below.
+    """
+    order = slice(None, None, -1 if upper else 1)  # growing events
+    likely, rare = np.asarray(likely[order], np.float64), np.asarray(rare[order], np.float64)
+    near = int(np.searchsorted(rare, SURE))
+    if near == len(rare) or likely[near] <= 0:
+        return np.asarray((rare + 1)[order], np.float64)
+    far = min(int(np.searchsorted(rare, FURTHER)), len(rare) - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = np.log(rare[far] / rare[near]) / np.log(likely[far] / likely[near])
+        power = np.clip(np.nan_to_num(power, nan=1.0, posinf=STEEPEST), 1.0, STEEPEST)
+        onwards = rare[near] * (np.minimum(likely / likely[near], 1.0)) ** power
+        smooth = (PRIOR + rare) / (PRIOR / np.maximum(onwards, 1e-12) + 1)
+    return np.asarray(np.where(rare < SURE, smooth, rare)[order], np.float64)
+
+
+def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
+    """What an event shows for certain, up to the doubt; at least 0. hits: of the first and of the second input.
+
+    The hits must not have chosen the event. trials: outputs of each input.
+    """
+    likely, rare = hits if event.first else hits[::-1]
+    low = binomial.lower_probability(likely, trials, event.split * doubt)
+    high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
+    return max(0.0, float(one.of_event(low, high)))
+
+
+def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
+    """The smallest number on this event whose expected hits give a bound above the claim; inf if none does.
+
+    hits: as for `bound`, of which the rarer input's are taken for what is expected.
+    """
+    rare = hits[1] if event.first else hits[0]
+    likely = np.unique(np.geomspace(max(rare, 1), trials, 4000).astype(np.int64))
+    low = binomial.lower_probability(likely, trials, event.split * doubt)
+    high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
+    refuting = np.flatnonzero(one.of_event(low, high) > one.claimed)
+    if not len(refuting):
+        return np.inf
+    return float(one.of_event(likely[refuting[0]] / trials, max(rare, 1) / trials))

@@ -1,0 +1,59 @@
+"""Scores that scikit-learn finds in a pilot's outputs: logistic regression and a decision tree. An optional extra."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.audits.scores import Linear, Score, Tree
+from tcdp_sim.audits.tables import log_ratio
+
+DEPTH = 6
+LEAST_LEAF = 100  # outputs of the pilot, or a 500th of them
+REGRESSED = 20_000  # outputs of each input that logistic regression sees
+
+
+def available() -> bool:
+    """Whether scikit-learn is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("sklearn") is not None
+
+
+def scores(first: Floats, second: Floats) -> list[Score]:
+    """Scores learnt from outputs of each input, shape (trials, d); none where a number is infinite."""
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return []
+    return [_linear(first[:REGRESSED], second[:REGRESSED]), _tree(first, second)]
+
+
+def _labelled(first: Floats, second: Floats) -> tuple[Floats, Any]:
+    return np.concatenate([first, second]), np.repeat([1, 0], [len(first), len(second)])
+
+
+def _linear(first: Floats, second: Floats) -> Score:
+    from sklearn.linear_model import LogisticRegression
+
+    x, label = _labelled(first, second)
+    scale = np.maximum(x.std(axis=0), 1e-300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it has not converged: it need not
+        model = LogisticRegression(max_iter=50).fit((x - x.mean(axis=0)) / scale, label)
+    return Linear(model.coef_[0] / scale, "logistic regression on the output")
+
+
+def _tree(first: Floats, second: Floats) -> Score:
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, label = _labelled(first, second)
+    least = max(LEAST_LEAF, len(x) // 500)
+    model = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=least, random_state=0)
+    tree: Any = model.fit(np.clip(x, -3e38, 3e38), label).tree_
+    leaf = tree.children_left < 0
+    own = np.arange(len(leaf))
+    shares = tree.value[:, 0, :] * tree.n_node_samples[:, None]
+    below, above = (np.where(leaf, own, child) for child in (tree.children_left, tree.children_right))
+    edges = np.where(leaf, 0.0, tree.threshold)
+    ratios = log_ratio(shares[:, 1], shares[:, 0])
+    return Tree(np.maximum(tree.feature, 0), edges, below, above, ratios, tree.max_depth, "leaf of a decision tree")
