@@ -66,7 +66,7 @@ def _audit_all(chosen: list[Row], options: argparse.Namespace) -> None:
         outcome = audited(row, *sizes, ratios, options.results)
         keep(outcome, options.results)
         verdict = "refuted" if outcome.refuted else "not refuted"
-        times = f"{outcome.seconds:.1f} s, of which drawing {outcome.sampling:.1f} CPU s"
+        times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which drawing {outcome.sampling:.1f}"
         print(f"{row.name}: {outcome.measure} >= {outcome.bound:.5g}, {verdict}; {times}", flush=True)
 
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from audit_gallery.pairs import all_may_change, one_changes
 from audit_gallery.rows import EPSILON, Row
+from tcdp_sim.audits import answer_pairs
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
 
 DELTA = 1e-3
@@ -107,7 +107,7 @@ def library_rows() -> tuple[list[Row], list[str]]:
 
 
 def _diffprivlib_rows() -> list[Row]:
-    one, several, claim = one_changes(1), all_may_change(5), PureDP(EPSILON)
+    one, several, claim = answer_pairs(1), answer_pairs(5), PureDP(EPSILON)
     approximate = ApproxDP(0.5, DELTA)
 
     def row(name, kind, pairs, says, guarantee=claim, **options):
@@ -125,7 +125,7 @@ def _diffprivlib_rows() -> list[Row]:
 
 
 def _opendp_rows() -> list[Row]:
-    one, three, several, claim = one_changes(1), one_changes(3), all_may_change(5), PureDP(EPSILON)
+    one, three, several, claim = answer_pairs(1), answer_pairs(3, one=True), answer_pairs(5), PureDP(EPSILON)
 
     def row(name, mechanism, guarantee, pairs, says):
         return Row(f"opendp_{name}", mechanism, guarantee, pairs, True, f"OpenDP {says}")

@@ -9,10 +9,11 @@ FOLDER = "audit_gallery"
 
 @dataclass(frozen=True)
 class Outcome:
-    """One audit. bound: what it shows of `measure`; seconds: of the whole audit, by the clock.
+    """One audit. bound: what it shows of `measure`.
 
     ratios: whether it was given the mechanism's likelihood ratios; trials: outputs of each input for the bound; drawn:
-    of each input in all; sampling: CPU seconds for as many outputs as were drawn, by the mechanism alone.
+    of each input in all. seconds: of the whole audit, by the clock; cpu: of this process and of its workers;
+    sampling: CPU seconds for as many outputs as were drawn, by the mechanism alone.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Outcome:
     event: str
     drawn: int
     seconds: float
+    cpu: float
     sampling: float
 
     @property

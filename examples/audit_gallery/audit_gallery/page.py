@@ -25,7 +25,7 @@ machines of their own. DP-Sniper tried svt_1 at threshold 0.5, where the best ev
 
 COLUMNS = (
     *("mechanism", "claim", "true ε", "best event", "ratios", "of best", "outputs", "of best"),
-    *("DP-Sniper (s)", "StatDP", "s", "of which drawing, CPU s", "verdict"),
+    *("DP-Sniper (s)", "StatDP", "s", "CPU s", "of which drawing", "verdict"),
 )
 
 
@@ -58,7 +58,8 @@ def _cells(row: Row, found: dict[tuple[str, bool], Outcome], trials: int, level:
     cells = [row.name, str(row.claim), _number(row.epsilon()), _number(limit)]
     for each in outcomes:
         cells += [_bound(each), f"{each.bound / limit:.3f}" if each and limit else "—"]
-    cells += [_sniper(row), _number(row.published.statdp), f"{last.seconds:.0f}", f"{last.sampling:.0f}"]
+    cells += [_sniper(row), _number(row.published.statdp), f"{last.seconds:.0f}"]
+    cells += [f"{last.cpu:.0f}", f"{last.sampling:.0f}"]
     return [*cells, _verdict(row, outcomes)]
 
 

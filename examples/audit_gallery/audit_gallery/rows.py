@@ -4,10 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log
 
+import numpy as np
+
 from audit_gallery import mechanisms as m
 from audit_gallery.laws.best_event import BestEvent, best_event
-from audit_gallery.pairs import Pair, all_may_change, one_changes
+from tcdp_sim.audits import answer_pairs
 from tcdp_sim.privacy import PureDP
+
+Pair = tuple[np.ndarray, np.ndarray]
 
 EPSILON = 0.1
 HALF = EPSILON / 2  # for the threshold of a sparse vector search, and for its queries
@@ -25,7 +29,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """One mechanism: sound, or broken; pairs: neighbours, each to be tried in both directions."""
+    """One mechanism, sound or broken. pairs: neighbours, tried both ways; bits: whether outputs are read bit by bit."""
 
     name: str
     mechanism: Callable
@@ -34,6 +38,7 @@ class Row:
     sound: bool
     says: str
     published: Published = Published()
+    bits: bool = False
 
     @property
     def law(self) -> m.Known | None:
@@ -71,21 +76,21 @@ def rows() -> list[Row]:
 def _laplace() -> list[Row]:
     claim = PureDP(EPSILON)
     return [
-        Row("laplace", m.LaplaceVector(1 / EPSILON), claim, one_changes(1), True,
+        Row("laplace", m.LaplaceVector(1 / EPSILON), claim, answer_pairs(1), True,
             "one number with Laplace noise of scale 1/ε", Published(0.0968, 20, 0.0976, 0.100)),
-        Row("laplace_parallel", m.RepeatedLaplace(20 / EPSILON, 20), claim, one_changes(1), True,
+        Row("laplace_parallel", m.RepeatedLaplace(20 / EPSILON, 20), claim, answer_pairs(1), True,
             "20 releases with Laplace noise of scale 20/ε", Published(0.035, 96, 0.0299, 0.013)),
-        Row("truncated_geometric", m.TruncatedGeometric(5, 3), claim, one_changes(1), False,
+        Row("truncated_geometric", m.TruncatedGeometric(5, 3), claim, answer_pairs(1), False,
             "geometric noise in integers; the base of a logarithm was misread", Published(0.1156, 18, 0.1155, 0.117)),
-        Row("noisy_hist_1", m.LaplaceVector(1 / EPSILON), claim, one_changes(5), True,
+        Row("noisy_hist_1", m.LaplaceVector(1 / EPSILON), claim, answer_pairs(5, one=True), True,
             "5 counts with Laplace noise of scale 1/ε", Published(0.0978, 35, 0.0977, 0.099)),
-        Row("noisy_hist_2", m.LaplaceVector(EPSILON), claim, one_changes(5), False,
+        Row("noisy_hist_2", m.LaplaceVector(EPSILON), claim, answer_pairs(5, one=True), False,
             "the same with scale ε in place of 1/ε", Published(4.602, 38, 4.602, 10.00)),
     ]  # fmt: skip
 
 
 def _noisy_max() -> list[Row]:
-    claim, pairs, scale = PureDP(EPSILON), all_may_change(5), 2 / EPSILON
+    claim, pairs, scale = PureDP(EPSILON), answer_pairs(5), 2 / EPSILON
     return [
         Row("noisy_max_1", m.NoisyMaxIndex("laplace", scale), claim, pairs, True,
             "which of 5 answers is the largest after Laplace noise", Published(0.0923, 59, 0.0925, 0.092)),
@@ -97,7 +102,7 @@ def _noisy_max() -> list[Row]:
 
 
 def _sparse_vector() -> list[Row]:
-    claim, pairs = PureDP(EPSILON), all_may_change(10)
+    claim, pairs = PureDP(EPSILON), answer_pairs(10)
     return [
         Row("svt_1", m.SparseVector(1.0, 1 / HALF, 2 / HALF, 1), claim, pairs, True,
             "sparse vector, one positive", Published(0.0858, 118, 0.0858, 0.030)),
@@ -117,19 +122,20 @@ def _bits() -> list[Row]:
     """The claims are those of the paper's theorems, for 4 hashes: 4 times a pair of bits' loss, 8 times a bit's."""
     report, lasting = 4 * 2 * log(0.5125 / 0.4875), 2 * 4 * log(0.525 / 0.475)
     return [
-        Row("rappor", m.Rappor(0.75, 0.45, 0.55), PureDP(report), one_changes(1), True,
+        Row("rappor", m.Rappor(0.75, 0.45, 0.55), PureDP(report), answer_pairs(1), True,
             "a Bloom filter's bits by randomised response, twice; the inputs differ in 6 bits",
             Published(0.293, 130, 0.3008, 0.242)),
-        Row("one_time_rappor", m.Rappor(0.95), PureDP(lasting), one_changes(1), True,
+        Row("one_time_rappor", m.Rappor(0.95), PureDP(lasting), answer_pairs(1), True,
             "the same, once; the inputs differ in 6 bits", Published(0.5978, 80, 0.5999, 0.471)),
     ]  # fmt: skip
 
 
 def _floating_point() -> list[Row]:
-    claim, pairs = PureDP(EPSILON), one_changes(1)
+    claim, pairs = PureDP(EPSILON), answer_pairs(1)
     return [
         Row("inverted_laplace", m.InvertedLaplace(1 / EPSILON), claim, pairs, False,
-            "Laplace noise as the logarithm of a 53-bit uniform number", Published(network=0.2521, seconds=1800)),
+            "Laplace noise as the logarithm of a 53-bit uniform number",
+            Published(network=0.2521, seconds=1800), bits=True),
         Row("snapped_laplace", m.SnappedLaplace(EPSILON, 100.0), claim, pairs, True,
-            "the same, rounded to a coarse grid", Published(network=0.0979)),
+            "the same, rounded to a coarse grid", Published(network=0.0979), bits=True),
     ]  # fmt: skip

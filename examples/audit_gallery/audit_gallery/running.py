@@ -1,6 +1,7 @@
 """The audit of a row: `tcdp_sim.audit` on it, with the clock running, and its sampler timed apart."""
 
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
 
 import numpy as np
@@ -22,17 +23,24 @@ def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios
     mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
     cluster = {"name": "local", "workers": workers} if workers else "serial"
     name = f"gallery_{row.name}_{'ratios' if ratios else 'outputs'}"
-    start = perf_counter()
+    start, cpu = perf_counter(), _cpu_seconds()
     report = tcdp_sim.audit(
         mechanism, pairs=row.pairs, claim=row.claim, trials=trials, level=level, seed=seed, cluster=cluster,
-        name=name, results_dir=results,
+        name=name, results_dir=results, bits=row.bits,
     )  # fmt: skip
     outcome = Outcome(
         name=row.name, ratios=ratios, trials=trials, level=level, workers=workers, measure=report.measure,
         bound=report.bound, refuted=report.refuted, pair=_pair(report), event=report.event, drawn=report.drawn,
-        seconds=perf_counter() - start, sampling=2 * report.drawn * seconds_an_output(row),
+        seconds=perf_counter() - start, cpu=_cpu_seconds() - cpu,
+        sampling=2 * report.drawn * seconds_an_output(row),
     )  # fmt: skip
     return _first(outcome, results) if report.resumed else outcome
+
+
+def _cpu_seconds() -> float:
+    """Of this process, and of its workers that have ended."""
+    used = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _first(outcome: Outcome, results: Path) -> Outcome:
