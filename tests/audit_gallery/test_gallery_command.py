@@ -38,10 +38,13 @@ def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
         assert each.refuted == (name == "noisy_hist_2")
         assert 0 <= each.bound < (10 if name == "noisy_hist_2" else 0.1)
         assert each.cpu > 0
+        if not each.ratios:
+            assert "that the mechanism gives" not in each.event
         assert each.sampling > 0
+    assert "that the mechanism gives" in outcomes["noisy_hist_2", True].event
     text = (tmp_path / "page.md").read_text("utf-8")
     assert f"| {outcomes['noisy_hist_2', True].bound:.4g} |" in text
-    assert 'ARGS="--trials 20000 --page page.md"' in text
+    assert 'ARGS="--trials 2e4 --page page.md"' in text
 
 
 def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):

@@ -34,7 +34,7 @@ def test_the_page_shows_both_ways_beside_the_truth_and_others_numbers():
     name, claim, true, limit, ratios, _, outputs, *_, verdict = cells(text, "svt_6")
     assert (name, claim, true, ratios, outputs, verdict) == ("svt_6", "0.1-DP", "0.42", "0.2", "0.05", "refuted")
     assert float(limit) == pytest.approx(best, rel=1e-3)
-    assert cells(text, "svt_6")[8:13] == ["0.272 / 0.2698 (91)", "0.322", "2", "3", "0"]
+    assert cells(text, "svt_6")[8:13] == ["0.272 / 0.2698 (91)", "0.322", "1.6", "2.6", "0.4"]
     assert "| laplace |" not in text  # other trials
     assert "output >= 3; inputs (1) and (0), likelier under the first." in text
     assert "1,000 outputs" in text

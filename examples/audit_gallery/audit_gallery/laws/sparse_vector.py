@@ -62,4 +62,4 @@ def noiseless_probabilities(data: np.ndarray, threshold: float, threshold_scale:
     room = data - threshold  # answer i is positive if the threshold's noise is at most room[i]
     high = np.where(lists == 1, room, np.inf).min(axis=1)
     low = np.where(lists == 0, room, -np.inf).max(axis=1)
-    return np.where(low < high, laplace.interval(low, np.maximum(low, high), threshold_scale), 0.0)
+    return laplace.interval(low, np.maximum(low, high), threshold_scale)
