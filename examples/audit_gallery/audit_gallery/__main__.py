@@ -1,0 +1,74 @@
+"""python -m audit_gallery: audit the gallery's mechanisms, one after the other, and make the page of results."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from audit_gallery.libraries import library_rows
+from audit_gallery.outcomes import keep, kept
+from audit_gallery.page import page
+from audit_gallery.rows import Row, rows
+from audit_gallery.running import audited
+from tcdp_sim import UserError
+
+
+def main() -> int:
+    """Audit what the words ask for; exit code 2, in one line, for a user's mistake."""
+    options = _parser().parse_args()
+    library, missing = library_rows()
+    every = [*rows(), *library]
+    try:
+        _audit_all(_chosen(every, options), options)
+    except UserError as mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+    for line in missing:
+        print(line)
+    if options.page:
+        command = f"--trials {options.trials:.0e} --page {options.page}".replace("e+0", "e")
+        text = page(every, kept(options.results), int(options.trials), options.level, command)
+        options.page.write_text(text, "utf-8")
+        print(f"page: {options.page}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m audit_gallery", description=__doc__)
+    parser.add_argument("rows", nargs="*", help="mechanisms to audit; all of the gallery's own if none is named")
+    parser.add_argument("--libraries", action="store_true", help="those of opendp and diffprivlib as well")
+    parser.add_argument("--trials", type=float, default=1e6, help="outputs of each input for the bound")
+    parser.add_argument("--level", type=float, default=0.9, help="confidence of every bound")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2, help="processes; 0: none but this one")
+    parser.add_argument("--outputs", action="store_true", help="hide the likelihood ratios that mechanisms give")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="where runs are kept and resumed")
+    parser.add_argument("--page", type=Path, help="write the page of all that is kept at these trials")
+    parser.add_argument("--only-page", action="store_true", help="audit nothing")
+    return parser
+
+
+def _chosen(every: list[Row], options: argparse.Namespace) -> list[Row]:
+    if options.only_page:
+        return []
+    names = {row.name: row for row in every}
+    for name in options.rows:
+        if name not in names:
+            raise UserError(f"row {name!r} is not known; valid: {', '.join(names)}")
+    if options.rows:
+        return [names[name] for name in options.rows]
+    return every if options.libraries else rows()
+
+
+def _audit_all(chosen: list[Row], options: argparse.Namespace) -> None:
+    for row in chosen:
+        ratios = row.has_ratios and not options.outputs
+        sizes = (int(options.trials), options.level, options.seed, options.workers)
+        outcome = audited(row, *sizes, ratios, options.results)
+        keep(outcome, options.results)
+        verdict = "refuted" if outcome.refuted else "not refuted"
+        times = f"{outcome.seconds:.1f} s, {outcome.cpu:.1f} CPU s, of which drawing {outcome.sampling:.1f}"
+        print(f"{row.name}: {outcome.measure} >= {outcome.bound:.5g}, {verdict}; {times}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Mechanisms of libraries that people use, each with the claim that its library makes. Rows where it is installed."""
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Literal
+
+import numpy as np
+
+from audit_gallery.rows import EPSILON, Row
+from tcdp_sim.audits import answer_pairs
+from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP
+
+DELTA = 1e-3
+
+
+@dataclass(frozen=True)
+class Diffprivlib:
+    """A mechanism of diffprivlib (IBM), by name; it draws one output at a time. Of the answers, one or several.
+
+    kind: a class of diffprivlib.mechanisms; selects: whether it chooses among the answers, or adds noise to one.
+    """
+
+    kind: str
+    epsilon: float
+    delta: float = 0.0
+    selects: bool = False
+
+    def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        options = {"epsilon": self.epsilon, "sensitivity": 1, "random_state": int(rng.integers(2**32))}
+        if self.delta:
+            options["delta"] = self.delta
+        if self.selects:
+            options["utility"] = data.tolist()
+        mechanism = getattr(_diffprivlib(), self.kind)(**options)
+        value = None if self.selects else int(data[0])
+        return np.array([mechanism.randomise(value) for _ in range(trials)], dtype=np.float64)
+
+
+@cache
+def _diffprivlib() -> ModuleType:
+    """diffprivlib.mechanisms. Its models, which these do not use, need an older scikit-learn: without them if so."""
+    try:
+        return import_module("diffprivlib.mechanisms")
+    except ImportError:
+        sys.modules["diffprivlib.models"] = ModuleType("diffprivlib.models")
+        return import_module("diffprivlib.mechanisms")
+
+
+@dataclass(frozen=True)
+class OpendpNoise:
+    """Noise of OpenDP on every answer. Its randomness is the system's: the same seed gives other outputs.
+
+    All trials are one call, on a vector in which the answers stand again and again: noise is independent.
+    """
+
+    kind: Literal["laplace", "geometric", "gaussian"]
+    scale: float
+
+    def measurement(self):
+        """OpenDP's measurement on vectors: map(1) is its claim for neighbours at distance 1."""
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib")
+        number = int if self.kind == "geometric" else float
+        atom = dp.atom_domain(T=number) if number is int else dp.atom_domain(T=number, nan=False)
+        distance = (dp.l2_distance if self.kind == "gaussian" else dp.l1_distance)(T=number)
+        return getattr(dp.m, f"make_{self.kind}")(dp.vector_domain(atom), distance, scale=self.scale)
+
+    def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        number = int if self.kind == "geometric" else float
+        noisy = self.measurement()([number(x) for x in np.tile(data, trials)])
+        return np.array(noisy, dtype=np.float64).reshape(trials, len(data))
+
+
+@dataclass(frozen=True)
+class OpendpNoisyMax:
+    """OpenDP's report noisy max; its randomness is the system's."""
+
+    scale: float
+
+    def measurement(self):
+        """OpenDP's measurement on vectors of scores, each of which may change by one."""
+        import opendp.prelude as dp
+
+        dp.enable_features("contrib")
+        scores = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
+        return dp.m.make_noisy_max(*scores, dp.max_divergence(), scale=self.scale)
+
+    def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
+        measurement, scores = self.measurement(), [int(x) for x in data]
+        return np.array([measurement(scores) for _ in range(trials)], dtype=np.int64)
+
+
+def library_rows() -> tuple[list[Row], list[str]]:
+    """(rows of the libraries that are installed, one line about each that is not)."""
+    rows, missing = [], []
+    for library, its_rows in (("diffprivlib", _diffprivlib_rows), ("opendp", _opendp_rows)):
+        if find_spec(library) is None:
+            missing.append(f"{library} is not installed: its rows are left out; pip install {library}")
+        else:
+            rows += its_rows()
+    return rows, missing
+
+
+def _diffprivlib_rows() -> list[Row]:
+    one, several, claim = answer_pairs(1), answer_pairs(5), PureDP(EPSILON)
+    approximate = ApproxDP(0.5, DELTA)
+
+    def row(name, kind, pairs, says, guarantee=claim, **options):
+        mechanism = Diffprivlib(kind, guarantee.epsilon, **options)
+        return Row(f"diffprivlib_{name}", mechanism, guarantee, pairs, True, f"diffprivlib {kind}: {says}")
+
+    return [
+        row("laplace", "Laplace", one, "one number"),
+        row("geometric", "Geometric", one, "one count"),
+        row("gaussian", "Gaussian", one, "one number, the textbook's scale", approximate, delta=DELTA),
+        row("gaussian_analytic", "GaussianAnalytic", one, "one number, the exact scale", approximate, delta=DELTA),
+        row("exponential", "Exponential", several, "one of 5", selects=True),
+        row("permute_and_flip", "PermuteAndFlip", several, "one of 5", selects=True),
+    ]
+
+
+def _opendp_rows() -> list[Row]:
+    one, three, several, claim = answer_pairs(1), answer_pairs(3, one=True), answer_pairs(5), PureDP(EPSILON)
+
+    def row(name, mechanism, guarantee, pairs, says):
+        return Row(f"opendp_{name}", mechanism, guarantee, pairs, True, f"OpenDP {says}")
+
+    return [
+        row("laplace", OpendpNoise("laplace", 1 / EPSILON), claim, one, "Laplace: one number"),
+        row("geometric", OpendpNoise("geometric", 1 / EPSILON), claim, one, "geometric: one count"),
+        row("gaussian", OpendpNoise("gaussian", 2.0), ZCDP(1 / 8), three, "Gaussian: a vector of 3 sums"),
+        row("noisy_max", OpendpNoisyMax(2 / EPSILON), claim, several, "noisy max: one of 5"),
+    ]

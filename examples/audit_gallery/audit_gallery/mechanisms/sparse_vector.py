@@ -1,0 +1,157 @@
+"""The sparse vector technique in six versions, named as in Lyu, Su, Li, VLDB 2017: which answers exceed a threshold?"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from audit_gallery import draws
+from audit_gallery.laws import first_value, sparse_vector
+from audit_gallery.mechanisms.base import Discrete, Known
+
+UNANSWERED = -1
+
+
+class _Answers(Discrete):
+    """Outputs are rows of d answers: 1 at or above the threshold, 0 below, -1 no longer answered."""
+
+    most_positives: int | None = None  # after which it stops; None: never
+
+    def positives(self, d: int) -> int:
+        return d if self.most_positives is None else min(self.most_positives, d)
+
+    def numbers(self, outputs, d):
+        """The row as a number in base 3, looked up among those of all rows that there are."""
+        base, places = 3 ** np.arange(d), _places(d, self.positives(d))
+        number = np.empty(len(outputs), dtype=np.int32)
+        for part in draws.blocks(len(outputs), d):
+            number[part] = places[(outputs[part] + 1) @ base]
+        return number
+
+
+@cache
+def _places(d: int, positives: int) -> np.ndarray:
+    """The place in the table of every row of answers, by its number in base 3."""
+    every = (sparse_vector.answers(d, positives) + 1) @ 3 ** np.arange(d)
+    places = np.zeros(3**d, dtype=np.int32)
+    places[every] = np.arange(len(every))
+    return places
+
+
+@dataclass(frozen=True)
+class SparseVector(_Answers):
+    """A noisy threshold, and noise on every query; Laplace noise of scales > 0.
+
+    Version 1 (most_positives = c, threshold scale 2 / epsilon, query scale 4c / epsilon) and version 2 (threshold scale
+    2c / epsilon, drawn anew after a positive) are sound. Version 6 is broken: it never stops, and its query noise
+    of scale 2 / epsilon does not grow with the number of positives, each of which costs privacy; its epsilon grows
+    with the number of queries.
+    """
+
+    threshold: float
+    threshold_scale: float
+    query_scale: float
+    most_positives: int | None
+    redraws: bool = False
+
+    def __call__(self, data, rng, trials):
+        outputs = np.empty((trials, len(data)), dtype=np.int8)
+        for part in draws.blocks(trials, 2):
+            rows = outputs[part]
+            rows[:] = (self._everything if self.most_positives is None else self._stopping)(data, rng, len(rows)).T
+        return outputs
+
+    def _everything(self, data, rng, trials):
+        threshold = self.threshold + draws.laplace(rng, trials, self.threshold_scale)
+        return np.stack([query + draws.laplace(rng, trials, self.query_scale) >= threshold for query in data])
+
+    def _stopping(self, data, rng, trials):
+        """Query by query, on the trials that have not stopped."""
+        answers = np.full((len(data), trials), UNANSWERED, dtype=np.int8)
+        threshold = self.threshold + draws.laplace(rng, trials, self.threshold_scale)
+        running, found = np.arange(trials), np.zeros(trials, dtype=np.int64)
+        for row, query in zip(answers, data):
+            above = query + draws.laplace(rng, running.size, self.query_scale) >= threshold
+            row[running] = above
+            found += above
+            goes_on = found < self.most_positives
+            running, threshold, found, above = (each[goes_on] for each in (running, threshold, found, above))
+            if self.redraws:
+                threshold[above] = self.threshold + draws.laplace(rng, np.count_nonzero(above), self.threshold_scale)
+        return answers
+
+    def probabilities(self, data):
+        scales = (self.threshold_scale, self.query_scale)
+        return sparse_vector.probabilities(data, self.threshold, *scales, self.positives(len(data)), self.redraws)
+
+
+@dataclass(frozen=True)
+class NoiselessSearch(_Answers):
+    """Broken, version 5: the threshold has noise, of a scale > 0, the queries have none, and it never stops.
+
+    Two answers on two sides of one noisy threshold tell in which order they lie, for certain: no epsilon is finite.
+    """
+
+    threshold: float
+    threshold_scale: float
+
+    def __call__(self, data, rng, trials):
+        outputs = np.empty((trials, len(data)), dtype=np.int8)
+        for part in draws.blocks(trials):
+            rows = outputs[part]
+            rows[:] = data >= (self.threshold + draws.laplace(rng, len(rows), self.threshold_scale))[:, None]
+        return outputs
+
+    def probabilities(self, data):
+        return sparse_vector.noiseless_probabilities(data, self.threshold, self.threshold_scale)
+
+
+@dataclass(frozen=True)
+class FirstValueSearch(Known):
+    """Broken, version 3: stops at the first positive, and gives its noisy VALUE, of which the threshold is at most.
+
+    An output is (how many answers lay below, the value), or (d, 0) if all d did. A small value says that the threshold
+    was small, and all earlier answers below it nevertheless: with every one of them the loss grows by up to
+    1 / scale, so that epsilon grows with the number of queries.
+    """
+
+    threshold: float
+    scale: float
+
+    def __call__(self, data, rng, trials):
+        outputs = np.zeros((trials, 2))
+        for part in draws.blocks(trials):
+            rows = outputs[part]
+            rows[:, 0] = len(data)
+            threshold = self.threshold + draws.laplace(rng, len(rows), self.scale)
+            running = np.arange(len(rows))
+            for k, query in enumerate(data):
+                value = query + draws.laplace(rng, running.size, self.scale)
+                above = value >= threshold
+                ended = running[above]
+                rows[ended, 0], rows[ended, 1] = k, value[above]
+                running, threshold = running[~above], threshold[~above]
+        return outputs
+
+    def log_likelihood_ratio(self, outputs, data, other):
+        one, two = (first_value.first_value(x, self.threshold, self.scale) for x in (data, other))
+        ratio = np.full(len(outputs), one.log_none - two.log_none)
+        index = outputs[:, 0].astype(np.int8)
+        for k in range(len(data)):
+            where = np.flatnonzero(index == k)
+            value = outputs[where, 1]
+            ratio[where] = one.log_density(k, value) - two.log_density(k, value)
+        return ratio
+
+    def cells(self, data, other):
+        return first_value.value_cells(data, other, self.threshold, self.scale)
+
+    def epsilon(self, data, other):
+        """Over a grid of values: the ratio is constant below all kinks, smooth between them, and constant far above."""
+        kinks = np.unique([*data, *other, self.threshold])
+        v = np.concatenate(
+            [np.linspace(kinks[0], kinks[-1], 4001), kinks, kinks[-1] + self.scale * np.geomspace(1e-4, 40, 4001)]
+        )
+        index = np.repeat(np.arange(len(data) + 1.0), len(v))
+        outputs = np.column_stack([index, np.where(index == len(data), 0.0, np.tile(v, len(data) + 1))])
+        return float(self.log_likelihood_ratio(outputs, data, other).max())

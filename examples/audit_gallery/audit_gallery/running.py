@@ -1,0 +1,68 @@
+"""The audit of a row: `tcdp_sim.audit` on it, with the clock running, and its sampler timed apart."""
+
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from time import perf_counter, process_time
+
+import numpy as np
+
+import tcdp_sim
+from audit_gallery.outcomes import Outcome, kept
+from audit_gallery.rows import Row
+
+BLOCK = 20_000  # outputs that are drawn at a time for the sampler's time
+LEAST_SECONDS = 0.3
+
+
+def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios: bool, results: Path) -> Outcome:
+    """Audit a row, or go on where it was stopped. workers: 0 for none, in this process.
+
+    ratios: whether the audit is given the mechanism's own likelihood ratios, where it has any. `results` is the folder
+    in which the run's counts, by which it goes on, are kept.
+    """
+    mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
+    cluster = {"name": "local", "workers": workers} if workers else "serial"
+    name = f"gallery_{row.name}_{'ratios' if ratios else 'outputs'}"
+    start, cpu = perf_counter(), _cpu_seconds()
+    report = tcdp_sim.audit(
+        mechanism, pairs=row.pairs, claim=row.claim, trials=trials, level=level, seed=seed, cluster=cluster,
+        name=name, results_dir=results, bits=row.bits,
+    )  # fmt: skip
+    outcome = Outcome(
+        name=row.name, ratios=ratios, trials=trials, level=level, workers=workers, measure=report.measure,
+        bound=report.bound, refuted=report.refuted, pair=_pair(report), event=report.event, drawn=report.drawn,
+        seconds=perf_counter() - start, cpu=_cpu_seconds() - cpu,
+        sampling=2 * report.drawn * seconds_an_output(row),
+    )  # fmt: skip
+    return _first(outcome, results) if report.resumed else outcome
+
+
+def _cpu_seconds() -> float:
+    """Of this process, and of its workers that have ended."""
+    used = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _first(outcome: Outcome, results: Path) -> Outcome:
+    """The outcome that is kept already, if it is the same: what is read again says nothing of the time it took."""
+    same = [old for old in kept(results) if old.key == outcome.key and old.bound == outcome.bound]
+    return same[0] if same else outcome
+
+
+def _pair(report) -> str:
+    if report.pair is None:
+        return "none"
+    first, second = (f"({', '.join(f'{x:g}' for x in np.atleast_1d(side))})" for side in report.pair)
+    return f"{first} and {second}, likelier under the {report.toward}"
+
+
+def seconds_an_output(row: Row) -> float:
+    """CPU seconds that the mechanism takes for one output, on one core, measured."""
+    rng, data = np.random.Generator(np.random.SFC64(0)), row.pairs[0][0]
+    size = BLOCK if row.law is not None else 200
+    row.mechanism(data, rng, size)
+    start, drawn = process_time(), 0
+    while process_time() < start + LEAST_SECONDS:
+        row.mechanism(data, rng, size)
+        drawn += size
+    return (process_time() - start) / drawn

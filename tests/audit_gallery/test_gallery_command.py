@@ -1,0 +1,75 @@
+"""The command: `python -m audit_gallery`, on a few outputs, in this process."""
+
+import sys
+
+import pytest
+from audit_gallery.__main__ import main
+from audit_gallery.outcomes import kept
+
+from tcdp_sim.audits import identity
+from tcdp_sim.audits.run import vectorised
+
+
+@pytest.fixture
+def command(monkeypatch, tmp_path, capsys):
+    """command(*words) -> (exit code, what was printed, complaints), in an empty folder and without workers."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["audit_gallery", "--workers", "0", *words])
+        code = main()
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
+    words = ("noisy_hist_2", "laplace", "--trials", "20000")
+    code, out, _ = command(*words)
+    assert code == 0
+    assert "noisy_hist_2: epsilon >= " in out
+    code, out, _ = command(*words, "--outputs", "--page", "page.md")
+    assert code == 0
+    assert "page: page.md" in out
+    outcomes = {(each.name, each.ratios): each for each in kept(tmp_path / "results")}
+    assert len(outcomes) == 4
+    for (name, _), each in outcomes.items():
+        assert each.refuted == (name == "noisy_hist_2")
+        assert 0 <= each.bound < (10 if name == "noisy_hist_2" else 0.1)
+        assert each.cpu > 0
+        if not each.ratios:
+            assert "that the mechanism gives" not in each.event
+        assert each.sampling > 0
+    assert "that the mechanism gives" in outcomes["noisy_hist_2", True].event
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert f"| {outcomes['noisy_hist_2', True].bound:.4g} |" in text
+    assert 'ARGS="--trials 2e4 --page page.md"' in text
+
+
+def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):
+    command("svt_5", "--trials", "20000")
+    (first,) = kept(tmp_path / "results")
+    command("svt_5", "--trials", "20000")
+    assert kept(tmp_path / "results") == [first]
+
+
+def test_an_unknown_row_is_one_line_and_exit_code_2(command):
+    code, out, err = command("svt_7")
+    assert (code, out) == (2, "")
+    assert err.startswith("row 'svt_7' is not known; valid: laplace, ")
+    assert err.count("\n") == 1
+
+
+def test_every_row_is_known_by_its_code_and_settings_with_and_without_ratios():
+    """So that a stopped audit goes on, and that of a row with other settings never does."""
+    from audit_gallery.libraries import library_rows
+    from audit_gallery.rows import rows
+
+    seen = set()
+    for row in [*rows(), *library_rows()[0]]:
+        for mechanism in (row.mechanism, row.mechanism.__call__):
+            known = identity.identity(vectorised(mechanism))
+            assert known is not None, row.name
+            seen.add((known["name"], known["source"]))
+    assert len(seen) == 2 * len({row.mechanism for row in [*rows(), *library_rows()[0]]})

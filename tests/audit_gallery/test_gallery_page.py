@@ -1,0 +1,50 @@
+"""The page of results: what it takes from outcomes, from the rows and from the exact laws."""
+
+from dataclasses import replace
+
+import pytest
+from audit_gallery.outcomes import Outcome, keep, kept
+from audit_gallery.page import page
+from audit_gallery.rows import rows
+
+MADE_UP = Outcome(
+    name="svt_6", ratios=True, trials=1000, level=0.9, workers=0, measure="epsilon", bound=0.2, refuted=True,
+    pair="(1) and (0), likelier under the first", event="output >= 3", drawn=1500, seconds=1.6, cpu=2.6, sampling=0.4,
+)  # fmt: skip
+
+
+def cells(text, name):
+    (line,) = (line for line in text.splitlines() if line.startswith(f"| {name} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_outcomes_are_kept_and_read(tmp_path):
+    others = [replace(MADE_UP, ratios=False), replace(MADE_UP, trials=2000), replace(MADE_UP, bound=0.3)]
+    for each in (MADE_UP, *others):
+        keep(each, tmp_path)
+    assert sorted(kept(tmp_path), key=lambda x: (x.trials, x.ratios)) == [others[0], others[2], others[1]]
+    assert kept(tmp_path / "nowhere") == []
+
+
+def test_the_page_shows_both_ways_beside_the_truth_and_others_numbers():
+    blind = replace(MADE_UP, ratios=False, bound=0.05, refuted=False, seconds=2.4)
+    text = page(rows(), [MADE_UP, blind, replace(MADE_UP, name="laplace", trials=1)], 1000, 0.9, "--trials 1000")
+    row = next(row for row in rows() if row.name == "svt_6")
+    best = row.best(1000, 0.9).epsilon
+    name, claim, true, limit, ratios, _, outputs, *_, verdict = cells(text, "svt_6")
+    assert (name, claim, true, ratios, outputs, verdict) == ("svt_6", "0.1-DP", "0.42", "0.2", "0.05", "refuted")
+    assert float(limit) == pytest.approx(best, rel=1e-3)
+    assert cells(text, "svt_6")[8:13] == ["0.272 / 0.2698 (91)", "0.322", "1.6", "2.6", "0.4"]
+    assert "| laplace |" not in text  # other trials
+    assert "output >= 3; inputs (1) and (0), likelier under the first." in text
+    assert "1,000 outputs" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "refuted", "verdict"),
+    [("laplace", True, "refuted, though sound"), ("svt_3", False, "not refuted, though broken"),
+     ("laplace", False, "not refuted"), ("inverted_laplace", True, "refuted")],
+)  # fmt: skip
+def test_wrong_verdicts_are_marked(name, refuted, verdict):
+    text = page(rows(), [replace(MADE_UP, name=name, refuted=refuted)], 1000, 0.9, "")
+    assert cells(text, name)[-1] == verdict
