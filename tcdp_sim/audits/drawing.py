@@ -15,7 +15,7 @@ COLOURS = ("#1F77B4", "#D1761A")
 
 
 def figure(report: Any) -> "Figure":
-    """Of an `AuditReport`: P[score >= t] under both inputs, and its other end, on logarithmic axes; the event shaded."""
+    """Of an `AuditReport`: P[score >= t] under both inputs, and its other end, on log axes; the event shaded."""
     with plots.style():
         drawn, grid = plots.new_figure(1, 2, 7.6, 3.6, sharey=True)
         if report.scores is not None:
