@@ -72,7 +72,7 @@ MAY_IMPORT = {
     "experiments": (
         *("errors", "numerics", "claims", "noise", "privacy", "summaries", "data", "report", "exact", "bounds"),
         *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
-        *("store", "results"),
+        *("store", "audits", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
     "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),

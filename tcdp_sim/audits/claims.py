@@ -42,8 +42,8 @@ class Measure:
             values = [self.of_divergence(_two_cells(order, likely, rare), order) for order in self.orders]
         return np.where(likely > rare, np.max(values, axis=0), -inf)
 
-    def of_divergence(self, divergence, order: float):
-        """The number that a Renyi divergence of an order, in nats, shows."""
+    def of_divergence(self, divergence: Any, order: Any) -> Any:
+        """The number that a Renyi divergence of an order, in nats, shows; elementwise."""
         return divergence if self.quantity == "divergence" else (divergence - self.intercept) / order
 
 

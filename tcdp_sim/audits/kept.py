@@ -66,8 +66,12 @@ def opened(folder: Path | None) -> Iterator[Kept | Nothing]:
 
 
 def write_report(folder: Path, about: dict[str, Any]) -> None:
-    """Write what was found, as JSON, at once or not at all."""
-    durable.write(folder / REPORT, json.dumps(about, indent=1, sort_keys=True) + "\n")
+    """Write what was found, as JSON, at once or not at all. Raises UserError."""
+    try:
+        durable.make_folder(folder)
+        durable.write(folder / REPORT, json.dumps(about, indent=1, sort_keys=True) + "\n")
+    except OSError as problem:
+        raise UserError(f"{folder / REPORT} cannot be written ({reason(problem)})") from None
 
 
 def _encoded(key: str, chunk: int, counts: Counts) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.arrays import Floats
-from tcdp_sim.audits.scores import Linear, Score, Tree
+from tcdp_sim.audits.scores import Additive, Linear, Score, Tree
 from tcdp_sim.audits.tables import log_ratio
 
 DEPTH = 6
@@ -21,11 +21,15 @@ def available() -> bool:
     return find_spec("sklearn") is not None
 
 
-def scores(first: Floats, second: Floats) -> list[Score]:
-    """Scores learnt from outputs of each input, shape (trials, d); none where a number is infinite."""
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        return []
-    return [_linear(first[:REGRESSED], second[:REGRESSED]), _tree(first, second)]
+def scores(first: Floats, second: Floats, steps: Additive | None) -> list[Score]:
+    """Scores learnt from outputs of each input, shape (trials, d); of infinite numbers only the steps.
+
+    steps: of the output's values, whose heights are learnt anew, since columns may depend on each other.
+    """
+    found = [] if steps is None else [_steps(first, second, steps)]
+    if np.isfinite(first).all() and np.isfinite(second).all():
+        found += [_linear(first[:REGRESSED], second[:REGRESSED]), _tree(first, second)]
+    return found
 
 
 def _labelled(first: Floats, second: Floats) -> tuple[Floats, Any]:
@@ -41,6 +45,27 @@ def _linear(first: Floats, second: Floats) -> Score:
         warnings.simplefilter("ignore")  # that it has not converged: it need not
         model = LogisticRegression(max_iter=50).fit((x - x.mean(axis=0)) / scale, label)
     return Linear(model.coef_[0] / scale, "logistic regression on the output")
+
+
+def _steps(first: Floats, second: Floats, steps: Additive) -> Score:
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import LogisticRegression
+
+    x, label = _labelled(first, second)
+    used = [column for column, edges in enumerate(steps.edges) if len(edges)]
+    sizes = [len(steps.steps[column]) for column in used]
+    starts = np.cumsum([0, *sizes])
+    cells = [np.searchsorted(steps.edges[column], x[:, column], side="right") for column in used]
+    indices = (np.stack(cells, axis=1) + starts[:-1]).ravel()
+    rows = np.arange(len(x) + 1) * len(used)
+    design = csr_array((np.ones(len(indices)), indices, rows), shape=(len(x), starts[-1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        weights = LogisticRegression(max_iter=100).fit(design, label).coef_[0]
+    heights = [np.zeros(1)] * len(steps.edges)
+    for column, start, size in zip(used, starts, sizes):
+        heights[column] = weights[start : start + size]
+    return Additive(steps.kind, steps.edges, tuple(heights), "logistic regression on steps of each value")
 
 
 def _tree(first: Floats, second: Floats) -> Score:

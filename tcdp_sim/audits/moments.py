@@ -5,7 +5,8 @@ Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1
 gives a bound on another: the first mean is bounded from below, the second from above.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tcdp_sim.audits.scores import Score
 from tcdp_sim.audits.tables import log_ratio, merged
 
 CLIPS = 8  # largest |g| that are tried
-MOST_STAKED = 0.9  # of what a gambler has, on one output
+MOST_STAKED = 0.9  # of what a gambler has, on one output that may be as large as 1
 BISECTIONS = 60
 
 
@@ -57,29 +58,40 @@ def best(
     found: tuple[float, Moment | None] = (-np.inf, None)
     edges, cells = merged(edges, *counts)
     ratios = log_ratio(*cells)
+    orders = np.array(one.orders)
     for first in (True, False):
         g, own = (ratios, cells) if first else (-ratios, cells[::-1])
         for clip in np.unique(np.quantile(np.abs(g), np.linspace(0.1, 1, CLIPS))) if len(edges) else ():
-            for order in one.orders:
-                moment = Moment(score, edges, np.clip(g, -clip, clip), order, first, (0.0, 0.0))
-                value, stakes = _forecast(one, moment, own, trials, doubt)
-                if value > found[0]:
-                    found = value, replace(moment, stakes=stakes)
+            steps = np.clip(g, -clip, clip)
+            values, stakes = _forecast(one, steps, orders, own, trials, doubt)
+            best_order = int(np.argmax(values))
+            if values[best_order] > found[0]:
+                chosen = float(stakes[0, best_order]), float(stakes[1, best_order])
+                moment = Moment(score, edges, steps, float(orders[best_order]), first, chosen)
+                found = float(values[best_order]), moment
     return found
 
 
 def _forecast(
-    one: Measure, moment: Moment, counts: Floats, trials: int, doubt: float
-) -> tuple[float, tuple[float, float]]:
-    z = np.sqrt(-2 * np.log(doubt / 2))
+    one: Measure, steps: Floats, orders: Floats, counts: Floats, trials: int, doubt: float
+) -> tuple[Floats, Floats]:
+    """(what the moment of each order is expected to show, the two stakes to show it with, shape (2, orders)).
+
+    A stake s costs evidence / (s trials) + s variance / 2 of the mean, about.
+    """
+    evidence = -np.log(doubt / 2)
     ends, stakes = [], []
-    for sign, values, own in zip((-1, 1), moment.values, counts):
+    for sign, powers, own in zip((-1, 1), (orders - 1, orders), counts):
+        values = np.exp(np.multiply.outer(powers, steps - steps.max()))
         total = own.sum()
-        mean = float(values @ own / total)
-        spread = max(float(np.sqrt(np.square(values - mean) @ own / total)), 1 / total)
-        ends.append(max(mean + sign * z * spread / np.sqrt(trials), 1e-300))
-        stakes.append(min(z / (spread * np.sqrt(trials)), MOST_STAKED))
-    return float(one.of_divergence(_divergence(moment.order, *ends), moment.order)), (stakes[0], stakes[1])
+        mean = values @ own / total
+        variance = np.maximum(np.square(values - mean[:, None]) @ own / total, 1 / total**2)
+        most = MOST_STAKED if sign > 0 else np.maximum(0.5 / np.maximum(mean, 1 / total), MOST_STAKED)
+        stake = np.minimum(np.sqrt(2 * evidence / (variance * trials)), most)
+        ends.append(mean + sign * (evidence / (stake * trials) + 0.5 * stake * variance))
+        stakes.append(stake)
+    shown = one.of_divergence(_divergence(orders, np.maximum(ends[0], 1e-300), ends[1]), orders)
+    return np.where(ends[0] > 0, shown, -np.inf), np.stack(stakes)
 
 
 def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
@@ -97,13 +109,14 @@ def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> flo
 
     A gambler who stakes this share on every value being above m gains nothing on average where the mean is m: he ends
     with 1/doubt times his stake with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The largest m
-    at which he does is returned. stake < 1 must not come from these values.
+    at which he does is returned; beyond 1 / stake he could lose more than he has, and nothing is shown. The stake must
+    not come from these values.
     """
 
     def wins(m: float) -> bool:
         return float(counts @ np.log1p(stake * (values - m))) >= -np.log(doubt)
 
-    low, high = 0.0, 1.0
+    low, high = 0.0, min(1.0, 0.99 / stake)
     if not wins(low):
         return 0.0
     for _ in range(BISECTIONS):
@@ -112,8 +125,8 @@ def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> flo
     return low
 
 
-def _divergence(order: float, first: float, second: float) -> float:
-    """From the two means, each over the largest value: these cancel."""
+def _divergence(order: Any, first: Any, second: Any) -> Any:
+    """From the two means, each over the largest value: these cancel. Numbers or arrays."""
     return order / (order - 1) * np.log(first) - np.log(second)
 
 

@@ -11,15 +11,17 @@ import numpy as np
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.audits import candidates, events, features, learnt, moments, sampling
+from tcdp_sim.audits.arguments import Audit, Scoring
 from tcdp_sim.audits.candidates import Pilot
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.counting import Counting, stage_streams
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn, said
-from tcdp_sim.audits.scores import Atoms, Column, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
 from tcdp_sim.errors import UserError
 
+PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
 PAIRS_KEPT = 3  # after the pilot
 SCORES_KEPT = 5  # of a pair, after the pilot
 EXTREMES = 64  # of a chunk, at each end of a score: thresholds of events that the pilot has not seen
@@ -39,9 +41,9 @@ class Sizes:
     bound: int
 
 
-def sizes(trials: int) -> Sizes:
+def sizes(trials: int, pairs: int) -> Sizes:
     """How many outputs each stage gets where the bound gets `trials`: together about half as many."""
-    pilot = int(np.clip(trials // 50, min(500, trials), 50_000))
+    pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
     return Sizes(
         pilot,
         max(min(trials // 10, 2_000_000), pilot),
@@ -67,15 +69,6 @@ class Chosen:
         return Counted(Stack((self.test.score,)), (edges,))
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """Which scores are tried. likelihood_ratio: the mechanism's own, or None; learn: what scikit-learn finds; bits."""
-
-    likelihood_ratio: Callable[..., Any] | None
-    learn: bool
-    bits: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Stack:
     """Scores side by side: outputs -> (trials, scores)."""
@@ -96,29 +89,20 @@ class Candidate:
     worth: tuple[float, float]
 
 
-def search(
-    counting: Counting,
-    sampler: Any,
-    pairs: Sequence[Pair],
-    one: Measure,
-    trials: int,
-    doubt: float,
-    seed: int,
-    scoring: Scoring,
-) -> Chosen | None:
-    """What to put to the test with `trials` further outputs; None where all outputs are the same. Raises UserError."""
-    planned = sizes(trials)
-    pilots = _ranked([_pilot(sampler, pair, planned.pilot, seed) for pair in pairs], one, scoring)
+def search(counting: Counting, audit: Audit) -> Chosen | None:
+    """What to put to the test on further outputs; None where all outputs are the same. Raises UserError."""
+    planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
+    pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
-    for pilot in pilots:
-        tried = _scores(counting, pilot, planned.tables, scoring)
+    for pilot in _ranked(pilots, one, audit.scoring):
+        tried = _scores(counting, pilot, planned.tables, audit.scoring)
         found += _best(tried, pilot, one, SCORES_KEPT)
     if not found:
         return None
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare)
     best = max(found, key=lambda candidate: candidate.worth)
-    return _chosen(counting, best, one, planned, doubt)
+    return _chosen(counting, best, one, planned, audit.doubt)
 
 
 def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
@@ -160,7 +144,8 @@ def _scores(counting: Counting, pilot: Pilot, trials: int, scoring: Scoring) -> 
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
     several = pilot.matrices[0].shape[1] > 1
     if scoring.learn and several and not complete and scoring.likelihood_ratio is None and learnt.available():
-        made += learnt.scores(*pilot.matrices)
+        steps = next((score for score in made if isinstance(score, Additive) and score.kind == "value"), None)
+        made += learnt.scores(*pilot.matrices, steps)
     return made
 
 

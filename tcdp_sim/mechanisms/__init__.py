@@ -1,6 +1,7 @@
 """Mechanisms, by name: they are what the files of this folder define."""
 
 from tcdp_sim import registry
+from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
@@ -27,6 +28,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
 
 __all__ = [
     "MECHANISMS",
+    "Audit",
     "GapMax",
     "GapMaxData",
     "Histogram",

@@ -1,0 +1,105 @@
+"""Our own claims put to the test: one answer and private selection, as promised and with a planted bug."""
+
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from tcdp_sim.experiments.audit.drawing import figures
+from tcdp_sim.experiments.audit.histograms import Outputs, outputs
+
+from tcdp_sim.audits import claims, events, moments
+from tcdp_sim.mechanisms import Audit
+from tcdp_sim.report.tables import terminal_table
+from tcdp_sim.results import cell_mechanism, noise_labels
+
+LEVEL = 0.95
+SHARE = 1 - LEVEL  # doubt of a whole table: its cells share it
+LABELS = ("algorithm", "rho", "omega", "delta", "shift", "guarantee", "trials")
+
+__all__ = ["figures", "reference", "report"]
+
+
+def reference(flat: xr.Dataset) -> pd.DataFrame:
+    """One row a cell: the bound on what is claimed, the verdict, the event in words and its hits on both neighbours.
+
+    `bound` of `measure`, all of the table together at level 0.95; `claimed`; `refuted`; `planted`: whether the answers
+    move further than is promised for; `likely`, `rare`: hits of `trials` on the neighbour that makes the event likelier
+    and on the other one; `threshold`, `upper`: the event {score >= threshold}, or {score < threshold}. The rows of the
+    figure's curves have trials = 0: `share_first`, `share_second` of the outputs beyond `threshold`.
+    """
+    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
+    noises = noise_labels(flat)
+    rows: list[dict[str, Any]] = []
+    for i, cell in enumerate(cells):
+        labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
+        labels |= {"noise": cell.get("noise"), "cell": i, "planted": cell["shift"] > 1, "name": _name(cell, noises)}
+        mechanism = cast(Audit, cell_mechanism(flat, i))
+        found = outputs(flat, i, ordered=not mechanism.selects)
+        row = labels | _audited(mechanism.guarantee, found, int(cell["trials"]), SHARE / len(cells))
+        rows += [row, *(row | {"trials": 0} | point for point in _curve(found, row))]
+    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
+
+
+def _name(cell, noises) -> str:
+    label = noises[cell["noise"]]["noise_label"].partition(" (")[0] if cell.get("noise") else ""
+    algorithm = cell["algorithm"] if isinstance(cell.get("algorithm"), str) else ""
+    return ", ".join(filter(None, [algorithm, label]))
+
+
+def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]:
+    one = claims.measure(claim)
+    value, event = events.best(one, found.score, found.choosing, trials, doubt)
+    row = {"measure": one.words, "claimed": one.claimed, "bound": 0.0, "likely": 0, "rare": 0}
+    row |= {"threshold": np.nan, "upper": True, "event": "none: all outputs are the same"}
+    if event is not None:
+        hits = found.hits(event)
+        likely, rare = hits if event.first else hits[::-1]
+        row |= {"bound": events.bound(one, event, hits, trials, doubt), "likely": likely, "rare": rare}
+        row |= {"threshold": event.threshold, "upper": event.upper, "event": found.words(event)}
+    if one.orders and event is not None:
+        row |= _by_moments(one, found, trials, doubt, value)
+    return row | {"refuted": cast(float, row["bound"]) > one.claimed}
+
+
+def _by_moments(one, found: Outputs, trials: int, doubt: float, value: float) -> dict[str, Any]:
+    """What a moment of the score shows, where the sample that chose expects more of it than of the event."""
+    larger, moment = moments.best(one, found.score, found.choosing.values, found.choosing_cells, trials, doubt)
+    if moment is None or larger <= value:
+        return {}
+    bound = moments.bound(one, moment, found.cells(moment.edges), doubt)
+    return {"bound": bound, "event": f"Renyi divergence of order {moment.order:.4g}, by losses in cells"}
+
+
+def _curve(found: Outputs, row) -> list[dict[str, Any]]:
+    """Shares of the outputs beyond thresholds, at some of them: what the figure draws."""
+    tested = found.testing
+    if not len(tested.values):
+        return []
+    some = np.unique(np.linspace(0, len(tested.values) - 1, 80).astype(int))
+    shares = [{"threshold_at": tested.values[i], "first": tested.first[i], "second": tested.second[i]} for i in some]
+    return [
+        {
+            "threshold_at": float(point["threshold_at"]),
+            "share_first": point["first"] / tested.trials,
+            "share_second": point["second"] / tested.trials,
+        }
+        for point in shares
+    ]
+
+
+def report(table: pd.DataFrame, console) -> None:
+    """The verdicts on the terminal: no claim may be refuted, and every planted bug has to be."""
+    cells = table[table["trials"] > 0]
+    headings = ("audited", "moved by", "at least", "claimed", "verdict")
+    texts = []
+    for row in cells.to_dict("records"):
+        numbers = [f"{row['shift']:g}", f"{row['bound']:.4g}", f"{row['claimed']:.4g}"]
+        texts.append([row["name"], *numbers, "REFUTED" if row["refuted"] else "stands"])
+    console.print(terminal_table("Claims, audited (level 0.95 for all together)", headings, texts), soft_wrap=False)
+    wrong = cells[cells["refuted"] & ~cells["planted"]]
+    found = cells[cells["refuted"] & cells["planted"]]
+    console.print(
+        f"{len(wrong)} of {(~cells['planted']).sum()} claims are refuted; "
+        f"{len(found)} of {cells['planted'].sum()} planted bugs are found."
+    )

@@ -1,0 +1,64 @@
+"""Figures of audited claims: the bounds beside what is claimed, and where the event lies that shows them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure
+
+MOST_PANELS = 12
+COLOURS = ("#1F77B4", "#D1761A")
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) what is shown over what is claimed, of every cell; (b) the losses' tails on both neighbours, event marked."""
+    cells = table[table["trials"] > 0]
+    yield "audit_bounds", captioned(_bounds(cells), cells, "bounds over claims"), cells
+    curves = table[(table["trials"] == 0) & table["event"].str.startswith("loss")]
+    if len(curves):
+        yield "audit_events", captioned(_events(curves), curves, "losses in nats"), curves
+
+
+def _bounds(cells):
+    figure, grid = new_figure(1, 1, 6.8, 0.28 * len(cells) + 1.4)
+    axes = grid[0, 0]
+    cells = cells.iloc[::-1]
+    labels = [f"{row['name']}, moved by {row['shift']:g}" for row in cells.to_dict("records")]
+    colours = [WRONG if refuted else GREY for refuted in cells["refuted"]]
+    axes.barh(np.arange(len(cells)), cells["bound"] / cells["claimed"], color=colours, height=0.6)
+    axes.axvline(1, color="black", linewidth=0.9)
+    axes.set_yticks(np.arange(len(cells)), labels)
+    axes.set(xlabel="lower bound / claim (beyond 1: refuted)", xlim=(0, None))
+    axes.set_title("Our own claims, audited: moved by 1 as promised, by 2 is a planted bug")
+    return figure
+
+
+def _events(curves):
+    names = list(dict.fromkeys(zip(curves["name"], curves["shift"])))[:MOST_PANELS]
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    figure, grid = new_figure(rows, columns, 7.2, 2.2 * rows + 1.0)
+    for axes, (name, shift) in zip(grid.flat, names):
+        part = curves[(curves["name"] == name) & (curves["shift"] == shift)].sort_values("threshold_at")
+        for side, colour, line in zip(("share_first", "share_second"), COLOURS, ("-", "--")):
+            share = part[side] if part["upper"].iloc[0] else 1 - part[side]
+            axes.plot(part["threshold_at"], share.where(share > 0), color=colour, linestyle=line)
+        _mark(axes, part.iloc[0])
+        axes.set(yscale="log", title=f"{name}, moved by {shift:g}")
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    figure.supxlabel("privacy loss t", fontsize=9)
+    figure.supylabel("share of outputs beyond t", fontsize=9)
+    keys = [line_key(color=colour, linestyle=line) for colour, line in zip(COLOURS, ("-", "--"))]
+    keys.append(line_key(color=GREY, linewidth=6, alpha=0.3))
+    figure.legend(keys, ["first neighbour", "second neighbour", "the event"], loc="outside lower center", ncols=3)
+    return figure
+
+
+def _mark(axes, row) -> None:
+    if np.isfinite(row["threshold"]):
+        low, high = axes.get_xlim()
+        ends = (row["threshold"], high) if row["upper"] else (low, row["threshold"])
+        axes.axvspan(*ends, color=WRONG if row["refuted"] else GREY, alpha=0.15)
+        axes.set_xlim(low, high)

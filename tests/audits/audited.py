@@ -1,0 +1,66 @@
+"""Mechanisms that the tests of audits share: at module level, so that workers and sources find them."""
+
+import numpy as np
+
+EPSILON = 1.0
+ONE = [(np.zeros(1), np.ones(1))]
+
+
+def laplace(data, rng, trials):
+    return data + rng.laplace(0, 1 / EPSILON, (trials, len(data)))
+
+
+def half_laplace(data, rng, trials):
+    """A planted bug: half the scale."""
+    return data + rng.laplace(0, 0.5 / EPSILON, (trials, len(data)))
+
+
+def noisy_max(data, rng, trials):
+    return np.argmax(data + rng.standard_exponential((trials, len(data))) * (2 / EPSILON), axis=1)
+
+
+def noisy_max_value(data, rng, trials):
+    """The value instead of the place: no epsilon holds."""
+    return np.max(data + rng.standard_exponential((trials, len(data))) * (2 / EPSILON), axis=1)
+
+
+def response(data, rng, trials):
+    """Randomised response with 3 to 1 for the truth: log 3."""
+    return (rng.random(trials) < 0.75) == (data[0] > 0.5)
+
+
+def gaussian(data, rng, trials):
+    return data + rng.normal(size=(trials, len(data)))
+
+
+def labels(data, rng, trials):
+    """Names in place of numbers: log 3 again."""
+    return np.where(response(data, rng, trials), "yes", "no")
+
+
+def shared_noise(data, rng, trials):
+    """The same noise on both answers: their difference gives the input away."""
+    return data + rng.laplace(0, 1.0, (trials, 1))
+
+
+def naive_laplace(data, rng, trials):
+    """By inversion of 53-bit uniforms: no claim survives a look at the lowest bits."""
+    sign = np.where(rng.random((trials, 1)) < 0.5, -1.0, 1.0)
+    return data - sign * np.log1p(-rng.random((trials, 1))) / EPSILON
+
+
+def one_at_a_time(data, rng):
+    return data[0] + rng.laplace()
+
+
+class Known:
+    """Two coordinates with noise of their own, and the exact log likelihood ratio."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, data, rng, trials):
+        return data + rng.laplace(0, self.scale, (trials, len(data)))
+
+    def log_likelihood_ratio(self, outputs, data, other):
+        return (np.abs(outputs - other) - np.abs(outputs - data)).sum(axis=1) / self.scale

@@ -1,0 +1,201 @@
+"""What hits of an event and moments of a score show: against scipy, enumeration, closed forms and quadrature."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from tcdp_sim.audits import binomial, claims, events, moments, tables
+from tcdp_sim.audits.events import Event, Thresholds
+from tcdp_sim.audits.moments import Moment
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
+
+DOUBT = 0.1
+
+
+def event(first=True, split=0.5, upper=True):
+    return Event(None, 0.0, upper, first, split)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (1, 10**6), (700, 10**6), (10**6, 10**6)])
+def test_ends_are_those_of_scipys_exact_test(hits, trials):
+    for doubt in (0.05, 0.01):
+        found = stats.binomtest(hits, trials).proportion_ci(1 - 2 * doubt, "exact")
+        assert binomial.lower_probability(hits, trials, doubt) == pytest.approx(found.low, rel=1e-8)
+        assert binomial.upper_probability(hits, trials, doubt) == pytest.approx(found.high, rel=1e-8)
+
+
+def test_forecasts_are_near_the_exact_ends():
+    hits = np.array([1, 3, 10, 100, 10**4, 5 * 10**5])
+    for doubt in (0.02, 0.2):
+        exact = binomial.lower_probability(hits, 10**6, doubt), binomial.upper_probability(hits, 10**6, doubt)
+        quick = binomial.forecast_lower(hits, 10**6, doubt), binomial.forecast_upper(hits, 10**6, doubt)
+        assert np.log(quick[0][1:] / exact[0][1:]) == pytest.approx(0, abs=0.05)
+        assert np.log(quick[1] / exact[1]) == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(1, 0.1), ZCDP(0.1), TCDP(0.1, 3.0), RDP(2.0, 0.1)], ids=str)
+@pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.3, 0.1), (0.5, 0.45)])
+def test_two_point_laws_by_enumeration(claim, p, q):
+    """The chance of a bound above the truth, summed over all pairs of counts, for every split and both sides."""
+    one, n = claims.measure(claim), 30
+    truth = max(float(one.of_event(p, q)), 0.0)
+    hits = np.arange(n + 1)
+    chance = np.outer(stats.binom(n, p).pmf(hits), stats.binom(n, q).pmf(hits))
+    for split in binomial.SPLITS:
+        low = binomial.lower_probability(hits, n, split * DOUBT)[:, None]
+        shown = np.maximum(one.of_event(low, binomial.upper_probability(hits, n, (1 - split) * DOUBT)), 0)
+        assert events.bound(one, event(True, split), (20, 3), n, DOUBT) == shown[20, 3]
+        assert chance[shown > truth * (1 + 1e-9)].sum() <= DOUBT
+        swapped = events.bound(one, event(False, split), (3, 20), n, DOUBT)
+        assert swapped == events.bound(one, event(True, split), (20, 3), n, DOUBT)
+
+
+def test_a_bound_is_not_far_from_its_level():
+    """At a split of one half each end errs 5% of the time: a bound that never errs would be too low."""
+    one, n, hits = claims.measure(None), 2000, np.arange(2001)
+    low = binomial.lower_probability(hits, n, 0.05)
+    wrong = stats.binom(n, 0.3).pmf(hits)[low > 0.3].sum()
+    assert 0.04 < wrong <= 0.05
+    assert events.bound(one, event(), (1500, 500), n, DOUBT) == pytest.approx(np.log(3), abs=0.1)
+    assert events.bound(one, event(), (500, 500), n, DOUBT) == 0
+
+
+def coin(order, p, q):
+    return np.log(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)) / (order - 1)
+
+
+def test_what_an_event_shows_of_each_notion():
+    assert claims.measure(PureDP(1)).of_event(0.3, 0.1) == pytest.approx(np.log(3))
+    assert claims.measure(ApproxDP(1, 0.1)).of_event(0.3, 0.1) == pytest.approx(np.log(2))
+    assert claims.measure(RDP(2.5, 1)).of_event(0.3, 0.1) == pytest.approx(coin(2.5, 0.3, 0.1))
+    orders = np.linspace(1.0001, 3, 4000)
+    most = np.max(coin(orders, 0.3, 0.1) / orders)
+    assert claims.measure(TCDP(0.1, 3.0)).of_event(0.3, 0.1) == pytest.approx(most, rel=2e-3)
+    assert claims.measure(TCDP(0.1, 3.0)).of_event(0.3, 0.1) <= most * (1 + 1e-9)
+    assert claims.measure(ZCDP(0.1, 0.02)).of_event(0.3, 0.1) == pytest.approx(
+        np.max([(coin(order, 0.3, 0.1) - 0.02) / order for order in claims.measure(ZCDP(0.1)).orders])
+    )
+    assert claims.measure(PureDP(1)).of_event(0.1, 0.1) == 0
+    assert claims.measure(ApproxDP(1, 0.2)).of_event(0.1, 0.1) == -np.inf
+
+
+def test_claims_that_bound_nothing_that_is_measured_are_refused():
+    with pytest.raises(ValueError, match=r"cannot be audited; valid: PureDP, ApproxDP, RDP, ZCDP, TCDP or None"):
+        claims.measure(ApproxZCDP(0.1, 0.1))
+
+
+@pytest.mark.parametrize("claim", [PureDP(9.0), ApproxDP(8.0, 1e-3), TCDP(9.0, 4.0)], ids=str)
+def test_claims_beyond_reach_are_told_with_the_size_that_would_do(claim):
+    one = claims.measure(claim)
+    line = claims.warning(one, 1000, DOUBT)
+    enough = float(line.split("; ")[1].split()[0])
+    assert line.startswith("no sample of 1,000 outputs of each input could refute")
+    assert claims.warning(one, int(enough), DOUBT) == ""
+    assert claims.warning(one, int(enough / 1.2), DOUBT)
+    assert claims.most_shown(one, 1000, DOUBT) < one.claimed < claims.most_shown(one, int(enough), DOUBT)
+    assert claims.warning(claims.measure(PureDP(0.1)), 1000, DOUBT) == ""
+    assert claims.warning(claims.measure(PureDP(50.0)), 1000, DOUBT).endswith("nor could 1e18")
+
+
+def test_the_smallest_violation_is_just_enough():
+    one = claims.measure(PureDP(1.0))
+    hits, trials = (3000, 1000), 10_000
+    least = events.least_found(one, event(), hits, trials, DOUBT)
+    for factor, refuted in ((1.01, True), (0.99, False)):
+        likely = round(1000 * np.exp(least) * factor)
+        assert (events.bound(one, event(), (likely, 1000), trials, DOUBT) > 1.0) == refuted
+
+
+# Moments
+
+
+def test_a_moment_of_gaussian_cells_is_below_the_divergence_and_near_it():
+    """200 cells of two unit Gaussians one apart: D_a = a / 2, of which cells and clipping keep most."""
+    edges = np.linspace(-4, 5, 199)
+    first, second = (np.diff([0, *stats.norm(mean).cdf(edges), 1]) for mean in (1, 0))
+    n = 10**7
+    counts = np.round(n * first).astype(int), np.round(n * second).astype(int)
+    one = claims.measure(TCDP(0.5, 3.0))
+    value, moment = moments.best(one, None, edges, counts, n, DOUBT)
+    starts = np.concatenate([[0], np.searchsorted(edges, moment.edges) + 1])
+    counts = tuple(np.add.reduceat(side, starts) for side in counts)
+    bound = moments.bound(one, moment, counts, DOUBT)
+    assert 0.48 < bound < 0.5
+    assert bound == pytest.approx(value, abs=0.01)
+    assert bound < moments.estimate(one, moment, counts) < 0.5 * (1 + 1e-3)
+    assert moments.bound(one, moment, counts[::-1], DOUBT) < bound
+
+
+def test_bounds_of_means_by_enumeration():
+    """Of the mean of n coins, over all outcomes: wrong at most as often as they may be, and not far from it."""
+    n, p, hits = 60, 0.3, np.arange(61)
+    chance = stats.binom(n, p).pmf(hits)
+    for stake in (0.05, 0.3, 0.9):
+        low = np.array([moments._lower_mean(np.array([0.0, 1.0]), np.array([n - a, a]), stake, 0.1) for a in hits])
+        assert chance[low > p].sum() <= 0.1
+        assert stake < 0.1 or low[40] > p
+
+
+def test_moments_of_two_point_laws_err_seldom_by_enumeration():
+    """g is the exact log ratio of two coins: the order-2 divergence, over all pairs of counts."""
+    p, q, n = 0.7, 0.4, 40
+    steps = np.log([(1 - p) / (1 - q), p / q])
+    one, hits = claims.measure(RDP(2.0, 0.1)), np.arange(n + 1)
+    chance = np.outer(stats.binom(n, p).pmf(hits), stats.binom(n, q).pmf(hits))
+    moment = Moment(None, np.array([0.5]), steps, 2.0, True, (0.3, 0.3))
+    shown = np.array(
+        [[moments.bound(one, moment, (np.array([n - a, a]), np.array([n - b, b])), DOUBT) for b in hits] for a in hits]
+    )
+    assert chance[shown > coin(2.0, p, q)].sum() <= DOUBT
+    assert (shown > 0).any()
+
+
+def test_each_mean_has_half_of_the_doubt():
+    """Both ends by scipy's root finder, from the gamblers' winnings as the paper has them."""
+    values, order = np.array([0.1, 0.4, 1.0]), 2.0
+    moment = Moment(None, np.array([1.0, 2.0]), np.log(values), order, True, (0.4, 0.2))
+    first, second = np.array([200, 300, 500]), np.array([500, 300, 200])
+
+    def low(m):
+        return first @ np.log1p(0.4 * (values - m)) - np.log(2 / DOUBT)
+
+    def high(m):
+        return second @ np.log1p(0.2 * (m - values**2)) - np.log(2 / DOUBT)
+
+    ends = optimize.brentq(low, 0, 1), optimize.brentq(high, 0, 1)
+    shown = order / (order - 1) * np.log(ends[0]) - np.log(ends[1])
+    one = claims.measure(RDP(order, 0.1))
+    assert moments.bound(one, moment, (first, second), DOUBT) == pytest.approx(shown, rel=1e-9)
+
+
+# Choice
+
+
+def test_cells_that_chance_may_have_told_apart_are_merged():
+    edges = np.arange(1.0, 10.0)
+    rng = np.random.default_rng(1)
+    first, second = rng.multinomial(10**5, [0.1] * 10), rng.multinomial(10**5, [0.1] * 5 + [0.06] * 5 + [0.2])[:10]
+    kept, counts = tables.merged(edges, first, second)
+    assert kept.tolist() == [5.0]
+    assert counts.sum(axis=1).tolist() == [first.sum(), second.sum()]
+    assert tables.log_ratio(*counts)[1] == pytest.approx(np.log(0.1 / 0.06), abs=0.03)
+
+
+def test_the_best_threshold_of_exact_counts():
+    """Of a Laplace law at ten million outputs: where the ratio is e and the event is likeliest."""
+    values, n = np.linspace(-3, 4, 141), 10**7
+    first, second = (np.round(n * stats.laplace(mean).sf(values)).astype(int) for mean in (1, 0))
+    value, found = events.best(claims.measure(None), None, Thresholds(values, first, second, n), n, DOUBT)
+    assert 0.98 < value < 1
+    assert (found.upper, found.first) == (True, True) or (found.upper, found.first) == (False, False)
+    assert found.threshold == pytest.approx(1.0 if found.upper else 0.0, abs=0.11)
+
+
+def test_rare_events_are_forecast_by_how_hits_fall():
+    """q falls as p^2: at thresholds with no hit, the expectation goes on; where there are hits, it is what was seen."""
+    likely = np.array([100, 200, 400, 800, 1600, 3200])
+    rare = np.array([0, 0, 1, 8, 32, 128])
+    expected = events._expected(likely, rare, upper=False)
+    assert expected[3:].tolist() == [8, 32, 128]
+    assert expected[:3] == pytest.approx([8 / 64, 8 / 16, 2.0], rel=0.5)
+    assert events._expected(likely[::-1], rare[::-1], upper=True).tolist() == expected[::-1].tolist()

@@ -1,0 +1,160 @@
+"""What audits find in mechanisms whose faults, and whose best events, are known."""
+
+import audited
+import numpy as np
+import pytest
+from scipy import stats
+
+import tcdp_sim
+from tcdp_sim.audits import answer_pairs, features, learnt, pairs, sampling, search
+from tcdp_sim.audits.sampling import Counted, Pair, Task
+from tcdp_sim.audits.scores import Column
+from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
+
+AUDIT = {"pairs": audited.ONE, "trials": 200_000, "level": 0.9}
+
+
+def test_a_true_epsilon_is_nearly_reached_and_the_event_is_the_best():
+    report = tcdp_sim.audit(audited.laplace, **AUDIT, claim=PureDP(1.0))
+    assert 0.97 < report.epsilon <= 1
+    assert not report.refuted
+    assert "1-DP is not refuted: epsilon >= 0.9" in report.verdict
+    assert 1.0 < report.violation < 1.05
+    outputs = audited.laplace(np.ones(1), np.random.default_rng(1), 10**5)
+    share = report.holds(outputs).mean()
+    assert share == pytest.approx(report.hits[1] / report.trials, abs=0.01)
+    assert report.event.startswith("output ")
+    assert report.toward == ("second" if report.hits[1] > report.hits[0] else "first")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "given", "claim", "least"),
+    [
+        (audited.half_laplace, audited.ONE, PureDP(1.0), 1.9),
+        (audited.noisy_max_value, 4, PureDP(1.0), 2.0),
+        (audited.shared_noise, answer_pairs(2, one=True), PureDP(2.0), 5.0),
+        (audited.labels, audited.ONE, PureDP(1.0), 1.07),
+        (audited.one_at_a_time, audited.ONE, PureDP(0.5), 0.8),
+        (audited.gaussian, audited.ONE, ApproxDP(1.0, 0.01), 1.5),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_broken_claims_are_refuted(mechanism, given, claim, least):
+    trials = 20_000 if mechanism is audited.one_at_a_time else 200_000
+    report = tcdp_sim.audit(mechanism, pairs=given, claim=claim, trials=trials)
+    assert report.refuted
+    assert report.bound > least
+    assert "is refuted" in report.verdict
+
+
+@pytest.mark.parametrize("claim", [TCDP(0.4, 4.0), ZCDP(0.4), RDP(3.0, 1.0)], ids=str)
+def test_renyi_claims_are_refuted_and_true_ones_are_not(claim):
+    """Gaussian noise of one count is 1/2-zCDP, and D_3 = 1.5."""
+    report = tcdp_sim.audit(audited.gaussian, **AUDIT, claim=claim)
+    truth = 1.5 if isinstance(claim, RDP) else 0.5
+    assert report.refuted
+    assert (0.7 if isinstance(claim, RDP) else 0.85) * truth < report.bound <= truth
+    assert report.bound == (report.bound if isinstance(claim, RDP) else report.rho)
+    assert "Renyi divergence" in report.event
+    assert np.isnan(report.epsilon)
+
+
+def test_the_mechanisms_own_likelihood_ratio_is_used():
+    """Both coordinates change: its sum is the best score, and 2 is the truth."""
+    report = tcdp_sim.audit(audited.Known(1.0), pairs=[(np.zeros(2), np.ones(2))], trials=200_000)
+    assert 1.9 < report.epsilon <= 2.0
+    assert "log likelihood ratio" in report.event or "steps" in report.event
+
+
+def test_lowest_bits_are_looked_at_when_asked_to():
+    plain = tcdp_sim.audit(audited.naive_laplace, **AUDIT, claim=PureDP(1.0))
+    report = tcdp_sim.audit(audited.naive_laplace, **AUDIT, claim=PureDP(1.0), bits=True)
+    assert not plain.refuted
+    assert report.bound > 5
+    assert "lowest bit" in report.event
+
+
+def test_equal_outputs_show_nothing():
+    report = tcdp_sim.audit(lambda data, rng, trials: np.zeros(trials), **AUDIT, claim=PureDP(0.1))
+    assert (report.bound, report.refuted, report.event) == (0.0, False, "none: all outputs are the same")
+    assert str(report).startswith("0.1-DP is not refuted: epsilon >= 0 ")
+
+
+def test_a_deterministic_mechanism_is_refuted_as_far_as_the_sample_goes():
+    report = tcdp_sim.audit(lambda data, rng, trials: np.full(trials, data[0]), **AUDIT, claim=PureDP(5.0))
+    assert report.bound > 10
+    assert report.hits in ((0, 200_000), (200_000, 0))
+
+
+@pytest.mark.skipif(not learnt.available(), reason="scikit-learn is not installed")
+def test_learnt_scores_find_what_lies_in_no_single_column():
+    """Two outputs with one noise in common: their sum says nothing, x - 2 y nearly all."""
+
+    def tilted(data, rng, trials):
+        common = rng.normal(scale=50, size=trials)
+        return np.stack([2 * common + rng.normal(size=trials) + data[0], common], axis=1)
+
+    given = {"pairs": audited.ONE, "trials": 100_000, "claim": PureDP(1.0)}
+    assert tcdp_sim.audit(tilted, **given).bound > 1.1
+    assert tcdp_sim.audit(tilted, **given, learn=False).bound < 0.1
+
+
+def test_lowest_bits_of_doubles():
+    x = np.array([[1.0, 0.5, 3.0, 0.1, 0.0, -6.0, 2.0**-1060, 2.0**60]])
+    by_fractions = [float(value).as_integer_ratio() for value in x[0]]
+    exponents = [
+        (abs(top) & -abs(top)).bit_length() - 1 - (bottom.bit_length() - 1) if top else 0
+        for top, bottom in by_fractions
+    ]
+    assert features.lowest_bit(x)[0].tolist() == exponents
+
+
+def test_extremes_extend_the_thresholds_exactly():
+    """Hits beyond each threshold, recounted from all numbers."""
+    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
+    edges = (np.array([-1.0, 0.0, 2.0]),)
+    streams = ("1" * 64, "2" * 64)
+    drawn = [
+        np.concatenate(
+            [np.concatenate(list(sampling.drawn(audited.laplace, data, stream, 3, chunk, 3000))) for chunk in (0, 1)]
+        )
+        for data, stream in ((pair.data, "1" * 64), (pair.other, "2" * 64))
+    ]
+    counted = Counted(search.Stack((Column("value", 0, ""),)), edges, 20)
+    done = sampling.run(Task("s", audited.laplace, pair, counted, 3, streams, ((0, 3000), (1, 3000))))
+    seen = search.seen_of(sampling.merged([counts for _, counts in done.chunks]), 0, edges[0])
+    assert len(seen.values) > 20
+    assert np.all(np.diff(seen.values) > 0)
+    for side, hits in zip(drawn, (seen.first, seen.second)):
+        assert [np.count_nonzero(side >= value) for value in seen.values] == hits.tolist()
+
+
+def test_generated_pairs_are_neighbours_and_have_both_directions():
+    for one in (True, False):
+        found = pairs.checked(answer_pairs(6, one), 1.0)
+        assert len(found) == (2 if one else 9)
+    assert len(answer_pairs(1)) == 2
+    report = tcdp_sim.audit(audited.laplace, pairs=None, trials=20_000)
+    assert report.epsilon > 0.8
+
+
+def test_figures_show_the_event():
+    report = tcdp_sim.audit(audited.half_laplace, **AUDIT, claim=PureDP(1.0))
+    figure = report.figure()
+    assert len(figure.axes) == 2
+    labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert {"first input", "second input"} <= set(labels)
+    shaded = [patch for axes in figure.axes for patch in axes.patches]
+    assert len(shaded) == 1
+    plain = tcdp_sim.audit(lambda data, rng, trials: np.zeros(trials), **AUDIT)
+    assert plain.figure().axes
+
+
+def test_false_alarms_of_the_gaussian_null_at_a_large_sample():
+    """One audit at a million outputs of a true claim; the chance of a refutation is 1e-6."""
+    truth = float(stats.norm.cdf(0.5 - 1.0) - np.e * stats.norm.cdf(-0.5 - 1.0))
+    report = tcdp_sim.audit(
+        audited.gaussian, pairs=audited.ONE, trials=10**6, level=1 - 1e-6, claim=ApproxDP(1.0, truth)
+    )
+    assert not report.refuted
+    assert report.epsilon > 0.95
