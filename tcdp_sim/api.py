@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from tcdp_sim import published, results
-from tcdp_sim.audits import AuditReport
+from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
@@ -183,7 +183,7 @@ def audit(
     input away (Mironov 2012). Raises UserError.
     """
     given = (mechanism, pairs, claim, trials, level, seed, sensitivity, learn, bits, name, results_dir)
-    return audits.run(audits.checked(*given), cluster, _tell)
+    return audits.run(arguments.checked(*given), cluster, _tell)
 
 
 def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys) -> Settings:

@@ -1,6 +1,6 @@
 """The figure of an audit: how the scores lie under both inputs, with the event marked."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +10,12 @@ from tcdp_sim.report import plots
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tcdp_sim.audits.report import AuditReport, Scores
 
 COLOURS = ("#1F77B4", "#D1761A")
 
 
-def figure(report: "AuditReport") -> "Figure":
-    """P[score >= t] under both inputs, and its other end, on logarithmic axes; the event shaded."""
+def figure(report: Any) -> "Figure":
+    """Of an `AuditReport`: P[score >= t] under both inputs, and its other end, on log axes; the event shaded."""
     with plots.style():
         drawn, grid = plots.new_figure(1, 2, 7.6, 3.6, sharey=True)
         if report.scores is not None:
@@ -28,7 +27,7 @@ def figure(report: "AuditReport") -> "Figure":
     return drawn
 
 
-def _tail(axes, report: "AuditReport", scores: "Scores", upper: bool) -> None:
+def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
     total = scores.first.sum()
     for cells, colour, linestyle, label in zip(
         (scores.first, scores.second), COLOURS, ("-", "--"), ("first input", "second input")

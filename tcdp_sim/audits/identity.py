@@ -2,7 +2,6 @@
 
 import hashlib
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -52,7 +51,8 @@ def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
 def _described(mechanism: Any) -> tuple[str, str, Any]:
     if isinstance(mechanism, partial):
         module, name, parts = _described(mechanism.func)
-        return module, name, [parts, mechanism.args, sorted(mechanism.keywords.items())]
+        arguments = {str(place): value for place, value in enumerate(mechanism.args)} | mechanism.keywords
+        return module, name, [parts, _held(arguments)]
     if inspect.ismethod(mechanism):
         module, name, parts = _described(mechanism.__self__)
         return module, f"{name}.{mechanism.__func__.__name__}", [parts, inspect.getsource(mechanism.__func__)]
@@ -70,17 +70,12 @@ def _described(mechanism: Any) -> tuple[str, str, Any]:
 
 def _held(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a function or an object carries, functions described in their turn."""
-    described = {}
+    described: dict[str, Any] = {}
     for name, value in values.items():
-        known = inspect.isfunction(value) or isinstance(value, partial) or inspect.ismethod(value)
-        described[name] = _described(value) if known else getattr(value, "__name__", value) if _named(value) else value
+        if isinstance(value, ModuleType | type):
+            described[name] = value.__name__
+        elif isinstance(value, partial) or inspect.isfunction(value) or inspect.ismethod(value):
+            described[name] = _described(value)
+        else:
+            described[name] = value
     return described
-
-
-def _named(value: Any) -> bool:
-    return isinstance(value, ModuleType | type)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two stored identities are the same."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

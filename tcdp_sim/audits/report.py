@@ -38,26 +38,26 @@ class AuditReport:
     """
 
     measure: str
-    bound: float
     claim: Guarantee | None
-    refuted: bool
-    violation: float
     level: float
     trials: int
-    pair: tuple[Any, Any] | None
-    pair_index: int
-    event: str
-    holds: Callable[[Any], Any] | None
-    toward: str
-    hits: tuple[int, int]
-    counts: tuple[Ints, Ints]
+    seed: int
     drawn: int
     resumed: int
-    seed: int
     reproducible: bool
     notes: tuple[str, ...]
-    scores: Scores | None
     folder: Path | None
+    bound: float = 0.0
+    refuted: bool = False
+    violation: float = float("nan")
+    pair: tuple[Any, Any] | None = None
+    pair_index: int = -1
+    event: str = "none: all outputs are the same"
+    holds: Callable[[Any], Any] | None = None
+    toward: str = ""
+    hits: tuple[int, int] = (0, 0)
+    counts: tuple[Any, Any] = ((), ())
+    scores: Scores | None = None
 
     @property
     def epsilon(self) -> float:

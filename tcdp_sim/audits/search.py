@@ -11,6 +11,7 @@ import numpy as np
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.audits import candidates, events, features, learnt, moments, sampling
+from tcdp_sim.audits.arguments import Audit, Scoring
 from tcdp_sim.audits.candidates import Pilot
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.counting import Counting, stage_streams
@@ -68,15 +69,6 @@ class Chosen:
         return Counted(Stack((self.test.score,)), (edges,))
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """Which scores are tried. likelihood_ratio: the mechanism's own, or None; learn: what scikit-learn finds; bits."""
-
-    likelihood_ratio: Callable[..., Any] | None
-    learn: bool
-    bits: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Stack:
     """Scores side by side: outputs -> (trials, scores)."""
@@ -97,29 +89,20 @@ class Candidate:
     worth: tuple[float, float]
 
 
-def search(
-    counting: Counting,
-    sampler: Any,
-    pairs: Sequence[Pair],
-    one: Measure,
-    trials: int,
-    doubt: float,
-    seed: int,
-    scoring: Scoring,
-) -> Chosen | None:
-    """What to put to the test with `trials` further outputs; None where all outputs are the same. Raises UserError."""
-    planned = sizes(trials, len(pairs))
-    pilots = _ranked([_pilot(sampler, pair, planned.pilot, seed) for pair in pairs], one, scoring)
+def search(counting: Counting, audit: Audit) -> Chosen | None:
+    """What to put to the test on further outputs; None where all outputs are the same. Raises UserError."""
+    planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
+    pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
-    for pilot in pilots:
-        tried = _scores(counting, pilot, planned.tables, scoring)
+    for pilot in _ranked(pilots, one, audit.scoring):
+        tried = _scores(counting, pilot, planned.tables, audit.scoring)
         found += _best(tried, pilot, one, SCORES_KEPT)
     if not found:
         return None
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare)
     best = max(found, key=lambda candidate: candidate.worth)
-    return _chosen(counting, best, one, planned, doubt)
+    return _chosen(counting, best, one, planned, audit.doubt)
 
 
 def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:

@@ -7,7 +7,6 @@ from audit_gallery.__main__ import main
 from audit_gallery.outcomes import kept
 
 from tcdp_sim.audits import identity
-from tcdp_sim.audits.run import vectorised
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
     assert "that the mechanism gives" in outcomes["noisy_hist_2", True].event
     text = (tmp_path / "page.md").read_text("utf-8")
     assert f"| {outcomes['noisy_hist_2', True].bound:.4g} |" in text
-    assert 'ARGS="--trials 2e4 --page page.md"' in text
+    assert 'ARGS="--trials 2e4"' in text
 
 
 def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):
@@ -69,7 +68,7 @@ def test_every_row_is_known_by_its_code_and_settings_with_and_without_ratios():
     seen = set()
     for row in [*rows(), *library_rows()[0]]:
         for mechanism in (row.mechanism, row.mechanism.__call__):
-            known = identity.identity(vectorised(mechanism))
+            known = identity.identity(mechanism)
             assert known is not None, row.name
             seen.add((known["name"], known["source"]))
     assert len(seen) == 2 * len({row.mechanism for row in [*rows(), *library_rows()[0]]})

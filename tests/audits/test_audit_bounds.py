@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from tcdp_sim.audits import binomial, claims, events, moments, tables
 from tcdp_sim.audits.events import Event, Thresholds
@@ -148,6 +148,24 @@ def test_moments_of_two_point_laws_err_seldom_by_enumeration():
     )
     assert chance[shown > coin(2.0, p, q)].sum() <= DOUBT
     assert (shown > 0).any()
+
+
+def test_each_mean_has_half_of_the_doubt():
+    """Both ends by scipy's root finder, from the gamblers' winnings as the paper has them."""
+    values, order = np.array([0.1, 0.4, 1.0]), 2.0
+    moment = Moment(None, np.array([1.0, 2.0]), np.log(values), order, True, (0.4, 0.2))
+    first, second = np.array([200, 300, 500]), np.array([500, 300, 200])
+
+    def low(m):
+        return first @ np.log1p(0.4 * (values - m)) - np.log(2 / DOUBT)
+
+    def high(m):
+        return second @ np.log1p(0.2 * (m - values**2)) - np.log(2 / DOUBT)
+
+    ends = optimize.brentq(low, 0, 1), optimize.brentq(high, 0, 1)
+    shown = order / (order - 1) * np.log(ends[0]) - np.log(ends[1])
+    one = claims.measure(RDP(order, 0.1))
+    assert moments.bound(one, moment, (first, second), DOUBT) == pytest.approx(shown, rel=1e-9)
 
 
 # Choice

@@ -8,6 +8,7 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.audits import answer_pairs, counting, sampling
+from tcdp_sim.audits.arguments import vectorised
 from tcdp_sim.audits.identity import identity
 from tcdp_sim.errors import UserError
 from tcdp_sim.privacy import ApproxZCDP, PureDP
@@ -133,6 +134,9 @@ def test_identities_tell_mechanisms_apart():
     assert identity(opaque(object())) is None
     assert identity(opaque(audited.laplace)) != identity(opaque(audited.gaussian))
     assert identity(np.add) is None
+    one, other = (identity(vectorised(each)) for each in (audited.one_at_a_time, two_arguments))
+    assert None not in (one, other)
+    assert one != other
 
 
 def test_a_mechanism_that_is_no_function_of_its_rng_is_marked(tmp_path, capsys):
@@ -145,6 +149,10 @@ def test_a_mechanism_that_is_no_function_of_its_rng_is_marked(tmp_path, capsys):
     assert not report.reproducible
     assert "not reproducible" in capsys.readouterr().err
     assert tcdp_sim.audit(audited.laplace, **AUDIT).reproducible
+
+
+def two_arguments(data, rng):
+    return data[0]
 
 
 def raising(data, rng, trials):

@@ -25,7 +25,7 @@ def main() -> int:
     for line in missing:
         print(line)
     if options.page:
-        command = f"--trials {options.trials:.0e} --page {options.page}".replace("e+0", "e")
+        command = f"--trials {options.trials:.0e}".replace("e+0", "e")
         text = page(every, kept(options.results), int(options.trials), options.level, command)
         options.page.write_text(text, "utf-8")
         print(f"page: {options.page}")

@@ -12,6 +12,7 @@ Mechanisms that are sound and mechanisms that are broken, audited. The code is i
 [examples/audit_gallery](../examples/audit_gallery); this page is made by
 
     make audit-gallery ARGS="{command}"
+    make audit-gallery ARGS="{command} --outputs --page docs/audit_gallery.md"
 
 ε is in nats. *True* is the exact ε over the pairs of inputs that are tried. *Best event* is the lower confidence bound
 at {level:.0%} that the most telling event of the exact law gives at {trials:,} outputs of each input, at the expected

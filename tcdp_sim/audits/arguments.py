@@ -1,0 +1,98 @@
+"""The arguments of an audit, each once it is known to be valid."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcdp_sim.audits import claims, pairs
+from tcdp_sim.audits.claims import Measure
+from tcdp_sim.audits.sampling import Pair
+from tcdp_sim.errors import UserError, real, whole
+from tcdp_sim.privacy import Guarantee
+
+LEAST, MOST = 100, 10**12
+MAX_SEED = 2**128
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Which scores are tried. likelihood_ratio: the mechanism's own, or None; learn: what scikit-learn finds; bits."""
+
+    likelihood_ratio: Callable[..., Any] | None
+    learn: bool
+    bits: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Checked arguments."""
+
+    sampler: Callable[..., Any]
+    pairs: list[Pair]
+    claim: Guarantee | None
+    measure: Measure
+    trials: int
+    level: float
+    seed: int
+    scoring: Scoring
+    folder: Path | None
+
+    @property
+    def doubt(self) -> float:
+        """The probability with which the bound may be too large."""
+        return 1 - self.level
+
+
+def checked(
+    mechanism: Any,
+    given: Any,
+    claim: Any,
+    trials: Any,
+    level: Any,
+    seed: Any,
+    sensitivity: Any,
+    learn: bool,
+    bits: bool,
+    name: str | None,
+    results_dir: str | Path,
+) -> Audit:
+    """The arguments of `tcdp_sim.audit`, each once it is known to be valid. Raises UserError."""
+    if not callable(mechanism):
+        raise UserError(f"{mechanism!r} is no mechanism; valid: a function mechanism(data, rng, trials) -> outputs")
+    try:
+        trials, seed = whole("trials", trials, LEAST, MOST), whole("seed", seed, 0, MAX_SEED - 1)
+        level = real("level", level, 0, 1)
+        sensitivity = None if sensitivity is None else real("sensitivity", sensitivity, 0)
+    except ValueError as mistake:
+        raise UserError(str(mistake)) from None
+    folder = None if name is None else Path(results_dir) / _folder_name(name)
+    scoring = Scoring(getattr(mechanism, "log_likelihood_ratio", None), bool(learn), bool(bits))
+    measure = claims.measure(claim)
+    listed = pairs.checked(given, sensitivity)
+    return Audit(vectorised(mechanism), listed, claim, measure, trials, level, seed, scoring, folder)
+
+
+def _folder_name(name: Any) -> str:
+    if not isinstance(name, str) or not re.fullmatch(r"[\w-][\w.-]{0,99}", name):
+        raise UserError(f"name = {name!r} is not valid; valid: letters, digits, '.', '_' and '-', at most 100")
+    return name
+
+
+def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
+    """The mechanism itself; one of two arguments, (data, rng) -> one output, is called for each trial."""
+    try:
+        needed = [each for each in inspect.signature(mechanism).parameters.values() if each.default is each.empty]
+    except (ValueError, TypeError):
+        return mechanism
+    needed = [each for each in needed if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return partial(_one_by_one, mechanism) if len(needed) == 2 else mechanism
+
+
+def _one_by_one(mechanism: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:
+    return np.array([mechanism(data, rng) for _ in range(trials)])
