@@ -27,6 +27,7 @@ RUNS = [
     run("fake", answers.upper(TRUTH + 1e-3, "a | remark"), 0.15),
     run("wrong", answers.upper(TRUTH - 1e-3), 3.0),
     run("close", answers.upper(TRUTH + 1e-5), 0.9),
+    run("farther", answers.upper(TRUTH + 7e-5), 0.9),  # above our upper end, by less than our width
     run("narrow", answers.bracket(TRUTH + 1e-6, TRUTH + 2e-6), 0.9),
     {"who": "broken", "question": EPSILON, "failed": "ImportError: no such thing"},
     run("ours", answers.bracket(0.0, 9.0), 0.2),

@@ -111,7 +111,7 @@ def _started(module: str, function: str, what: str, python: Path) -> dict:
     if process.returncode:
         return {**who, "failed": f"ended with code {process.returncode}"}
     wall = time.perf_counter() - started
-    return {**who, "answer": None, "cpu": used.ru_utime + used.ru_stime, "note": f"{wall:.2f} s on the clock"}
+    return {**who, "answer": None, "cpu": used.ru_utime + used.ru_stime, "note": f"{wall:.2f} s on the clock, once"}
 
 
 def _versions(pythons: dict[str, Path]) -> dict[str, str]:
@@ -125,13 +125,14 @@ def _versions(pythons: dict[str, Path]) -> dict[str, str]:
 
 
 def _machine() -> str:
-    """Cores, and the processor's name where the system tells it."""
+    """Cores, the processor's name where the system tells it, and how busy it was."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{os.cpu_count()} cores, {models[0] if models else platform.machine()}"
+    load = os.getloadavg()[0]
+    return f"{os.cpu_count()} cores, {models[0] if models else platform.machine()}, load average {load:.0f} at the end"
 
 
 if __name__ == "__main__":
