@@ -5,7 +5,19 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import drawing, engine, framework, growth, interior, optimal, per_record, privacy, scaling, smooth
+from benchmarks import (
+    drawing,
+    engine,
+    figures,
+    framework,
+    growth,
+    interior,
+    optimal,
+    per_record,
+    privacy,
+    scaling,
+    smooth,
+)
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
@@ -26,6 +38,7 @@ BENCHMARKS = {
     "memory": framework.memory,
     "workers": framework.workers,
     "engine": engine.engine,
+    "figures": figures.figures,
     "growth": growth.growth,
     "scaling": scaling.scaling,
 }
