@@ -8,6 +8,7 @@ from rich.table import Table
 from benchmarks import (
     drawing,
     engine,
+    figures,
     framework,
     growth,
     interior,
@@ -38,6 +39,7 @@ BENCHMARKS = {
     "memory": framework.memory,
     "workers": framework.workers,
     "engine": engine.engine,
+    "figures": figures.figures,
     "growth": growth.growth,
     "scaling": scaling.scaling,
 }

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import Series, noise_styles, of_omega
-from tcdp_sim.report.plots import line_key
 
 ALGORITHMS = {
     "generalized_histogram": "Alg. 21",
@@ -48,10 +48,8 @@ def _series_of(row) -> Series:
 def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
     """A legend of the series in `part` and of `keys` (label -> style) below the figure, which grows by it."""
     entries = {label: looks[label] for label in part["series"].unique()} | dict(keys)
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(entries) // columns) + 0.1)
-    figure.legend(
-        [line_key(**style) for style in entries.values()], [*entries], loc="outside lower center", ncols=columns
-    )
+    figure.set_figheight(figure.get_figheight() + 0.1)
+    legend_below(figure, entries, columns)
 
 
 def size(k: float) -> str:

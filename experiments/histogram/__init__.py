@@ -12,6 +12,7 @@ from tcdp_sim.experiments.histogram.drawing import (
     MOST_PANELS,
     error_against_k,
     exceedance,
+    kinds,
     stability,
 )
 from tcdp_sim.experiments.histogram.series import few_series, with_series
@@ -171,7 +172,11 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
         if part["k"].nunique() > 1:
             best, not_sought = best_additive(rows[rows["rho"].isin(some_levels(rows["rho"], MOST_PANELS))], LEVEL)
             figure = error_against_k(rows, best, styles)
-            yield f"error_vs_k_{data}", captioned(figure, rows, unit + not_sought), _below(part, best)
+            yield (
+                f"error_vs_k_{data}",
+                captioned(figure, rows, f"{unit}; {kinds(rows)}{not_sought}"),
+                _below(part, best),
+            )
             middle = rows[rows["rho"] == some_levels(rows["rho"], 1)[0]]
             middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
             if len(middle):

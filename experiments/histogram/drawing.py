@@ -3,13 +3,13 @@
 import numpy as np
 from tcdp_sim.experiments.histogram.best_additive import best_styles
 
+from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import (
     GREY,
     WRONG,
     leave_out,
     limit_styles,
-    line_key,
     new_figure,
     plain_log_axis,
     points,
@@ -20,7 +20,7 @@ from tcdp_sim.report.thinning import some_levels
 LEVEL = 0.95
 MOST_PANELS = 4  # values of rho
 BOUND_LINE = {"color": GREY, "linestyle": "-", "linewidth": 0.6, "alpha": 0.7}
-KINDS = {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}}
+KIND = "lines: exact; markers: simulated, 95% interval"
 PRINTED = {"color": WRONG, "linestyle": ":", "linewidth": 1.6}
 IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Gaussian noise
 
@@ -32,10 +32,8 @@ def _series(part, styles, x):
 
 
 def _legend(figure, part, styles, columns, keys):
-    """A legend of the series in `part` and of `keys` (label -> style), below the figure, which grows by it."""
-    keys = {label: styles[label] for label in part["series"].unique()} | keys
-    figure.set_figheight(figure.get_figheight() + 0.19 * -(-len(keys) // columns))
-    figure.legend([line_key(**style) for style in keys.values()], [*keys], loc="outside lower center", ncols=columns)
+    """A legend of the series in `part` and of `keys` (label -> style)."""
+    legend_below(figure, {label: styles[label] for label in part["series"].unique()} | keys, columns)
 
 
 def error_against_k(part, best, styles):
@@ -65,9 +63,14 @@ def error_against_k(part, best, styles):
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
     wrong = {"zCDP bound as printed: WRONG by √2 (E1)": PRINTED} if _has_printed(part) else {}
-    _legend(figure, part, styles, 2, keys=KINDS | {_bound_label(part): BOUND_LINE} | wrong | best_lines | lines)
+    _legend(figure, part, styles, 2, keys=wrong | best_lines | lines)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
+
+
+def kinds(part) -> str:
+    """What kinds of lines and markers `error_against_k` has, for its caption: its legend has enough of the others."""
+    return f"{KIND}; thin lines: {_bound_label(part)}"
 
 
 def _has_printed(part) -> bool:
@@ -140,7 +143,7 @@ def stability(part, styles):
     for axes in (stays, spurious):
         axes.set_ylim(-0.03, 1.03)
     error.set_yscale("log")
-    _legend(figure, part, styles, 3, keys=KINDS | {_bound_label(part): BOUND_LINE})
+    _legend(figure, part, styles, 3, keys={KIND: {"marker": "o"}, _bound_label(part): BOUND_LINE})
     data, k, n = part["data"].iloc[0], part["k"].iloc[0], part["n"].iloc[0]
     bins = f"{k:,.0f}" if k < 1e7 else f"{k:.3g}"
     figure.suptitle(f"{data}: {n:,} records in {bins} bins", fontsize=11)

@@ -17,7 +17,7 @@ from tcdp_sim.optimal.objectives import LargestErrorQuantile, Tail
 from tcdp_sim.optimal.start import quantile_at_start
 from tcdp_sim.privacy import TCDP
 
-_LOW, _HIGH = 0.9, 0.96  # of the quantile of the noise from which the search starts: about the best noise's
+_LOW, _HIGH = 0.9, 0.93  # of the quantile of the noise from which the search starts: about the best noise's
 
 
 class StepEnd(NamedTuple):

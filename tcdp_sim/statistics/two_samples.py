@@ -6,7 +6,6 @@ And which of many comparisons chance does not explain, with a promise about how 
 import numpy as np
 import pandas as pd
 from scipy.special import gammaln, ndtr, stdtr
-from scipy.stats import hypergeom
 
 SCREEN = 0.1  # normal p-values above this are not worth an exact one
 FALSE_DISCOVERIES = 0.01  # at most this share of the alarms is expected to be false
@@ -38,6 +37,8 @@ def same_share(hits_a, trials_a, hits_b, trials_b) -> tuple[np.ndarray, np.ndarr
 
     p-values above SCREEN are normal approximations, of which it is only used that they are no alarms.
     """
+    from scipy.stats import hypergeom  # half a second to import, and only comparing two runs needs it
+
     total, hits = trials_a + trials_b, hits_a + hits_b
     share = hits / total
     unit = np.sqrt(share * (1 - share) * (1 / trials_a + 1 / trials_b))

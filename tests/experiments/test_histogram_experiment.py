@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
-from figure_lines import curves, key, shows, traces
+from figure_lines import curves, key, keys, shows, traces
 from rich.console import Console
 from scipy import stats
 from tcdp_sim.experiments import histogram
@@ -84,7 +84,7 @@ def test_figures_against_k(table):
     assert axes.get_ylabel() == "largest error, 95% quantile (counts)"
     assert axes.get_xlabel() == "number of bins k"
     assert axes.get_xscale() == axes.get_yscale() == "log"
-    text = " ".join(t.get_text() for t in found["error_vs_k_one_bin"].legends[0].get_texts())
+    text = " ".join([*labels(found["error_vs_k_one_bin"]), caption(found["error_vs_k_one_bin"])])
     for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "(zCDP)", "95% interval", "proved bound (β = 0.05)"):
         assert word in text
 
@@ -105,6 +105,17 @@ def test_figures_against_rho_for_a_fixed_domain(tiny, folder):
 def test_one_cell_is_drawn_too(table):
     found = drawn(table.iloc[[2]])
     assert list(found) == ["stability_one_bin"]
+
+
+def test_no_legend_is_longer_than_eight_entries_but_each_says_what_every_line_is(table):
+    tight = table[table["noise"] == "sinh_normal"].assign(noise="sinh_normal_tight", noise_calibration="tight")
+    tight["noise_label"] = "sinh-normal (tCDP, tight)"
+    everything = pd.concat([table, tight], ignore_index=True)
+    for figure in drawn(everything).values():
+        assert len(figure.legends[0].get_texts()) <= 8
+    entries = [text.get_text() for text in drawn(table)["error_vs_k_one_bin"].legends[0].get_texts()]
+    assert "sinh-normal (tCDP, Cor. 18), ω√ρ = 0.75 | 1 | 2" in entries
+    assert "no mechanism can do better, ω√ρ = ∞ (zCDP) | 0.75 | 1 | 2" in entries
 
 
 @pytest.mark.usefixtures("files_of_figures")
@@ -178,13 +189,9 @@ def test_nothing_is_clipped_or_squeezed(table, shape, many):
 
 def lines(axes, label):
     """The lines of an axes in the style of a legend entry."""
-    (key,) = [
-        line
-        for line, text in zip(axes.figure.legends[0].get_lines(), axes.figure.legends[0].get_texts())
-        if text.get_text() == label
-    ]
+    entry = keys(axes.figure)[label]
     drawn = [line for line in axes.lines if line.get_linestyle() != "None" and line.get_linewidth() > 0.7]
-    return [line for line in drawn if (line.get_color(), dashes(line)) == (key.get_color(), dashes(key))]
+    return [line for line in drawn if (line.get_color(), dashes(line)) == (entry.get_color(), dashes(entry))]
 
 
 def dashes(line):
@@ -192,7 +199,7 @@ def dashes(line):
 
 
 def labels(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+    return [*keys(figure)]
 
 
 @pytest.mark.slow
@@ -208,7 +215,7 @@ def test_beta_is_the_studys(tiny, folder):
     table = histogram.reference(results.open_cells(folder).load())
     assert set(table["beta"]) == {0.2}
     found = drawn(table)
-    assert "proved bound on the 80% quantile (β = 0.2)" in labels(found["error_vs_k_one_bin"])
+    assert "thin lines: proved bound on the 80% quantile (β = 0.2)" in caption(found["error_vs_k_one_bin"])
     (axes,) = found["exceedance_one_bin"].axes
     assert [t.get_text() for t in axes.texts] == ["what each bound claims: at most β = 0.2"]
     assert [0.2, 0.2] in [list(line.get_ydata()) for line in axes.lines]
@@ -221,7 +228,7 @@ def test_a_series_has_the_same_style_in_every_figure_and_panel(table):
     found = drawn(wide[~gone].reset_index(drop=True))
     looks = {}
     for figure in found.values():
-        for line, label in zip(figure.legends[0].get_lines(), labels(figure)):
+        for label, line in keys(figure).items():
             looks.setdefault(label, set()).add((line.get_color(), line.get_marker(), str(dashes(line))))
     assert all(len(look) == 1 for look in looks.values()), looks
     first, second = found["error_vs_k_one_bin"].axes

@@ -2,14 +2,23 @@
 
 import numpy as np
 from matplotlib.colors import to_rgba
+from matplotlib.lines import Line2D
 
 
 def keys(figure):
-    """Label -> legend entry; no label twice."""
+    """Label -> legend entry; no label twice. "omega = 1 | 2", of two samples, is "omega = 1" and "omega = 2"."""
     (legend,) = figure.legends
-    found = {text.get_text(): key for text, key in zip(legend.get_texts(), legend.legend_handles)}
-    assert len(found) == len(legend.get_texts())
-    return found
+    texts, lines = [text.get_text() for text in legend.get_texts()], legend.findobj(Line2D)
+    found = []
+    for text, handle in zip(texts, legend.legend_handles):
+        name, equals, values = text.rpartition(" = ")
+        if " | " in values:
+            first = lines.index(handle)
+            found += [(name + equals + value, lines[first + i]) for i, value in enumerate(values.split(" | "))]
+        else:
+            found.append((text, handle))
+    assert len(dict(found)) == len(found)
+    return dict(found)
 
 
 def key(figure, label):
