@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.mechanisms.audit import LARGEST
 from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure
 
 MOST_PANELS = 12
@@ -30,7 +31,7 @@ def _bounds(cells):
     axes.axvline(1, color="black", linewidth=0.9)
     axes.set_yticks(np.arange(len(cells)), labels)
     axes.set(xlabel="lower bound / claim (beyond 1: refuted)", xlim=(0, None))
-    axes.set_title("Our own claims, audited: moved by 1 as promised, by 2 is a planted bug")
+    figure.suptitle("Our own claims, audited: moved by 1 as promised; by 2, a planted bug", fontsize=9.5)
     return figure
 
 
@@ -41,6 +42,7 @@ def _events(curves):
     figure, grid = new_figure(rows, columns, 7.2, 2.2 * rows + 1.0)
     for axes, (name, shift) in zip(grid.flat, names):
         part = curves[(curves["name"] == name) & (curves["shift"] == shift)].sort_values("threshold_at")
+        part = part[part["threshold_at"].abs() < LARGEST / 2]  # infinite losses are beyond the axis
         for side, colour, line in zip(("share_first", "share_second"), COLOURS, ("-", "--")):
             share = part[side] if part["upper"].iloc[0] else 1 - part[side]
             axes.plot(part["threshold_at"], share.where(share > 0), color=colour, linestyle=line)
@@ -48,8 +50,10 @@ def _events(curves):
         axes.set(yscale="log", title=f"{name}, moved by {shift:g}")
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
-    figure.supxlabel("privacy loss t", fontsize=9)
-    figure.supylabel("share of outputs beyond t", fontsize=9)
+    for axes in grid[-1]:
+        axes.set_xlabel("privacy loss t")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("share beyond t")
     keys = [line_key(color=colour, linestyle=line) for colour, line in zip(COLOURS, ("-", "--"))]
     keys.append(line_key(color=GREY, linewidth=6, alpha=0.3))
     figure.legend(keys, ["first neighbour", "second neighbour", "the event"], loc="outside lower center", ncols=3)
@@ -59,6 +63,7 @@ def _events(curves):
 def _mark(axes, row) -> None:
     if np.isfinite(row["threshold"]):
         low, high = axes.get_xlim()
-        ends = (row["threshold"], high) if row["upper"] else (low, row["threshold"])
+        at = np.clip(row["threshold"], low + 0.01 * (high - low), high - 0.01 * (high - low))
+        ends = (at, high) if row["upper"] else (low, at)
         axes.axvspan(*ends, color=WRONG if row["refuted"] else GREY, alpha=0.15)
         axes.set_xlim(low, high)
