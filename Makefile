@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test test-rest test-all lint mutants bench papers torture blackout clean
+.PHONY: run test lint bench papers torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -16,6 +16,7 @@ test: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
+.PHONY: test-rest test-all mutants
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
@@ -40,10 +41,10 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
 
 torture: $(STAMP)
-	$(BIN)/python -m tests.torture --kills $(KILLS) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m torture --kills $(KILLS) $(ARGS)
 
 blackout: $(STAMP)
-	$(BIN)/python -m tests.torture.blackout --states $(STATES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m torture.blackout --states $(STATES) $(ARGS)
 
 clean:
 	rm -rf $(VENV)
