@@ -46,10 +46,10 @@ audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="-
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
 
 torture: $(STAMP)
-	$(BIN)/python -m tests.torture --kills $(KILLS) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m torture --kills $(KILLS) $(ARGS)
 
 blackout: $(STAMP)
-	$(BIN)/python -m tests.torture.blackout --states $(STATES) $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m torture.blackout --states $(STATES) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .venv-peers

@@ -1,4 +1,4 @@
-"""`python -m tests.torture --kills 1000 --minutes 60 --seed 0 --keep FOLDER`: progress, and the result at the end."""
+"""`make torture KILLS=1000 ARGS="--minutes 60 --seed 0 --keep FOLDER"`: progress, and the result at the end."""
 
 import argparse
 import signal

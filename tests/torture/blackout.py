@@ -1,4 +1,4 @@
-"""`python -m tests.torture.blackout --states 200`: power failures in a run, and whether the same command heals them."""
+"""`make blackout STATES=200`: power failures in a run, and whether the same command heals them."""
 
 import argparse
 import random

@@ -14,8 +14,8 @@ SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1
 
 
 @pytest.fixture
-def small(tiny):
-    """A study of two cells: small(*words) -> (exit code, stdout, stderr)."""
+def undrawn(tiny):
+    """A study of two cells: undrawn(*words) -> (exit code, stdout, stderr)."""
     return lambda *words: tiny(*SMALL, *words)
 
 
@@ -24,9 +24,9 @@ def opened(folder):
 
 
 @pytest.fixture
-def ran(small, tiny_once):
+def ran(undrawn, tiny_once):
     tiny_once(*SMALL)
-    return small
+    return undrawn
 
 
 def test_an_honest_run(ran, folder):
@@ -120,22 +120,21 @@ def test_a_damaged_snapshot(ran, folder):
     assert "NOT as stored: " in out
 
 
-def test_records_of_another_program_under_a_certificate_of_its_own(small, monkeypatch):
+def test_records_of_another_program_under_a_certificate_of_its_own(undrawn, monkeypatch):
     real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         patch.setattr(certificate, "bit_stream", lambda: "0" * 16)
-        assert small()[0] == 0
+        assert undrawn()[0] == 0
     monkeypatch.setattr(certificate, "bit_stream", lambda: "0" * 16)
-    code, out, _ = small("mode=verify", "sample=2")
+    code, out, _ = undrawn("mode=verify", "sample=2")
     assert code == 1
     assert "all as certified" in out
     assert "0 of 2 chunks are the stored bits" in out
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("factor", [0.9, 1.01, 1 + 1e-7])
-def test_published_numbers_that_the_records_do_not_give(ran, folder, small, monkeypatch, factor):
+@pytest.mark.parametrize("factor", [*(pytest.param(x, marks=pytest.mark.slow) for x in (0.9, 1.01)), 1 + 1e-7])
+def test_published_numbers_that_the_records_do_not_give(ran, folder, undrawn, monkeypatch, factor):
     """Published by somebody else, with a name and a certificate that are right for what is there."""
     real = tabulation.blocks
 
@@ -146,7 +145,7 @@ def test_published_numbers_that_the_records_do_not_give(ran, folder, small, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(tabulation, "blocks", flattered)
-        assert small()[0] == 0
+        assert undrawn()[0] == 0
     code, out, _ = ran("mode=verify", "sample=4")
     assert code == 1
     assert "certificate: 2 cells, 4 chunks, all as certified" in out
