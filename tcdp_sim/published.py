@@ -76,7 +76,7 @@ def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
 
 
 def _opened(folder: Path, title: str | None) -> xr.Dataset:
-    cells = results.open_cells(folder)
+    cells = results.open_cells(folder, compute_later=False)
     if title is not None and (name := cells.attrs.get("title")) != title:
         path = folder / "results.zarr"
         raise UserError(f"{path} holds {name!r}, not {title!r}; choose that experiment or another name")

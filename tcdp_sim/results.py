@@ -150,9 +150,10 @@ def open_results(path) -> xr.Dataset:
     return whole.set_coords(coordinates).assign_attrs(flat.attrs)
 
 
-def open_cells(path) -> xr.Dataset:
+def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
     """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open.
 
+    compute_later: what is made of it is lazy, too; else rows are read, fast, when they are asked for (`cell_blocks`).
     All bytes are read once, to see that they are those that were published; warns if provenance.json has changed.
     """
     path = Path(path)
@@ -164,7 +165,7 @@ def open_cells(path) -> xr.Dataset:
     if digests.changed(tree):  # a lost file of an array would read as zeros
         raise UserError(f"{path} is damaged (its bytes have changed); {MEND}")
     with readable(path):
-        flat = xr.open_zarr(tree, consolidated=False, chunks={})
+        flat = xr.open_zarr(tree, consolidated=False, chunks={} if compute_later else None)
         if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
             raise ValueError("it is not a table of cells")
     about = path.parent / "provenance.json"
@@ -176,8 +177,8 @@ def open_cells(path) -> xr.Dataset:
     return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
 
 
-def cell_blocks(flat: xr.Dataset, rows: int = ROWS) -> Iterator[xr.Dataset]:
-    """The rows of `open_cells`, so many at a time and in memory, each with its own entries of histograms and data.
+def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
+    """The rows of `open_cells`, ROWS at a time and in memory, each with its own entries of histograms and data.
 
     What is read of one block is the same as of all: `cell_mechanism`, `cell_histogram` and so on take a block as well.
     """
@@ -185,14 +186,13 @@ def cell_blocks(flat: xr.Dataset, rows: int = ROWS) -> Iterator[xr.Dataset]:
         name: np.cumsum(flat[columns.histogram(name)[2]].values)
         for name in columns.observables(map(str, flat.data_vars))
     }
-    once: dict[str, str] = {}
-    for start in range(0, flat.sizes["cell"], rows):
-        own = slice(start, min(start + rows, flat.sizes["cell"]))
+    for start in range(0, flat.sizes["cell"], ROWS):
+        own = slice(start, min(start + ROWS, flat.sizes["cell"]))
         slices = {
             columns.entry(name): slice(_before(end, own.start), _before(end, own.stop)) for name, end in ends.items()
         }
         block = flat.isel({"cell": own, **slices})
-        yield _shared(_with_own_data(block).load(), once)
+        yield _with_own_data(block).load()
 
 
 def _before(ends: np.ndarray, row: int) -> int:
@@ -209,15 +209,6 @@ def _with_own_data(block: xr.Dataset) -> xr.Dataset:
     return block.isel(data_entry=slice(first, last)).assign(data_start=moved)
 
 
-def _shared(block: xr.Dataset, once: dict[str, str]) -> xr.Dataset:
-    """The block with one object for equal texts, of which a table has a handful; its own are the id and the law."""
-    for name, variable in block.variables.items():
-        if variable.dtype.kind in "OT" and name not in ("id", "law"):
-            texts = [once.setdefault(text, text) for text in variable.values.tolist()]
-            block[name] = (variable.dims, np.array(texts, dtype=object), variable.attrs)
-    return block
-
-
 def tidy(source, histograms: bool = False) -> pd.DataFrame:
     """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
 
@@ -232,7 +223,7 @@ def tidy(source, histograms: bool = False) -> pd.DataFrame:
     if isinstance(source, xr.Dataset):
         return store_tidy.tidy(source, histograms)
     with readable(source):
-        return pd.concat(tidy_blocks(open_cells(source), histograms), ignore_index=True)
+        return pd.concat(tidy_blocks(open_cells(source, compute_later=False), histograms), ignore_index=True)
 
 
 def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataFrame]:
@@ -249,7 +240,7 @@ def export(path, target) -> Path:
     if target.suffix not in (".csv", ".tex"):
         raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
     with readable(path):
-        flat = open_cells(path)
+        flat = open_cells(path, compute_later=False)
     try:
         if target.suffix == ".csv":
             write_csv_parts(tidy_blocks(flat), target)

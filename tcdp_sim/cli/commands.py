@@ -122,7 +122,7 @@ def _table(console, folder, file=None):
     from tcdp_sim.store.recorded import folder_of
 
     if file is None:
-        flat = results.open_cells(folder_of(folder))
+        flat = results.open_cells(folder_of(folder), compute_later=False)
         with results.readable(folder):
             for i, rows in enumerate(results.tidy_blocks(flat)):
                 console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)

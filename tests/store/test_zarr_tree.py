@@ -1,5 +1,6 @@
 """A table that is written block by block holds what xarray writes of it in one go."""
 
+import errno
 import gc
 import weakref
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from tcdp_sim.store import zarr_tree
+from tcdp_sim.store import snapshot, zarr_tree
 
 
 def block(rows, start, seed=0, batches=3, late=False, odd=True):
@@ -98,3 +99,22 @@ def test_memory_holds_one_block(tmp_path):
 
     zarr_tree.write(tmp_path / "blocks", handed())
     assert opened(tmp_path / "blocks").sizes["cell"] == 24
+
+
+def test_a_disk_that_fills_while_blocks_are_published_leaves_what_was_published_before(tmp_path):
+    """At whichever block: the link and its tree stay as they are, nothing else is left, and the next try succeeds."""
+    before = snapshot.publish(tmp_path, [block(4, 0, seed=1)]).resolve()
+    for full_at in range(4):
+
+        def filling(full_at=full_at):
+            for i in range(4):
+                if i == full_at:
+                    raise OSError(errno.ENOSPC, "No space left on device")
+                yield block(4, 4 * i)
+
+        with pytest.raises(OSError, match="No space left"):
+            snapshot.publish(tmp_path, filling())
+        assert (tmp_path / snapshot.LINK).resolve() == before
+        assert [path.name for path in (tmp_path / "snapshots").iterdir()] == [before.name]
+    xr.testing.assert_identical(opened(before), block(4, 0, seed=1))
+    assert opened(snapshot.publish(tmp_path, (block(4, 4 * i) for i in range(4)))).sizes["cell"] == 16

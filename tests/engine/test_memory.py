@@ -1,0 +1,62 @@
+"""From plan to table the driver's memory grows by little more than a cell's identity, whatever its statistics are."""
+
+import tracemalloc
+
+import pytest
+
+from tcdp_sim import published, results
+from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.store import table, zarr_tree
+from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.study.compose import composed
+from tcdp_sim.study.settings import settings
+
+FEW, MANY = 100, 400  # cells
+MOST = 1500  # bytes a cell: the rest is constant, and the same for both
+TABLE = 600  # bytes a cell of the table beside exact values, which the figures are drawn from
+
+
+def level(mechanism):
+    """A number that costs nothing."""
+    return mechanism.bins
+
+
+def study(cells, folder):
+    axis = {"from": 1e6, "to": 1e12, "num": cells, "scale": "log"}
+    sweep = {"k": axis, "rho": 0.1, "noise": "gaussian"}
+    keys = {"sweep": sweep, "trials": 300, "chunk": 300, "cluster": "serial", "also": None, "name": str(cells)}
+    return settings(composed({"experiment": "histogram", **keys, "results_dir": str(folder)}))
+
+
+def peaks(cells, folder):
+    """Bytes that Python allocates at the most: from the config to the certificate, and for reading it."""
+    tracemalloc.start()
+    try:
+        prepared = prepare(study(cells, folder))
+        execute(prepared, lambda line: None, ExactValues({"linf_error_quantile": level, "top_stays": level}))
+        until_published = tracemalloc.get_traced_memory()[1]
+        del prepared
+        tracemalloc.reset_peak()
+        published.read(folder / str(cells))
+        return until_published, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks that a test can fill: what a block takes is constant."""
+    monkeypatch.setattr(table, "BLOCK", 50)
+    monkeypatch.setattr(zarr_tree, "CELLS", 50)
+    monkeypatch.setattr(zarr_tree, "ENTRIES", 4096)
+    monkeypatch.setattr(results, "ROWS", 50)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_cell_costs_the_driver_few_bytes(tmp_path):
+    """A cell of 300 trials has 12 kB of histograms, which are never in memory together."""
+    peaks(20, tmp_path)  # imports and caches
+    few, many = peaks(FEW, tmp_path), peaks(MANY, tmp_path)
+    published_at, read_at = ((b - a) / (MANY - FEW) for a, b in zip(few, many))
+    assert published_at < MOST
+    assert read_at < MOST + TABLE
