@@ -30,8 +30,8 @@ class Executor(Protocol):
     @property
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
-        """Pull tasks as there is room for them and yield what `work`, a pure function, makes of each."""
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+        """Pull tasks as there is room for them and yield what `work` makes of each: a pure function, `run` if None."""
 
 
 class SerialExecutor:
@@ -41,9 +41,9 @@ class SerialExecutor:
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
         for task in tasks:
-            yield work(task)
+            yield (work or run)(task)
 
 
 class DaskExecutor:
@@ -57,11 +57,11 @@ class DaskExecutor:
         self.dashboard = dashboard
         self.silent = silent
 
-    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] = run) -> Iterator[Any]:
+    def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
         from distributed import KilledWorker
 
         try:
-            yield from self._results(tasks, work)
+            yield from self._results(tasks, work or run)
         except KilledWorker as lost:
             raise UserError(
                 f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
