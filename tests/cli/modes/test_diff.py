@@ -12,9 +12,16 @@ SMALL = ("sweep.k=[10,1000]", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqr
 
 
 @pytest.fixture
-def ran(tiny, tiny_once):
-    tiny_once(*SMALL)
+def undrawn(tiny, monkeypatch):
+    """The command without its figures: undrawn(*words) -> (exit code, stdout, stderr)."""
+    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
     return lambda *words: tiny(*SMALL, *words)
+
+
+@pytest.fixture
+def ran(undrawn, tiny_once):
+    tiny_once(*SMALL)
+    return undrawn
 
 
 def noisier(monkeypatch, factor=1.25):

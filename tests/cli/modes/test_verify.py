@@ -14,8 +14,9 @@ SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1
 
 
 @pytest.fixture
-def undrawn(tiny):
-    """A study of two cells: undrawn(*words) -> (exit code, stdout, stderr)."""
+def undrawn(tiny, monkeypatch):
+    """The command without its figures: undrawn(*words) -> (exit code, stdout, stderr)."""
+    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
     return lambda *words: tiny(*SMALL, *words)
 
 
