@@ -102,7 +102,7 @@ def test_two_runs_compared_and_merged(command, ran, tmp_path):
 
 def test_an_unfinished_run_and_a_finished_one_are_listed(command, ran, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("tcdp_sim.engine.run._dataset", lambda *_: 1 / 0)  # after simulating, before publishing
+        patch.setattr("tcdp_sim.engine.run._table", lambda *_: 1 / 0)  # after simulating, before publishing
         with pytest.raises(ZeroDivisionError):
             command(*WORDS, *CELLS, "name=half")
     (tmp_path / "results" / "no run").mkdir()

@@ -51,8 +51,8 @@ def interrupted(monkeypatch, after):
     """The first start ends by a failing executor after so many tasks."""
     real, left = schedule.SerialExecutor.results, [after]
 
-    def results(self, tasks):
-        for done in real(self, tasks):
+    def results(self, *tasks):
+        for done in real(self, *tasks):
             if left[0] == 0:
                 left[0] = -1
                 raise OSError(5, "Input/output error")

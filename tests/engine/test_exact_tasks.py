@@ -58,9 +58,9 @@ def test_what_was_computed_is_kept_and_the_rest_is_computed_later(ran, monkeypat
     whole, _ = ran("whole", "cluster=serial")
     real = schedule.SerialExecutor.results
 
-    def broken(self, tasks):
+    def broken(self, *tasks):
         evaluated = 0
-        for done in real(self, tasks):
+        for done in real(self, *tasks):
             evaluated += isinstance(done, evaluate.Evaluated)
             if evaluated == 2:
                 raise OSError(28, "No space left on device")
