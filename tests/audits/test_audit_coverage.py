@@ -35,11 +35,13 @@ def refuted(name):
     return sum(tcdp_sim.audit(mechanism, **given, seed=seed).refuted for seed in range(AUDITS))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NULLS)
 def test_true_claims_are_seldom_refuted(name):
     assert refuted(name) <= MOST
 
 
+@pytest.mark.slow
 def test_choosing_and_bounding_on_the_same_sample_is_caught(monkeypatch):
     """With a choice from many rare events, on the very outputs that bound: more often than 10% allows, at 1%."""
     streams = counting.stage_streams
@@ -49,6 +51,7 @@ def test_choosing_and_bounding_on_the_same_sample_is_caught(monkeypatch):
     assert refuted("laplace") > stats.binom(AUDITS, 0.1).isf(0.01)
 
 
+@pytest.mark.slow
 def test_a_split_that_is_forgotten_is_caught(monkeypatch):
     """Each of the two ends at the whole doubt, and at that of all pairs and events: the coin shows it."""
     lower, upper = binomial.lower_probability, binomial.upper_probability
