@@ -22,8 +22,11 @@ def some_levels(values: ArrayLike, most: int) -> Floats:
 
 
 def marked(x: Floats, there: np.ndarray) -> Ints:
-    """The places of up to MOST_MARKERS points, evenly along x; `there`: which points there are, as a mask."""
+    """The places of MOST_MARKERS points, evenly along x; `there`: which points there are, as a mask.
+
+    Up to twice as many are all shown: where one of several is left out, its place looks like a gap.
+    """
     places = np.flatnonzero(there)
-    if len(places) <= MOST_MARKERS:
+    if len(places) <= 2 * MOST_MARKERS:
         return places
     return places[np.argsort(x[places], kind="stable")[evenly(len(places), MOST_MARKERS)]]

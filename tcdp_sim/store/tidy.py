@@ -25,7 +25,7 @@ def tidy(table: xr.Dataset, histograms: bool = False) -> pd.DataFrame:
     names = columns.quantities([str(name) for name in table.data_vars])
     parts = [_rows(table, name, axes) for name in names]
     if histograms:
-        parts += [_bins(table, name, axes) for name in columns.observables(map(str, table.data_vars))]
+        parts += [_bins(table, name, axes) for name in sorted(columns.observables(map(str, table.data_vars)))]
     places = {name: place for place, name in enumerate(names)}
     frame = pd.concat(parts, ignore_index=True)
     order = np.lexsort((frame["quantity"].map(places).fillna(len(places)), frame.pop("place")))

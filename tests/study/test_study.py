@@ -60,7 +60,8 @@ def test_the_same_command_again_computes_nothing(tiny, folder, monkeypatch):
     assert tiny()[0] == 0
     before = snapshot(folder)
     monkeypatch.setattr(simulate, "run", None)
-    monkeypatch.setattr("tcdp_sim.engine.schedule.perform", None)
+    monkeypatch.setattr("tcdp_sim.engine.schedule.run", None)
+    monkeypatch.setattr("tcdp_sim.engine.exact.row", None)
     code, out, _ = tiny()
     assert code == 0
     assert "nothing to simulate" in out
