@@ -5,6 +5,7 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -54,7 +55,6 @@ class Cells(Sequence[Cell]):
         self._ids = ids
         self._work = work
         self._rows = rows
-        self._order: Ints | None = None
         self._last: tuple[int, list[Cell]] = (-1, [])
 
     def __len__(self) -> int:
@@ -99,9 +99,7 @@ class Cells(Sequence[Cell]):
 
     def place(self, cell: str) -> int | None:
         """Where the first cell with this id is, None if there is none."""
-        keys = self._keys()
-        if self._order is None:
-            self._order = np.argsort(keys, kind="stable")
+        keys = self._keys
         try:
             wanted = np.array([bytes.fromhex(cell)], dtype=keys.dtype)
         except ValueError:
@@ -112,15 +110,21 @@ class Cells(Sequence[Cell]):
 
     def distinct(self) -> "Cells":
         """Of the cells with one id the first."""
-        firsts = np.sort(np.unique(self._keys(), return_index=True)[1])
+        firsts = np.sort(np.unique(self._keys, return_index=True)[1])
         if len(firsts) == len(self):
             return self
         rows = firsts if self._rows is None else self._rows[firsts]
         return Cells(self._packs, self._ids, self._work, rows)
 
+    @cached_property
     def _keys(self) -> "np.ndarray[Any, np.dtype[np.bytes_]]":
         keys = np.frombuffer(self._ids, dtype=f"S{ID_BYTES}")  # which ignores zeros at the end, in all alike
         return keys if self._rows is None else keys[self._rows]
+
+    @cached_property
+    def _order(self) -> Ints:
+        """The places in the order of their keys."""
+        return np.argsort(self._keys, kind="stable")
 
 
 class Packer:

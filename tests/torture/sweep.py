@@ -15,8 +15,8 @@ CHUNK_TRIALS = 10_000  # some 20 ms
 WORDS = ("experiment=histogram", f"name={NAME}", "also=null", f"chunk={CHUNK_TRIALS}", "data=zipf", "data.n=300")
 WORDS += ("sweep.k=[10,1e9]", "sweep.rho=0.1", "sweep.noise=[gaussian,sinh_normal]", "sweep.omega_sqrt_rho=[0.75,2]")
 CELLS = 6
-# What may differ between two runs of a study: times, hosts, process ids, and which process wrote what.
-VARIES = ("journal", "lock", "provenance.json", "*.log")
+# What may differ between two runs of a study: times, hosts, process ids, and which process wrote what, in which order.
+VARIES = ("journal", "exact", "lock", "provenance.json", "*.log")
 UNDISTURBED = 600  # seconds that the sweep may take in one process
 
 
