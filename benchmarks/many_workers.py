@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil, fsum, inf
 
 from tcdp_sim.engine import schedule
-from tcdp_sim.engine.simulate import Done
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class _Model:
         self.results: list[tuple[float, int, int, float]] = []  # when they arrive, from which worker, chunks, seconds
         self.free = [0.0] * workers  # when a worker is through with what it has
         self._runs, self._left, self._costs, self._most = deque(runs), work, costs, most
-        self._speed = schedule._Speed()
+        self._speed = schedule.Speed()
         self._flying = [0] * workers
         self._fewest = [(0, worker) for worker in range(workers)]
 
@@ -79,10 +78,11 @@ class _Model:
 
     def _task(self):
         """Chunks and seconds of the next task, by the engine's own rule."""
-        wanted, size, taken = self._speed.size(self._left, len(self.free)), 0, 0.0
-        while self._runs and (not size or (taken < wanted and size + 1 <= self._most)):
+        wanted, chunks_wanted = self._speed.size(self._left, len(self.free))
+        most, size, taken = min(self._most, ceil(chunks_wanted)), 0, 0.0
+        while self._runs and (not size or (taken < wanted and size + 1 <= most)):
             seconds, chunks = self._runs.popleft()
-            more = min(chunks, max(1, ceil(min((wanted - taken) / seconds, self._most - size))))
+            more = min(chunks, max(1, ceil(min((wanted - taken) / seconds, most - size))))
             if more < chunks:
                 self._runs.appendleft((seconds, chunks - more))
             size, taken = size + more, taken + more * seconds
@@ -107,7 +107,7 @@ class _Model:
         self.now, self.room = max(self.now, arrived), self.room + 1
         self._spend((self._costs.task + size * self._costs.chunk) / 2)
         self._count(worker, -1)
-        self._speed.learn(Done((), "", seconds, seconds))
+        self._speed.learn(seconds, seconds, size)
 
     def _spend(self, seconds):
         self.now += seconds

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TASK_SECONDS = 1.0
 SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it 3 to 5 ms (docs/scaling.md)
+MEMORY = 0.9  # what a finished task still counts for when the next one is: the last twenty or so tell the speed
 WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
 
 
@@ -102,13 +103,13 @@ def simulate(
     """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
 
     todo: read as the workers come to it; work: of one trial of every chunk in it, about. Chunks are batched into tasks
-    of task_seconds: the first have one chunk each and tell how fast it goes, the last are smaller so that the workers
-    finish together. How they are batched changes no number.
+    of task_seconds: those that are finished tell how fast it goes, the first have one chunk each, the last are smaller
+    so that the workers finish together. How they are batched changes no number.
     """
-    speed = _Speed()
+    speed = Speed()
     for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed)):
         interrupts.check()
-        speed.learn(done)
+        speed.learn(done.seconds, done.work, len(done.records))
         receive(done)
 
 
@@ -117,21 +118,31 @@ def task_seconds(workers: int) -> float:
     return TASK_SECONDS * max(1.0, workers / SERVED)
 
 
-class _Speed:
-    """Seconds that a unit of work takes on a worker, from the tasks finished so far."""
+class Speed:
+    """How fast workers are, by work and by chunks, from the tasks that were finished lately.
+
+    Work alone would not do: a chunk has an overhead, which is all that a light one takes. What is long past counts for
+    nothing: chunks come longest first, so those to come are like the latest.
+    """
 
     def __init__(self) -> None:
-        self._seconds = self._work = 0.0
+        self._seconds = self._work = self._chunks = 0.0
 
-    def learn(self, done: Done) -> None:
-        self._seconds += done.seconds
-        self._work += done.work
+    def learn(self, seconds: float, work: float, chunks: int) -> None:
+        """A task that was finished: what it took, and what it was."""
+        self._seconds = MEMORY * self._seconds + seconds
+        self._work = MEMORY * self._work + work
+        self._chunks = MEMORY * self._chunks + chunks
 
-    def size(self, left: float, workers: int) -> float:
-        """The work of the next task: task_seconds of it, or a fair part of what is left; one chunk at the start."""
-        if not self._work:
-            return 0.0
-        return min(task_seconds(workers) * self._work / max(self._seconds, 1e-9), left / (2 * workers))
+    def size(self, left: float, workers: int) -> tuple[float, float]:
+        """(work, chunks) one of which the next task is to reach: task_seconds, or a fair part of the work that is left.
+
+        One chunk at the start.
+        """
+        if not self._chunks:
+            return 0.0, 1.0
+        tasks = task_seconds(workers) / max(self._seconds, 1e-9)
+        return min(tasks * self._work, left / (2 * workers)), tasks * self._chunks
 
 
 def _tasks(
@@ -141,14 +152,15 @@ def _tasks(
     seed: int,
     trials: int,
     workers: int,
-    speed: _Speed,
+    speed: Speed,
 ) -> Iterator[Task]:
     batch: list[tuple[Cell, int]] = []
     work, left = 0.0, left * trials
     for item in todo:
         batch.append(item)
         work += item[0].work * trials
-        if work >= speed.size(left, workers):
+        enough, most = speed.size(left, workers)
+        if work >= enough or len(batch) >= most:
             yield _task(batch, counts, seed, trials, work)
             left -= work
             batch, work = [], 0.0

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     prepared, todo = plan()
     monkeypatch.setattr(schedule, "TASK_SECONDS", 1e-9)
     pulled, seen = [], []
-    tasks = schedule._tasks(todo, 1e3, prepared.plan.counts, 1, 500, 1, schedule._Speed())
+    tasks = schedule._tasks(todo, 1e3, prepared.plan.counts, 1, 500, 1, schedule.Speed())
 
     def counted():
         for task in tasks:
@@ -135,18 +136,34 @@ def test_the_first_tasks_tell_the_speed_and_the_last_are_small():
     """Chunks of 10 ms by a work estimate that is off by 1000: one chunk a task, then a second, then less."""
     prepared, _ = plan()
     todo = [(prepared.plan.laws[0], i) for i in range(1000)]
-    speed, sizes = schedule._Speed(), []
+    speed, sizes = schedule.Speed(), []
     for task in schedule._tasks(todo, 1000 * todo[0][0].work, prepared.plan.counts, 1, 500, 2, speed):
         chunks = sum(len(batch.chunks) for batch in task.batches)
         sizes.append(chunks)
-        record = simulate.Record("", 0, None, (), 0.0)
-        speed.learn(simulate.Done((record,) * chunks, "", 0.01 * chunks, task.work))
+        speed.learn(0.01 * chunks, task.work, chunks)
     assert sum(sizes) == 1000
     assert sizes[0] == 1
     left = [1000 - sum(sizes[:i]) for i in range(len(sizes))]
     assert all(size <= n / (2 * 2) + 1 for size, n in zip(sizes, left))  # half of what is left for each of two workers
     assert max(sizes) in (100, 101)
     assert sizes[-1] <= 2
+
+
+def test_light_chunks_after_heavy_ones_make_no_long_tasks():
+    """Of a work of 100,000 and 1.5 s each, then of 1 and 0.9 ms, which is all overhead: they were 61 s a task."""
+    prepared, _ = plan()
+    heavy, light = (replace(prepared.plan.laws[0], work=work) for work in (1e5, 1.0))
+    todo = [(heavy, i) for i in range(500)] + [(light, i) for i in range(30_000)]
+    speed, lights = schedule.Speed(), []
+    for task in schedule._tasks(todo, 500e5 + 30_000, prepared.plan.counts, 1, 1, 2, speed):
+        chunks = sum(len(batch.chunks) for batch in task.batches)
+        of_heavy = int(task.work // 1e5)
+        seconds = 1.5 * of_heavy + 0.0009 * (chunks - of_heavy)
+        lights += [] if of_heavy else [seconds]
+        speed.learn(seconds, task.work, chunks)
+        assert chunks == of_heavy == 1 or seconds <= 1.5 + schedule.TASK_SECONDS
+    assert max(lights) <= 1.01 * schedule.TASK_SECONDS
+    assert 27 <= len(lights) <= 27 + 150  # it is soon known that they are light
 
 
 def test_a_task_that_kills_every_worker_is_one_line():
