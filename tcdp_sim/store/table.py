@@ -94,9 +94,10 @@ def _batches(summaries):
     """Where random numbers are shared: means over batches, in the order of the trials (see common_random_numbers)."""
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
+    width = max((means.size for s in summaries if s for means in s.batches.values()), default=0)
     for name in names:
         batch_means = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
-        table = np.full((len(batch_means), max(map(len, batch_means))), np.nan)
+        table = np.full((len(batch_means), width), np.nan)  # one width for all, since they share a dimension
         for row, means in zip(table, batch_means):
             row[: len(means)] = means
         out[columns.batch_mean(name)] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})

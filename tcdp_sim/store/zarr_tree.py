@@ -90,9 +90,12 @@ class _Tree:
             self._columns[name] = _Column(array, growing[name])
 
     def finish(self) -> None:
-        """Write what does not fill a chunk; every variable is as long as its dimension."""
+        """Write what does not fill a chunk; every variable is as long as its dimensions."""
         for column in self._columns.values():
             column.finish(self._rows[column.dim])
+        wide = [column for column in self._columns.values() if column.width_dim]
+        for column in wide:
+            column.widen(max(other.width for other in wide if other.width_dim == column.width_dim))
 
 
 class _Column:
@@ -100,6 +103,8 @@ class _Column:
 
     def __init__(self, array, dim: str):
         self.dim = dim
+        names = array.metadata.dimension_names or ()
+        self.width_dim = names[1] if len(names) > 1 else ""
         self._array = array
         self._start = self._waiting = 0  # rows that are written, and that wait for a chunk to be full
         self._pieces: list[np.ndarray] = []
@@ -116,6 +121,16 @@ class _Column:
         """All that waits; the variable then has so many rows."""
         self._pad(rows)
         self._write(self._waiting)
+
+    @property
+    def width(self) -> int:
+        """Of what is written, along its second dimension."""
+        return self._array.shape[1]
+
+    def widen(self, width: int) -> None:
+        """Blank up to that width."""
+        if width > self.width:
+            self._array.resize((self._array.shape[0], width, *self._array.shape[2:]))
 
     def _pad(self, rows):
         """Blank rows up to that one: chunks that nobody writes are blank."""

@@ -152,13 +152,14 @@ def _cell(
     law = mechanism.law(point | size, options, data)
     if foreign := _plug_ins(mechanism, point, label):
         law["plug_ins"] = foreign
+    law = json.loads(json.dumps(law))  # as workers get it: what JSON changes, it changes here too
     built = mechanism.build(law, data.counts if data else NO_COUNTS)
     if share:
         law["stream"] = _stream(mechanism, label | size, share)
     named = {"data": data.name} if data and data.own and label.get("data") is not None else {}
     coords = label | named | size | {"omega": law.get("target", {}).get("omega")}
     texts = (data.digest if data else "", str(built.guarantee), repr(getattr(built, "noise", None)))
-    return Cell(cell_id(law), law, coords, *texts, built.work)
+    return Cell(cell_id(law), law, coords, *texts, float(built.work))
 
 
 def _refuse_lattices(mechanism: type[Mechanism], point: Mapping[str, Any], label: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """What is published under which name, by literal numbers; and what is read off the published trials again."""
 
 from functools import reduce
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,3 +101,10 @@ def test_a_loss_that_is_infinite_once_in_ten_times(command, tmp_path):
         assert abs(middle) <= 1.01
         assert high == np.inf
     assert "none contradicts" in out
+
+
+def test_batches_of_all_observables_share_one_width():
+    parts = [SimpleNamespace(batches={"a": np.ones((1, 2))}), SimpleNamespace(batches={"b": np.ones((2, 2))}), None]
+    found = table._batches(parts)
+    assert [values.shape for _, values, _ in found.values()] == [(3, 4), (3, 4)]
+    assert [np.isfinite(values).sum(axis=1).tolist() for _, values, _ in found.values()] == [[2, 0, 0], [0, 4, 0]]

@@ -118,3 +118,16 @@ def test_a_disk_that_fills_while_blocks_are_published_leaves_what_was_published_
         assert [path.name for path in (tmp_path / "snapshots").iterdir()] == [before.name]
     xr.testing.assert_identical(opened(before), block(4, 0, seed=1))
     assert opened(snapshot.publish(tmp_path, (block(4, 4 * i) for i in range(4)))).sizes["cell"] == 16
+
+
+def test_variables_that_share_a_dimension_are_as_wide_as_the_widest(tmp_path):
+    """The second comes with the second block, which is narrower; or a table with both could not be opened."""
+
+    def block(**parts):
+        return xr.Dataset({name: (("cell", "batch"), np.full((2, width), 1.0)) for name, width in parts.items()})
+
+    zarr_tree.write(tmp_path / "t", iter([block(a=5), block(a=3, b=3), block(a=4, b=4)]))
+    read = xr.open_zarr(tmp_path / "t", consolidated=False).load()
+    assert read["a"].shape == read["b"].shape == (6, 5)
+    assert read["a"].notnull().sum("batch").values.tolist() == [5, 5, 3, 3, 4, 4]
+    assert read["b"].notnull().sum("batch").values.tolist() == [0, 0, 3, 3, 4, 4]

@@ -4,8 +4,9 @@ import hashlib
 import itertools
 import json
 import math
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from tcdp_sim.data import load_counts
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Histogram, Mechanism
-from tcdp_sim.study import groups
+from tcdp_sim.study import cells, groups
 from tcdp_sim.study.cells import cell_id, plan
 from tcdp_sim.study.points import MOST_POINTS, rounded
 from tcdp_sim.study.points import points as points_of
@@ -532,3 +533,22 @@ def test_rounded_leaves_nan():
 def test_a_k_that_is_given_is_not_rounded():
     with pytest.raises(UserError, match=r"sweep\.k = 2\.7 is not valid; valid: a whole number of bins"):
         points({"k": 2.7}, ("k",))
+
+
+def test_a_cell_is_built_from_the_law_that_workers_get():
+    """JSON makes lists of tuples and texts of whole numbers that are keys."""
+
+    class Odd:
+        name, version = "odd", 1
+
+        @staticmethod
+        def law(point, options, data):
+            return {"mechanism": "odd", "pair": (1, 2), "by": {1: 2.0}}
+
+        @staticmethod
+        def build(law, counts):
+            return SimpleNamespace(guarantee="", work=np.float32(3), law=law)
+
+    found = cells._cell(Odd, {}, {}, None, {}, ())
+    assert found.law == json.loads(json.dumps(found.law)) == {"mechanism": "odd", "pair": [1, 2], "by": {"1": 2.0}}
+    assert type(found.work) is float
