@@ -107,6 +107,11 @@ def distributions() -> dict[str, str]:
     return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
 
 
+def plug_in_packages() -> set[str]:
+    """The top packages of every plug-in that is installed."""
+    return {plug_in.entry.module.partition(".")[0] for kind in KINDS for plug_in in _entries(kind)}
+
+
 def require(wanted: Mapping[str, str]) -> None:
     """Raise UserError unless these distributions are installed here, each in that very version: numbers hang on it."""
     for name, version in wanted.items():

@@ -3,6 +3,7 @@
 A worker finds the functions by the name of their experiment. Nothing of a simulation is in here.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,14 @@ from tcdp_sim import registry
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.store.exact_records import code_digest
 from tcdp_sim.store.exact_values import ExactValues, of_experiment
+from tcdp_sim.streams import fingerprint
 
 
 @dataclass(frozen=True)
 class ExactTask:
-    """Cells whose exact values are asked for: by the name of the experiment, and the digest of its functions."""
+    """Cells whose exact values are asked for: by the name of the experiment, and the digest of all their code."""
 
     experiment: str
     code: str
@@ -28,16 +31,20 @@ class Evaluated:
     """What comes back: (cell id, its values as bytes of float64, what went wrong or "") of each cell."""
 
     rows: tuple[tuple[str, bytes, str], ...]
+    fingerprint: str
+    seconds: float
 
 
 def evaluate(task: ExactTask) -> Evaluated:
     """The exact values of a task's cells. UserError if the functions here are not those that are asked for."""
+    started = time.perf_counter()
     values = of_experiment(registry.experiment(task.experiment), task.experiment)
-    if values.code != task.code:
+    if code_digest(values) != task.code:
         raise UserError(
             f"a worker has other exact values of {task.experiment} than this machine; install the same files"
         )
-    return Evaluated(tuple((batch.cell, *row(values, batch)) for batch in task.batches))
+    rows = tuple((batch.cell, *row(values, batch)) for batch in task.batches)
+    return Evaluated(rows, fingerprint(), time.perf_counter() - started)
 
 
 def row(values: ExactValues, batch: Batch) -> tuple[bytes, str]:

@@ -1,22 +1,27 @@
 """The exact values of a study's cells: what is missing of them is computed, block by block, and kept."""
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.evaluate import Evaluated, ExactTask, evaluate, row
+from tcdp_sim.engine.foreign import Foreign
 from tcdp_sim.engine.progress import ProgressLine
+from tcdp_sim.engine.schedule import Speed
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
 from tcdp_sim.errors import Failure
 from tcdp_sim.log import Tell
-from tcdp_sim.store.exact_records import ExactRecords, ExactWriter
+from tcdp_sim.store.exact_records import ExactRecords, code_digest
 from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.streams import fingerprint
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.study import Study
 
-TASK = 256  # cells: about half a second
+TASK = 4096  # cells at most
+PATIENCE = 2.0  # seconds for which cells are computed here without a word
 FEW = 1000  # cells that are computed here, where no workers are there already: starting them takes longer
 
 
@@ -26,16 +31,17 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
     Raises Failure for a function that ends with another error than a refusal, KeyboardInterrupt that says what is kept.
     """
     kept = ExactRecords(study.folder, values)
-    for name, count in kept.damaged.items():
-        tell(f"exact/{name}: {count} damaged stretches; what they held is computed again")
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:
         return kept
+    for name, count in kept.damaged.items():
+        tell(f"exact/{name}: {count} damaged stretches; what they held is computed again")
     try:
         _compute(study, values, kept, lacking, workers, tell)
     except KeyboardInterrupt:
-        done = sum(kept.has(cell) for cell in study.plan.laws.ids())
-        message = f"all chunks and {done} of {len(study.plan.laws)} exact values are kept in {study.folder}"
+        written = ExactRecords(study.folder, values)  # read again: not all that there is now is kept
+        done = sum(written.has(cell) for cell in study.plan.laws.ids())
+        message = f"what was simulated and {done} of {len(study.plan.laws)} exact values are kept in {study.folder}"
         raise KeyboardInterrupt(f"{message}; the same command goes on from there") from None
     kept.forget_others()
     return kept
@@ -43,31 +49,55 @@ def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) ->
 
 def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int, workers: Workers, tell: Tell) -> None:
     cells = (cell for cell in study.plan.laws if not kept.has(cell.id))
-    here = not values.experiment or (lacking <= FEW and not workers.started)
-    if here:
-        with kept.writer() as writer:
-            for cell in cells:
-                _keep(Evaluated(((cell.id, *row(values, _batch(cell, study.plan.counts))),)), writer)
+    if not values.experiment or (lacking <= FEW and not workers.started):
+        lacking -= _here(study, values, kept, cells, lacking, tell)
+    if not lacking:
         return
     tell(f"{lacking} exact values to compute")
-    executor = workers.executor()
-    tally = _Tally(lacking)
+    executor, foreign = workers.executor(), Foreign(study.settings, tell)
+    tally, speed = _Tally(lacking), Speed()
     with kept.writer() as writer, ProgressLine(tally, executor.silent, "comput") as line:
-        tasks = _tasks(cells, study.plan.counts, values, executor.workers, lacking)
-        for done in executor.results(tasks, evaluate):
+        for done in executor.results(_tasks(cells, study, values, executor.workers, tally, speed), evaluate):
             interrupts.check()
-            _keep(done, writer)
+            speed.learn(done.seconds, len(done.rows), len(done.rows))
+            _keep(done, kept.lend if foreign.meets(done.fingerprint) else writer.append)
             line.advance(done)
 
 
+def _here(
+    study: Study, values: ExactValues, kept: ExactRecords, cells: Iterator[Cell], lacking: int, tell: Tell
+) -> int:
+    """Compute cells in this process, as long as that is quick or nobody else can; how many."""
+    until, told = time.monotonic() + PATIENCE, False
+    count = 0
+    with kept.writer() as writer:
+        while count < lacking:
+            late = time.monotonic() > until
+            if late and values.experiment:
+                break
+            if late and not told:
+                tell(f"{lacking - count} exact values to compute")
+                told = True
+            interrupts.check()
+            cell = next(cells)
+            _keep(_evaluated(values, _batch(cell, study.plan.counts)), writer.append)
+            count += 1
+    return count
+
+
+def _evaluated(values: ExactValues, batch: Batch) -> Evaluated:
+    return Evaluated(((batch.cell, *row(values, batch)),), fingerprint(), 0.0)
+
+
 def _tasks(
-    cells: Iterator[Cell], counts: Mapping[str, Any], values: ExactValues, workers: int, lacking: int
+    cells: Iterator[Cell], study: Study, values: ExactValues, workers: int, tally: "_Tally", speed: Speed
 ) -> Iterator[ExactTask]:
-    size = max(1, min(TASK, lacking // (4 * workers)))
-    code, batches = values.code, []
+    """Of as many cells as the latest ones tell: one at first, since a cell may take a millisecond or seconds."""
+    code = code_digest(values)
+    batches: list[Batch] = []
     for cell in cells:
-        batches.append(_batch(cell, counts))
-        if len(batches) == size:
+        batches.append(_batch(cell, study.plan.counts))
+        if len(batches) >= min(TASK, *speed.size(tally.total - tally.work, workers)):
             yield ExactTask(values.experiment, code, tuple(batches))
             batches = []
     if batches:
@@ -78,11 +108,11 @@ def _batch(cell: Cell, counts: Mapping[str, Any]) -> Batch:
     return Batch(cell.id, cell.law, counts[cell.counts], ())
 
 
-def _keep(done: Evaluated, writer: ExactWriter) -> None:
+def _keep(done: Evaluated, keep: Callable[[str, bytes], None]) -> None:
     for cell, found, problem in done.rows:
         if problem:
             raise Failure(f"an exact value of cell={cell[:16]} ended with an error: {problem}")
-        writer.append(cell, found)
+        keep(cell, found)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import numpy as np
 from tcdp_sim import log
 from tcdp_sim.arrays import Floats
 from tcdp_sim.engine import clusters, exact, schedule, stopping
+from tcdp_sim.engine.foreign import Foreign
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
@@ -21,7 +22,6 @@ from tcdp_sim.store import certificate, provenance, table
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, RunWriter, open_run
-from tcdp_sim.streams import fingerprint
 from tcdp_sim.study import groups
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.packed_cells import Cell
@@ -114,13 +114,10 @@ def _simulate(
     tell: Tell,
 ) -> None:
     s = study.settings
-    expected = fingerprint()
-    foreign: set[str] = set()
+    foreign = Foreign(s, tell)
 
     def receive(done: Done) -> None:
-        if done.fingerprint != expected and done.fingerprint not in foreign:
-            _foreign_numerics(s, tell)
-            foreign.add(done.fingerprint)
+        foreign.meets(done.fingerprint)
         for record in done.records:
             _keep(record, writer, failed)
         line.advance(done)
@@ -200,10 +197,3 @@ def cannot_write(study: Study, problem: OSError) -> Exception:
         f"writing to {study.folder} failed ({reason(problem)}); what was finished is kept: "
         f"once {when}, the same command goes on from there"
     )
-
-
-def _foreign_numerics(settings: Settings, tell: Tell) -> None:
-    message = "a worker's elementary functions differ from this machine's in the last bits"
-    if settings.numerics == "strict":
-        raise UserError(f"{message}; numerics=warn accepts that")
-    tell(f"warning: {message}: its numbers are right, but not bit-identical")

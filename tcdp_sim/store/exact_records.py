@@ -12,7 +12,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +30,39 @@ FOLDER = "exact"
 _ID = 32  # bytes of a cell's id
 
 
-def digest(values: ExactValues) -> str:
-    """Of the functions, the package, the libraries and the elementary functions that they rest on."""
+def code_digest(values: ExactValues) -> str:
+    """Of all code that the functions rest on: their source, the package, libraries, plug-ins with all their files."""
     libraries = {name: version(name) for name in ("numpy", "scipy")}
-    plug_ins = registry.distributions()
-    parts = [values.code, certificate.code(), libraries, plug_ins, fingerprint()]
+    packages = {name.partition(".")[0] for name in values.modules} | registry.plug_in_packages()
+    foreign = {name: _sources(name) for name in packages - {"tcdp_sim"}}
+    return _digest_of([values.code, certificate.code(), libraries, registry.distributions(), foreign])
+
+
+def digest(values: ExactValues) -> str:
+    """Of the code, and of this machine's elementary functions."""
+    return _digest_of([code_digest(values), fingerprint()])
+
+
+def _digest_of(parts: list[Any]) -> str:
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _sources(package: str) -> str:
+    """A digest of a package's .py and .yaml files: a helper may be edited while the version stays."""
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None  # a module without a file that can be found: its own source is in the digest of the functions
+    places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    files = {path.relative_to(place): path for place in places for path in place.rglob("*")}
+    if spec and spec.has_location and not places:
+        files = {Path(package): Path(str(spec.origin))}
+    found = hashlib.blake2b(digest_size=16)
+    for name, path in sorted(files.items()):
+        if path.suffix in (".py", ".yaml") and path.is_file():
+            data = path.read_bytes()
+            found.update(f"{name.as_posix()}\0{len(data)}\0".encode() + data)
+    return found.hexdigest()
 
 
 class ExactRecords:
@@ -46,6 +75,7 @@ class ExactRecords:
         self._folder = run / FOLDER / digest(values)
         self._width = values.width
         self._index = Index()
+        self._lent: dict[str, bytes] = {}
         self.damaged: dict[str, int] = {}
         for segment, offset, payload in journal.read(self._folder):
             if payload is not None and len(payload) == _ID + 8 * self._width:
@@ -55,10 +85,16 @@ class ExactRecords:
 
     def has(self, cell: str) -> bool:
         """Whether those of a cell are there."""
-        return (cell, 0) in self._index
+        return (cell, 0) in self._index or cell in self._lent
+
+    def lend(self, cell: str, values: bytes) -> None:
+        """Those of a cell while this lives: from a machine whose elementary functions differ, so not to be kept."""
+        self._lent[cell] = values
 
     def values(self, cell: str) -> Floats:
         """Those of a cell, as `ExactValues.values` gives them. KeyError for none, UserError for damaged ones."""
+        if cell in self._lent:
+            return np.frombuffer(self._lent[cell], "<f8")
         segment, offset = self._index.where(cell, 0)
         payload = journal.again(segment, offset)
         if payload is None:

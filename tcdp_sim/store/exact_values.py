@@ -35,9 +35,14 @@ class ExactValues:
     @property
     def code(self) -> str:
         """A digest of the source of the modules that define the functions; "" without any."""
-        names = sorted({function.__module__ for _, function, _ in self._functions()})
+        names = self.modules
         sources = "".join(f"{name}\0{inspect.getsource(sys.modules[name])}\0" for name in names)
         return hashlib.blake2b(sources.encode(), digest_size=16).hexdigest() if names else ""
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that define the functions."""
+        return sorted({function.__module__ for _, function, _ in self._functions()})
 
     @property
     def width(self) -> int:

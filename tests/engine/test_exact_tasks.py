@@ -1,5 +1,8 @@
 """Exact values are tasks like others: the same wherever they are computed, kept, resumed, told where they err."""
 
+import shutil
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,6 +14,7 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.exact_records import ExactRecords
+from tcdp_sim.study.packed_cells import Cell
 
 WORDS = ("trials=200", "chunk=200", "sweep.k=[10,100,1e6]", "sweep.rho=0.1", "also=null", "sweep.omega_sqrt_rho=null")
 WORDS += ("sweep.noise=[gaussian,laplace]",)
@@ -111,3 +115,66 @@ def test_a_function_that_errs_ends_the_run_with_one_line_and_loses_no_chunk(ran,
 
 def divided(mechanism):
     return 1 / 0
+
+
+def test_values_of_foreign_elementary_functions_are_published_and_not_kept(ran, monkeypatch):
+    own, _ = ran("own", "cluster=serial")
+    monkeypatch.setattr(evaluate, "fingerprint", lambda: "foreign")
+    folder, said = ran("x", "cluster=serial")
+    assert said.count("a worker's elementary functions differ") == 1
+    assert snapshot(folder) == snapshot(own)
+    assert not any(kept(folder).has(cell) for cell in results.open_cells(folder)["id"].values)
+    _, said = ran("x", "cluster=serial")
+    assert f"{CELLS} exact values to compute" in said
+    _, said = ran("y", "cluster=serial", "numerics=strict", code=2)
+    assert "numerics=warn accepts that" in said
+
+
+def test_tasks_are_as_large_as_cells_are_cheap():
+    """By a simulated clock: one cell at first; cells of 2 s one by one, cells of 1 ms by hundreds."""
+    study = SimpleNamespace(plan=SimpleNamespace(counts={"": None}))
+    values = published.known_exactly("histogram")
+    cells = [Cell(f"{i:064x}", {}, {}, "", "", "", 1.0) for i in range(3000)]
+    for seconds, largest in ((2.0, range(1, 2)), (1e-3, range(300, 1001))):
+        tally, speed, sizes = exact._Tally(len(cells)), schedule.Speed(), []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(exact, "TASK", 4096)
+            for task in exact._tasks(iter(cells), study, values, 2, tally, speed):
+                done = evaluate.Evaluated(tuple((b.cell, b"", "") for b in task.batches), "", 0.0)
+                sizes.append(len(done.rows))
+                speed.learn(seconds * sizes[-1], sizes[-1], sizes[-1])
+                tally.add(done)
+        assert (sum(sizes), sizes[0]) == (len(cells), 1)
+        assert max(sizes) in largest
+
+
+def test_the_driver_hands_over_when_it_takes_long(ran, monkeypatch):
+    monkeypatch.setattr(exact, "FEW", 1000)
+    folder, _ = ran("x", "cluster=serial")
+    shutil.rmtree(folder / "exact")  # all is simulated: no workers are there
+    monkeypatch.setattr(exact, "PATIENCE", -1.0)
+    _, said = ran("x", "cluster=serial")
+    assert f"{CELLS} exact values to compute" in said
+    monkeypatch.setattr(exact, "PATIENCE", 1e9)
+    shutil.rmtree(folder / "exact")
+    _, said = ran("x", "cluster=serial")
+    assert "exact values to compute" not in said
+
+
+def test_an_interrupt_claims_no_chunks_that_may_be_missing(ran, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact, "_keep", interrupted)
+    _, said = ran("x", "cluster=serial", code=130)
+    assert f"what was simulated and 0 of {CELLS} exact values are kept in" in said
+
+
+def test_healed_damage_is_told_once(ran):
+    folder, _ = ran("x", "cluster=serial")
+    (segment,) = folder.glob("exact/*/*.seg")
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 2] ^= 1
+    segment.write_bytes(data)
+    assert "damaged" in ran("x", "cluster=serial")[1]
+    assert "damaged" not in ran("x", "cluster=serial")[1]

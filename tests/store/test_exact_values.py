@@ -1,5 +1,6 @@
 """Exact values in the published table: each beside its estimate, refused ones as NaN, and the code that made them."""
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -10,7 +11,7 @@ from scipy import stats
 
 from tcdp_sim import results
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.store import columns, exact_values
+from tcdp_sim.store import columns, exact_records, exact_values
 from tcdp_sim.store.exact_values import ExactValues, at_each_level
 
 
@@ -156,3 +157,18 @@ def test_the_engine_publishes_without_any(tmp_path, monkeypatch):
     flat = results.open_cells(study.folder)
     assert flat.attrs["exact_code"] == ""
     assert not [name for name in flat if name.endswith(columns.EXACT)]
+
+
+def test_kept_values_are_of_all_files_of_the_package_that_defines_them(tmp_path, monkeypatch):
+    """A helper that is edited while the version stays makes other values."""
+    package = tmp_path / "helped"
+    package.mkdir()
+    (package / "helper.py").write_text("def g(m):\n    return 1\n")
+    (package / "value.py").write_text("from helped.helper import g\n\n\ndef f(m):\n    return g(m)\n")
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    values = ExactValues({"x": importlib.import_module("helped.value").f})
+    before = exact_records.digest(values)
+    assert exact_records.digest(values) == before
+    (package / "helper.py").write_text("def g(m):\n    return 2\n")
+    assert exact_records.digest(values) != before
