@@ -28,7 +28,7 @@ def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
     """{module, name, source: a digest of its code and settings}; None where nobody can tell.
 
     That is so of a lambda, of a function or class without source, and of one that carries what is neither plain data
-    nor a callable with a source. Functions that it calls by name do not count: give a run another name when they change.
+    nor a callable with a source. Functions that it calls by name do not count: give a run another name when these do.
     """
     try:
         module, name, parts = _described(mechanism)
@@ -101,6 +101,8 @@ def _described(what: Any) -> tuple[str, str, Any]:
         return what.__module__, what.__qualname__, [_source(what.__code__), _settings(what), vars(what)]
     if isinstance(what, type):
         return what.__module__, what.__qualname__, _class(what)
+    if _is_function(what):
+        raise TypeError("a compiled function has no source")
     kind = type(what)
     return kind.__module__, kind.__qualname__, [_class(kind), object.__getstate__(what)]
 

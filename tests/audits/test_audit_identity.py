@@ -1,4 +1,4 @@
-"""By what a mechanism is known: nothing that may change its outputs is left out, so no counts of another are resumed."""
+"""By what a mechanism is known: nothing that may change its outputs is left out, so counts stay apart."""
 
 import sys
 import textwrap
