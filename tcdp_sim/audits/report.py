@@ -30,7 +30,8 @@ class AuditReport:
 
     bound: the lower confidence bound on `measure`, >= 0, inf where every number is refuted; claim, refuted: the
     guarantee, and whether the bound is above it; violation: the smallest true number on this event that would have
-    been found about every second time (NaN without a claim). pair, pair_index: the two inputs; event: in words, or why none is;
+    been found about every second time (NaN without a claim). pair, pair_index: the two inputs;
+    event: in words, or why none is;
     holds: outputs -> yes or no, where it is an event; toward: which input makes it likelier, "first" or "second";
     hits: outputs of the first and of the second input in it, of `trials` each (cells of a moment: see `counts`);
     drawn: outputs of each input in all stages, of which `resumed` were there already; reproducible: whether the
