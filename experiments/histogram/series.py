@@ -46,7 +46,8 @@ def _least(row, scaled) -> str:
 def few_series(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Style], str]:
     """Rows of at most MOST_SERIES series, the style of each, and what is left out, in words ("" if nothing is).
 
-    Each noise keeps at least one; of its variants (omega, delta) those that are left are evenly chosen.
+    Each of the first MOST_SERIES noises keeps at least one, and later noises none; of a noise's variants (omega, delta)
+    those that are left are evenly chosen. The choice is one for all rows, of whichever data set.
     """
     named = rows.drop_duplicates("series")
     if len(named) > MOST_SERIES:

@@ -85,13 +85,27 @@ def _folder_name(name: Any) -> str:
 
 
 def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
-    """The mechanism itself; one of two arguments, (data, rng) -> one output, is called for each trial."""
+    """The mechanism, called as (data, rng, trials); one of two arguments, (data, rng) -> one output, once for each.
+
+    A parameter of the name `trials` is given the trials wherever it stands. Raises UserError where another third has
+    a default: whether outputs come one by one cannot be told.
+    """
     try:
-        needed = [each for each in inspect.signature(mechanism).parameters.values() if each.default is each.empty]
+        parameters = list(inspect.signature(mechanism).parameters.values())
     except (ValueError, TypeError):
         return mechanism
-    needed = [each for each in needed if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    return partial(_one_by_one, mechanism) if len(needed) == 2 else mechanism
+    named = [each for each in parameters if each.name == "trials"]
+    if named:
+        return partial(_by_name, mechanism) if named[0].kind is named[0].KEYWORD_ONLY else mechanism
+    placed = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    if len(placed) > 2 and placed[2].default is not inspect.Parameter.empty:
+        message = f"the mechanism's third parameter {placed[2].name!r} has a default, so it may be the number of trials"
+        raise UserError(f"{message} or a setting; valid: (data, rng, trials) or (data, rng)")
+    return partial(_one_by_one, mechanism) if len(placed) == 2 else mechanism
+
+
+def _by_name(mechanism: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:
+    return mechanism(data, rng, trials=trials)
 
 
 def _one_by_one(mechanism: Callable[..., Any], data: Any, rng: np.random.Generator, trials: int) -> Any:

@@ -1,6 +1,6 @@
 """The scores that are tried on a pair of inputs, made of a pilot's outputs and of counts of its features."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits import features
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
-from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, OfTexts, Score
 from tcdp_sim.audits.tables import log_ratio, merged
 
 MOST_ATOMS = 1 << 16
@@ -27,6 +27,27 @@ class Pilot:
         """Both as numbers."""
         first, second = self.outputs
         return features.as_matrix(first), features.as_matrix(second)
+
+    def of_texts(self, counted: Counted) -> Counted:
+        """What is counted, of texts as long as the pilot's."""
+        dtype = self.outputs[0].dtype
+        return replace(counted, columns=OfTexts(counted.columns, dtype.str)) if dtype.kind in "US" else counted
+
+    def scores_of_texts(self, made: list[Score]) -> list[Score]:
+        """Scores of texts as long as the pilot's; the mechanism's own likelihood ratio gets them as they are."""
+        dtype = self.outputs[0].dtype
+        if dtype.kind not in "US":
+            return made
+        own = [each for each in made if isinstance(each, LikelihoodRatio)]
+        return own + [OfTexts(each, dtype.str, each.words) for each in made if each not in own]
+
+
+def alike(first: Any, second: Any) -> tuple[Any, Any]:
+    """Outputs of both inputs; texts as long as the longest."""
+    if first.dtype.kind not in "US":
+        return first, second
+    dtype = np.result_type(first, second)
+    return first.astype(dtype), second.astype(dtype)
 
 
 @dataclass(frozen=True, eq=False)

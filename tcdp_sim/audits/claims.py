@@ -14,6 +14,7 @@ from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 ORDERS = 24
 HIGHEST_ORDER = 256.0  # that is looked at: moments of higher orders hang on a few outputs
+ROUNDING = 4e-16  # of a logarithm of a sum, for each unit of what is added up
 LOWEST_EXCESS = 0.02  # of an order over 1
 
 
@@ -48,10 +49,14 @@ class Measure:
 
 
 def _two_cells(order: float, likely: Floats, rare: Floats) -> Floats:
-    """The Renyi divergence between two coins: what an event and its complement show."""
+    """The Renyi divergence between two coins: what an event and its complement show; not above it by rounding.
+
+    Near order 1 the sum is close to 1, and its rounding is divided by order - 1.
+    """
     heads = order * np.log(likely) + (1 - order) * np.log(rare)
     tails = np.where(likely < 1, order * np.log1p(-likely) + (1 - order) * np.log1p(-rare), -inf)
-    return np.logaddexp(heads, tails) / (order - 1)
+    size = np.abs(order * np.log(likely)) + np.abs((1 - order) * np.log(rare)) + 1
+    return (np.logaddexp(heads, tails) - ROUNDING * np.nan_to_num(size, posinf=0.0)) / (order - 1)
 
 
 def measure(claim: Guarantee | None) -> Measure:

@@ -133,13 +133,13 @@ def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt:
 def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
     """The smallest number on this event whose expected hits give a bound above the claim; inf if none does.
 
-    hits: as for `bound`, of which the rarer input's are taken for what is expected.
+    hits: as for `bound`, of which the rarer input's are taken for what is expected, one hit where there is none.
     """
-    rare = hits[1] if event.first else hits[0]
-    likely = np.unique(np.geomspace(max(rare, 1), trials, 4000).astype(np.int64))
+    rare = max(hits[1] if event.first else hits[0], 1)
+    likely = np.unique(np.geomspace(rare, trials, 4000).astype(np.int64))
     low = binomial.lower_probability(likely, trials, event.split * doubt)
     high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
     refuting = np.flatnonzero(one.of_event(low, high) > one.claimed)
     if not len(refuting):
         return np.inf
-    return float(one.of_event(likely[refuting[0]] / trials, max(rare, 1) / trials))
+    return float(one.of_event(likely[refuting[0]] / trials, rare / trials))

@@ -1,81 +1,172 @@
-"""Which mechanism it is: by module, name, source and settings, so that stored counts never belong to other code."""
+"""Which mechanism it is: by module, name, source and settings, so that stored counts never belong to other code.
+
+Settings are what a function or an object carries, and what it reads: its state, defaults and closure, attributes that
+were set on it, and the constants of its modules that it names. Callables among them are described in their turn.
+"""
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
-from functools import partial
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
+from enum import Enum
+from functools import cached_property, lru_cache, partial
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-PLAIN = (bool, int, float, str, bytes, type(None))
+PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
+GENERATED = "<string>"  # the file of methods that dataclasses write; the source of their class says it all
 
 
 def digest(what: Any) -> str:
-    """A digest, 64 hex digits, of plain data, arrays, and objects by their class and what they hold."""
+    """A digest, 64 hex digits, of plain data, arrays, dataclasses and callables. Raises TypeError for all else."""
     return hashlib.sha256(repr(_plain(what)).encode()).hexdigest()
+
+
+def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
+    """{module, name, source: a digest of its code and settings}; None where nobody can tell.
+
+    That is so of a lambda, of a function or class without source, and of one that carries what is neither plain data
+    nor a callable with a source. Functions that it calls by name do not count: give a run another name when these do.
+    """
+    try:
+        module, name, parts = _described(mechanism)
+        return {"module": module, "name": name, "source": digest(parts)}
+    except (TypeError, OSError, ValueError, RecursionError):
+        return None
 
 
 def _plain(what: Any) -> Any:
     if isinstance(what, PLAIN):
         return what
     if isinstance(what, np.generic | np.ndarray):
-        array = np.ascontiguousarray(what)
-        return (array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest())
+        return _array(what)
     if isinstance(what, Mapping):
-        return [(_plain(key), _plain(value)) for key, value in what.items()]
+        return [type(what).__qualname__, [(_plain(key), _plain(value)) for key, value in what.items()]]
     if isinstance(what, list | tuple):
         return [_plain(value) for value in what]
-    if is_dataclass(what) and not isinstance(what, type):
-        return [type(what).__qualname__, *((each.name, _plain(getattr(what, each.name))) for each in fields(what))]
-    if callable(what):
-        return [type(what).__qualname__, getattr(what, "__qualname__", "")]  # the mechanism's own is in its identity
+    if isinstance(what, set | frozenset):
+        return ["set", sorted(repr(_plain(value)) for value in what)]
+    return _named(what)
+
+
+def _array(what: Any) -> Any:
+    array = np.ascontiguousarray(what)
+    if array.dtype.hasobject:
+        raise TypeError("an array of objects is known by their addresses alone")
+    return (array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest())
+
+
+def _named(what: Any) -> Any:
+    """What has a name: modules, classes, members of enumerations, callables, dataclasses."""
+    if isinstance(what, ModuleType):
+        return ["module", what.__name__]
+    if isinstance(what, Enum):
+        return [type(what).__module__, type(what).__qualname__, what.name, _plain(what.value)]
+    if isinstance(what, type):
+        return ["class", what.__module__, what.__qualname__, _source_if_any(what)]
+    if _is_function(what) and not isinstance(what, FunctionType) and not inspect.ismethod(what):
+        return _without_source(what)
+    if callable(what) or is_dataclass(what):
+        return _plain(_described(what))
     raise TypeError(f"{type(what).__name__} is no plain data")
 
 
-def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
-    """{module, name, source: a digest of its code and of the settings that it carries}; None where nobody can tell.
-
-    That is so of a lambda, of a function without source, and of one that carries what is no plain data. Constants of
-    its module that it names count as settings; functions that it calls do not: raise a number there when they change.
-    """
-    try:
-        module, name, parts = _described(mechanism)
-        return {"module": module, "name": name, "source": digest(parts)}
-    except (TypeError, OSError, ValueError):
-        return None
+def _is_function(what: Any) -> bool:
+    """Also numpy's universal functions and those that it dispatches, and functions with a cache."""
+    return inspect.isroutine(what) or isinstance(what, np.ufunc) or (callable(what) and hasattr(what, "__wrapped__"))
 
 
-def _described(mechanism: Any) -> tuple[str, str, Any]:
-    if isinstance(mechanism, partial):
-        module, name, parts = _described(mechanism.func)
-        arguments = {str(place): value for place, value in enumerate(mechanism.args)} | mechanism.keywords
-        return module, name, [parts, _held(arguments)]
-    if inspect.ismethod(mechanism):
-        module, name, parts = _described(mechanism.__self__)
-        return module, f"{name}.{mechanism.__func__.__name__}", [parts, inspect.getsource(mechanism.__func__)]
-    if inspect.isfunction(mechanism):
-        if mechanism.__name__ == "<lambda>":
+def _without_source(what: Any) -> Any:
+    """A function of a compiled library, by its name and what it is bound to; a wrapper by what it wraps."""
+    if hasattr(what, "__wrapped__") and not isinstance(what, type(np.mean)):
+        return ["wrapped", _plain(what.__wrapped__)]
+    bound = getattr(what, "__self__", None)
+    name = getattr(what, "__qualname__", what.__name__)
+    return ["compiled", getattr(what, "__module__", None), name, _plain(bound)]
+
+
+def _described(what: Any) -> tuple[str, str, Any]:
+    """(module, name, parts) of a function, a method, a partial or an object."""
+    if isinstance(what, partial):
+        module, name, parts = _described(what.func)
+        return module, name, [parts, what.args, what.keywords, vars(what)]
+    if inspect.ismethod(what):
+        module, name, parts = _described(what.__self__)
+        return module, f"{name}.{what.__func__.__name__}", [parts, _described(what.__func__)]
+    if isinstance(what, FunctionType):
+        if what.__name__ == "<lambda>":
             raise TypeError("a lambda has no name")
-        seen = inspect.getclosurevars(mechanism)
-        globals_ = {key: value for key, value in seen.globals.items() if isinstance(value, (*PLAIN, np.ndarray))}
-        carried = [mechanism.__defaults__, mechanism.__kwdefaults__, _held(seen.nonlocals), globals_]
-        return mechanism.__module__, mechanism.__qualname__, [inspect.getsource(mechanism), carried]
-    kind = type(mechanism)
-    state = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)} if is_dataclass(mechanism) else {}
-    return kind.__module__, kind.__qualname__, [inspect.getsource(kind), _held(state or vars(mechanism))]
+        return what.__module__, what.__qualname__, [_source(what.__code__), _settings(what), vars(what)]
+    if isinstance(what, type):
+        return what.__module__, what.__qualname__, _class(what)
+    if _is_function(what):
+        raise TypeError("a compiled function has no source")
+    kind = type(what)
+    return kind.__module__, kind.__qualname__, [_class(kind), object.__getstate__(what)]
 
 
-def _held(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function or an object carries, functions described in their turn."""
-    described: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, ModuleType | type):
-            described[name] = value.__name__
-        elif isinstance(value, partial) or inspect.isfunction(value) or inspect.ismethod(value):
-            described[name] = _described(value)
-        else:
-            described[name] = value
-    return described
+def _class(kind: type) -> list[Any]:
+    """Source and settings of a class and of those that it derives from."""
+    bases = [each for each in kind.__mro__ if each is not object and each.__module__ not in ("abc", "typing")]
+    return [[each.__module__, each.__qualname__, _of_file(each), dict(_of_class(each))] for each in bases]
+
+
+def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
+    for name, value in vars(kind).items():
+        function = _unwrapped(value)
+        if isinstance(function, FunctionType):
+            if function.__code__.co_filename != GENERATED:
+                yield name, [_source(function.__code__), _settings(function), vars(function)]
+        elif not name.startswith(("__", "_abc_")) and not inspect.isdatadescriptor(value):
+            yield name, value
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, property):
+        return value.fget
+    if isinstance(value, cached_property):
+        return value.func
+    return inspect.unwrap(value.__func__ if isinstance(value, staticmethod | classmethod) else value)
+
+
+def _settings(function: FunctionType) -> list[Any]:
+    """Defaults, closure and the constants of its module that a function names; not the functions that it calls."""
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    named = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
+    constants = {
+        name: value
+        for name, value in sorted(named.items())
+        if not isinstance(value, ModuleType | type) and not _is_function(value)
+    }
+    return [function.__defaults__, function.__kwdefaults__, closure, constants]
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (_names(each) for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _source_if_any(kind: type) -> str:
+    """Classes of compiled libraries have none: their name must do; those of a session without files are refused."""
+    try:
+        return _source(kind)
+    except (OSError, TypeError):
+        if kind.__module__ == "__main__":
+            raise
+        return ""
+
+
+def _of_file(kind: type) -> str:
+    """A class that is not written as one has no text; its functions have. Raises TypeError for a compiled one."""
+    try:
+        return _source(kind)
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=1024)
+def _source(what: Any) -> str:
+    """Of a class or of code, not of what it wraps."""
+    return inspect.getsource(what)

@@ -69,7 +69,7 @@ def write_report(folder: Path, about: dict[str, Any]) -> None:
     """Write what was found, as JSON, at once or not at all. Raises UserError."""
     try:
         durable.make_folder(folder)
-        durable.write(folder / REPORT, json.dumps(about, indent=1, sort_keys=True) + "\n")
+        durable.write(folder / REPORT, json.dumps(about, indent=1, sort_keys=True, allow_nan=False) + "\n")
     except OSError as problem:
         raise UserError(f"{folder / REPORT} cannot be written ({reason(problem)})") from None
 

@@ -96,12 +96,17 @@ def _forecast(
 
 def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
     """What the moment shows for certain, up to the doubt; at least 0. counts: of further outputs in its cells."""
+    return max(0.0, shown(one, moment, counts, doubt))
+
+
+def shown(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
+    """The same where it may be negative: how far it lies below the truth; -inf where nothing is shown."""
     own = counts if moment.first else counts[::-1]
     low = _lower_mean(moment.values[0], own[0], moment.stakes[0], doubt / 2)
     high = 1 - _lower_mean(1 - moment.values[1], own[1], moment.stakes[1], doubt / 2)
     if low <= 0:
-        return 0.0
-    return max(0.0, float(one.of_divergence(_divergence(moment.order, low, high), moment.order)))
+        return -np.inf
+    return float(one.of_divergence(_divergence(moment.order, low, high), moment.order))
 
 
 def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> float:

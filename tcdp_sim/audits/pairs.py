@@ -54,6 +54,9 @@ def _pair(index: int, pair: Any, sensitivity: float | None) -> Pair:
         data, other = (np.array(side) for side in pair)
     except ValueError:
         raise UserError(f"pair {index}: an input is no array; valid: vectors or tables") from None
+    for side in (data, other):
+        if side.dtype.kind not in "biufUS":
+            raise UserError(f"pair {index}: an input is of type {side.dtype}; valid: numbers, yes or no, texts")
     if np.array_equal(data, other):
         raise UserError(f"pair {index}: both inputs are equal; valid: two that differ")
     if sensitivity is not None and all(side.dtype.kind in "biuf" for side in (data, other)):

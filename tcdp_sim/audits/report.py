@@ -30,7 +30,8 @@ class AuditReport:
 
     bound: the lower confidence bound on `measure`, >= 0, inf where every number is refuted; claim, refuted: the
     guarantee, and whether the bound is above it; violation: the smallest true number on this event that would have
-    been found about every second time (NaN without a claim). pair, pair_index: the two inputs; event: in words;
+    been found about every second time (NaN without a claim). pair, pair_index: the two inputs;
+    event: in words, or why none is;
     holds: outputs -> yes or no, where it is an event; toward: which input makes it likelier, "first" or "second";
     hits: outputs of the first and of the second input in it, of `trials` each (cells of a moment: see `counts`);
     drawn: outputs of each input in all stages, of which `resumed` were there already; reproducible: whether the
@@ -52,7 +53,7 @@ class AuditReport:
     violation: float = float("nan")
     pair: tuple[Any, Any] | None = None
     pair_index: int = -1
-    event: str = "none: all outputs are the same"
+    event: str = "none"
     holds: Callable[[Any], Any] | None = None
     toward: str = ""
     hits: tuple[int, int] = (0, 0)
@@ -86,13 +87,19 @@ class AuditReport:
             data, other = (np.array2string(np.asarray(side), threshold=12, precision=6) for side in self.pair)
             lines.append(f"pair {self.pair_index}: {data} and {other}")
             lines.append(f"event: {self.event}; likelier under the {self.toward}")
-            lines.append(f"hits: {self.hits[0]:,} and {self.hits[1]:,} of {self.trials:,} each")
+            lines.append(self._sample)
         return "\n".join([*lines, *self.notes])
 
+    @property
+    def _sample(self) -> str:
+        if self.holds is None:
+            return f"means of {self.trials:,} outputs of each input"
+        return f"hits: {self.hits[0]:,} and {self.hits[1]:,} of {self.trials:,} each"
+
     def about(self) -> dict[str, Any]:
-        """What `audit.json` holds: plain data."""
-        sides = None if self.pair is None else [np.asarray(side).tolist() for side in self.pair]
-        plain = {name: getattr(self, name) for name in _PLAIN}
+        """What `audit.json` holds: plain data, NaN as None, infinite numbers as "inf" and "-inf", bytes as text."""
+        sides = None if self.pair is None else [_as_json(np.asarray(side).tolist()) for side in self.pair]
+        plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
         return {**plain, "claim": str(self.claim) if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
@@ -100,6 +107,16 @@ class AuditReport:
         from tcdp_sim.audits.drawing import figure
 
         return figure(self)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_as_json(each) for each in value]
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
 
 
 _PLAIN: tuple[str, ...] = (

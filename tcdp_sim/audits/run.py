@@ -13,11 +13,14 @@ from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.identity import identity
 from tcdp_sim.audits.report import AuditReport, Scores
 from tcdp_sim.audits.sampling import Counts
-from tcdp_sim.audits.search import Chosen, search
+from tcdp_sim.audits.search import Chosen, search, sizes
 from tcdp_sim.engine import clusters
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
 
+NOT_REPRODUCIBLE = (
+    "a mechanism that is not a function of its rng: a generator of its own would repeat itself on workers"
+)
 CHECKED = 50  # outputs that are drawn twice, to see whether they are the same
 
 
@@ -26,6 +29,8 @@ def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditRepo
     spec = {"name": cluster} if isinstance(cluster, str) else dict(cluster)
     clusters.worker_count(spec)
     reproducible, known = _reproducible(audit), identity(audit.sampler)
+    if not reproducible and spec["name"] != "serial":
+        raise UserError(f"cluster = {spec['name']!r} is not valid for {NOT_REPRODUCIBLE}; valid: cluster='serial'")
     notes = tuple(_notes(audit, reproducible, known is not None))
     for line in notes:
         tell(line)
@@ -89,7 +94,7 @@ def _violation(audit: Audit, found: Chosen, counts: Counts) -> float:
         hits = _hits(found.test, counts)
         return events.least_found(audit.measure, found.test, hits, counts.trials, audit.doubt)
     estimate = moments.estimate(audit.measure, found.test, _cells(counts))
-    return audit.measure.claimed + estimate - _bound(audit, found, counts)
+    return audit.measure.claimed + estimate - moments.shown(audit.measure, found.test, _cells(counts), audit.doubt)
 
 
 def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counting, reproducible, notes) -> AuditReport:
@@ -98,7 +103,8 @@ def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counti
         drawn=counting.drawn, resumed=counting.resumed, reproducible=reproducible, notes=notes, folder=audit.folder,
     )  # fmt: skip
     if found is None or counts is None:
-        return report
+        pilot = sizes(audit.trials, len(audit.pairs)).pilot
+        return replace(report, event=f"none: all {pilot:,} outputs of the pilot are the same; rarer ones are not seen")
     bound, test, seen = _bound(audit, found, counts), found.test, found.seen.cells
     event = test if isinstance(test, Event) else None
     return replace(

@@ -45,6 +45,21 @@ class LikelihoodRatio:
 
 
 @dataclass(frozen=True, eq=False)
+class OfTexts:
+    """A function of labels as long as the pilot's longest: letters beyond are cut off: all have as many numbers.
+
+    dtype: numpy's name of texts of this length.
+    """
+
+    function: Callable[[Any], Floats]
+    dtype: str
+    words: str = ""
+
+    def __call__(self, outputs: Any) -> Floats:
+        return self.function(np.asarray(outputs).astype(self.dtype))
+
+
+@dataclass(frozen=True, eq=False)
 class Column:
     """One column of a kind of features (`features.KINDS`)."""
 

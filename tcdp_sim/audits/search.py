@@ -115,7 +115,9 @@ def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
     if sides[0].shape[1:] != sides[1].shape[1:]:
         shapes = f"{sides[0].shape[1:]} and {sides[1].shape[1:]}"
         raise UserError(f"pair {pair.index}: outputs of the two inputs have shapes {shapes}; valid: the same")
-    return Pilot(pair, (sides[0], sides[1]))
+    if len({side.dtype.kind in "US" for side in sides}) > 1:
+        raise UserError(f"pair {pair.index}: outputs of one input are texts, of the other numbers; valid: the same")
+    return Pilot(pair, candidates.alike(sides[0], sides[1]))
 
 
 def _ranked(pilots: list[Pilot], one: Measure, scoring: Scoring) -> list[Pilot]:
@@ -139,14 +141,14 @@ def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
 
 def _scores(counting: Counting, pilot: Pilot, trials: int, scoring: Scoring) -> list[Score]:
     found = candidates.of_pilot(pilot, scoring.bits)
-    counts = counting.count("tables", pilot.pair, found.counted, trials)
+    counts = counting.count("tables", pilot.pair, pilot.of_texts(found.counted), trials)
     made = candidates.scores(pilot, found, counts, scoring.likelihood_ratio)
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
     several = pilot.matrices[0].shape[1] > 1
     if scoring.learn and several and not complete and scoring.likelihood_ratio is None and learnt.available():
         steps = next((score for score in made if isinstance(score, Additive) and score.kind == "value"), None)
         made += learnt.scores(*pilot.matrices, steps)
-    return made
+    return pilot.scores_of_texts(made)
 
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:

@@ -53,6 +53,15 @@ def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):
     assert kept(tmp_path / "results") == [first]
 
 
+def test_the_page_names_the_command_exactly(command, tmp_path):
+    command("laplace", "--trials", "20500", "--seed", "7", "--page", "page.md")
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert 'ARGS="--trials 2.05e4 --seed 7"' in text
+    assert "| laplace |" in text
+    command("--only-page", "--trials", "20500", "--page", "page.md")
+    assert "| laplace |" not in (tmp_path / "page.md").read_text("utf-8")  # another seed's
+
+
 def test_an_unknown_row_is_one_line_and_exit_code_2(command):
     code, out, err = command("svt_7")
     assert (code, out) == (2, "")

@@ -20,9 +20,11 @@ def cells(text, name):
 
 def test_outcomes_are_kept_and_read(tmp_path):
     others = [replace(MADE_UP, ratios=False), replace(MADE_UP, trials=2000), replace(MADE_UP, bound=0.3)]
+    others.append(replace(MADE_UP, trials=3000, seed=2))
     for each in (MADE_UP, *others):
         keep(each, tmp_path)
-    assert sorted(kept(tmp_path), key=lambda x: (x.trials, x.ratios)) == [others[0], others[2], others[1]]
+    assert sorted(kept(tmp_path), key=lambda x: (x.trials, x.ratios)) == [others[0], *others[2:0:-1], others[3]]
+    assert replace(MADE_UP, seed=2).key != MADE_UP.key
     assert kept(tmp_path / "nowhere") == []
 
 
@@ -38,6 +40,7 @@ def test_the_page_shows_both_ways_beside_the_truth_and_others_numbers():
     assert "| laplace |" not in text  # other trials
     assert "output >= 3; inputs (1) and (0), likelier under the first." in text
     assert "1,000 outputs" in text
+    assert "both together, by which the verdict is judged, at 80%" in text
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,25 @@ def naive_laplace(data, rng, trials):
     return data - sign * np.log1p(-rng.random((trials, 1))) / EPSILON
 
 
+def called_by_its_name(flip):
+    """A mechanism that carries an object which does the work."""
+
+    def mechanism(data, rng, trials):
+        return flip(data, rng, trials)
+
+    return mechanism
+
+
+class Flip:
+    """Randomised response with this probability of the truth."""
+
+    def __init__(self, truth):
+        self.truth = truth
+
+    def __call__(self, data, rng, trials):
+        return (rng.random(trials) < self.truth) == (data[0] > 0.5)
+
+
 def one_at_a_time(data, rng):
     return data[0] + rng.laplace()
 

@@ -25,8 +25,8 @@ def main() -> int:
     for line in missing:
         print(line)
     if options.page:
-        command = f"--trials {options.trials:.0e}".replace("e+0", "e")
-        text = page(every, kept(options.results), int(options.trials), options.level, command)
+        outcomes = [each for each in kept(options.results) if each.seed == options.seed]
+        text = page(every, outcomes, int(options.trials), options.level, _command(options))
         options.page.write_text(text, "utf-8")
         print(f"page: {options.page}")
     return 0
@@ -45,6 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--page", type=Path, help="write the page of all that is kept at these trials")
     parser.add_argument("--only-page", action="store_true", help="audit nothing")
     return parser
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The words that give the same numbers again."""
+    mantissa, exponent = f"{options.trials:.15e}".split("e")
+    words = f"--trials {float(mantissa):.12g}e{int(exponent)}"
+    words += f" --level {options.level:g}" if options.level != 0.9 else ""
+    return words + (f" --seed {options.seed}" if options.seed != 1 else "")
 
 
 def _chosen(every: list[Row], options: argparse.Namespace) -> list[Row]:

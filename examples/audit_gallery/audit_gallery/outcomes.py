@@ -30,11 +30,12 @@ class Outcome:
     seconds: float
     cpu: float
     sampling: float
+    seed: int = 1
 
     @property
     def key(self) -> str:
         """The name of its file."""
-        return f"{self.name}_{'ratios' if self.ratios else 'outputs'}_{self.trials}_{self.level:g}"
+        return f"{self.name}_{'ratios' if self.ratios else 'outputs'}_{self.trials}_{self.level:g}_{self.seed}"
 
 
 def keep(outcome: Outcome, results: Path) -> None:

@@ -32,7 +32,7 @@ def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios
         name=row.name, ratios=ratios, trials=trials, level=level, workers=workers, measure=report.measure,
         bound=report.bound, refuted=report.refuted, pair=_pair(report), event=report.event, drawn=report.drawn,
         seconds=perf_counter() - start, cpu=_cpu_seconds() - cpu,
-        sampling=2 * report.drawn * seconds_an_output(row),
+        sampling=2 * report.drawn * seconds_an_output(row), seed=seed,
     )  # fmt: skip
     return _first(outcome, results) if report.resumed else outcome
 

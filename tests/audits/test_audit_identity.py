@@ -1,0 +1,251 @@
+"""By what a mechanism is known: nothing that may change its outputs is left out, so counts stay apart."""
+
+import sys
+import textwrap
+from dataclasses import dataclass
+from functools import partial
+from importlib import util
+
+import audited
+import numpy as np
+import pytest
+
+import tcdp_sim
+from tcdp_sim.audits.identity import digest, identity
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
+from tcdp_sim.privacy import PureDP
+
+HEAD = (
+    "from dataclasses import dataclass\nfrom functools import cached_property, lru_cache, partial\nimport numpy as np\n"
+)
+
+
+@pytest.fixture
+def module(tmp_path):
+    """module(source) -> a fresh module of the name `written`, from a file of its own."""
+    made = []
+
+    def make(source):
+        path = tmp_path / f"file{len(made)}" / "written.py"
+        path.parent.mkdir()
+        path.write_text(HEAD + textwrap.dedent(source))
+        spec = util.spec_from_file_location("written", path)
+        found = util.module_from_spec(spec)
+        sys.modules["written"] = found
+        spec.loader.exec_module(found)
+        made.append(found)
+        return found
+
+    yield make
+    sys.modules.pop("written", None)
+
+
+def test_an_object_that_a_function_carries_is_not_mistaken_for_another(tmp_path):
+    """log(0.9 / 0.1) = 2.2 first; then a mechanism of the same name with log(0.6 / 0.4) = 0.41, for which 1 holds."""
+    given = {"pairs": audited.ONE, "claim": PureDP(1.0), "trials": 5000, "name": "flips", "results_dir": tmp_path}
+    assert tcdp_sim.audit(audited.called_by_its_name(audited.Flip(0.9)), **given).refuted
+    report = tcdp_sim.audit(audited.called_by_its_name(audited.Flip(0.6)), **given)
+    assert (report.refuted, report.resumed) == (False, 0)
+    again = tcdp_sim.audit(audited.called_by_its_name(audited.Flip(0.6)), **given)
+    assert again.resumed == again.drawn > 0
+
+
+CHANGES = {  # what differs between two modules -> a source with a gap, and the two ways to fill it
+    "an object's state": ("""
+        class Flip:
+            def __init__(self, p): self.p = p
+            def __call__(self, data, rng, n): return rng.random(n) < self.p
+        mechanism = Flip({})
+    """, "0.9", "0.6"),
+    "the class of a carried object": ("""
+        class Flip:
+            def __call__(self, data, rng, n): return rng.random(n) < {}
+        def made(flip):
+            def mechanism(data, rng, n): return flip(data, rng, n)
+            return mechanism
+        mechanism = made(Flip())
+    """, "0.9", "0.6"),
+    "a carried dataclass": ("""
+        @dataclass(frozen=True)
+        class Flip:
+            p: float = {}
+        def made(flip):
+            def mechanism(data, rng, n): return rng.random(n) < flip.p
+            return mechanism
+        mechanism = made(Flip())
+    """, "0.9", "0.6"),
+    "an inherited call": ("""
+        class Base:
+            def __call__(self, data, rng, n): return rng.random(n) < {}
+        class Mechanism(Base):
+            pass
+        mechanism = Mechanism()
+    """, "0.9", "0.6"),
+    "a constant that a class reads": ("""
+        P = {}
+        class Mechanism:
+            def __call__(self, data, rng, n): return rng.random(n) < P
+        mechanism = Mechanism()
+    """, "0.9", "0.6"),
+    "a constant that a base class reads in an inner function": ("""
+        P = {}
+        class Base:
+            def __call__(self, data, rng, n):
+                def inner(): return P
+                return rng.random(n) < inner()
+        class Mechanism(Base):
+            pass
+        mechanism = Mechanism()
+    """, "0.9", "0.6"),
+    "a constant that a property reads": ("""
+        P = {}
+        class Mechanism:
+            @property
+            def p(self): return P
+            def __call__(self, data, rng, n): return rng.random(n) < self.p
+        mechanism = Mechanism()
+    """, "0.9", "0.6"),
+    "a method put in later": ("""
+        def high(self, data, rng, n): return rng.random(n) < 0.9
+        def low(self, data, rng, n): return rng.random(n) < 0.6
+        class Mechanism:
+            pass
+        Mechanism.__call__ = {}
+        mechanism = Mechanism()
+    """, "high", "low"),
+    "an attribute of a class": ("""
+        P = {}
+        class Mechanism:
+            p = 2 * P
+            def __call__(self, data, rng, n): return rng.random(n) < self.p
+        mechanism = Mechanism()
+    """, "0.4", "0.3"),
+    "slots": ("""
+        class Mechanism:
+            __slots__ = ("p",)
+            def __init__(self, p): self.p = p
+            def __call__(self, data, rng, n): return rng.random(n) < self.p
+        mechanism = Mechanism({})
+    """, "0.9", "0.6"),
+    "a list of constants": ("""
+        P = [1, {}]
+        def mechanism(data, rng, n): return rng.random(n) < P[1]
+    """, "0.9", "0.6"),
+    "a dictionary of constants": ("""
+        P = dict(p=dict(p={}))
+        def mechanism(data, rng, n): return rng.random(n) < P["p"]["p"]
+    """, "0.9", "0.6"),
+    "a constant in an inner function": ("""
+        P = {}
+        def mechanism(data, rng, n):
+            def inner(): return P
+            return rng.random(n) < inner()
+    """, "0.9", "0.6"),
+    "a function's own likelihood ratio": ("""
+        def mechanism(data, rng, n): return rng.random(n) < 0.9
+        def one(outputs, data, other): return outputs
+        def two(outputs, data, other): return -outputs
+        mechanism.log_likelihood_ratio = {}
+    """, "one", "two"),
+    "callables in a list of a partial": ("""
+        def high(): return 0.9
+        def low(): return 0.6
+        def flip(data, rng, n, of): return rng.random(n) < of[0]()
+        mechanism = partial(flip, of=[{}])
+    """, "high", "low"),
+    "callables in defaults": ("""
+        def high(): return 0.9
+        def low(): return 0.6
+        def mechanism(data, rng, n, *, of={}): return rng.random(n) < of()
+    """, "high", "low"),
+    "a decorated function": ("""
+        from functools import wraps
+        def twice(factor):
+            def decorate(f):
+                @wraps(f)
+                def inner(data, rng, n): return factor * f(data, rng, n)
+                return inner
+            return decorate
+        @twice(2)
+        def mechanism(data, rng, n): return rng.random(n) < {}
+    """, "0.9", "0.6"),
+    "a compiled function": ("""
+        def made(of):
+            def mechanism(data, rng, n): return of(data + rng.random((n, 1)))
+            return mechanism
+        mechanism = made({})
+    """, "np.sin", "np.cos"),
+    "a function that numpy dispatches": ("""
+        def flip(data, rng, n, of): return of(data + rng.random((n, 3)), axis=1)
+        mechanism = partial(flip, of={})
+    """, "np.median", "np.mean"),
+    "a carried class": ("""
+        class A:
+            p = {}
+        def flip(data, rng, n, of): return rng.random(n) < of.p
+        mechanism = partial(flip, of=A)
+    """, "0.9", "0.6"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_may_change_the_outputs_changes_the_identity(module, name):
+    source, one, other = CHANGES[name]
+    first, again, second = (identity(module(source.replace("{}", each)).mechanism) for each in (one, one, other))
+    assert first is not None
+    assert first == again
+    assert second is not None
+    assert first != second
+
+
+UNKNOWN = {
+    "an object of no plain data": "partial(flip, of=object())",
+    "a lambda in a list": "partial(flip, of=[lambda: 1])",
+    "an array of objects": "partial(flip, of=np.array([object()]))",
+    "a generator of its own": "partial(flip, of=np.random.default_rng(1))",
+    "a method of a generator": "partial(flip, of=np.random.default_rng(1).laplace)",
+    "itself": "looped",
+    "a subclass of a list": "Listed([1])",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_nobody_can_tell_has_no_identity(module, name):
+    source = f"""
+        def flip(data, rng, n, of): return rng.random(n)
+        class Listed(list):
+            def __call__(self, data, rng, n): return rng.random(n)
+        class Looped:
+            def __init__(self): self.own = self.run
+            def run(self, data, rng, n): return rng.random(n)
+            __call__ = run
+        looped = Looped()
+        mechanism = {UNKNOWN[name]}
+    """
+    assert identity(module(source).mechanism) is None
+
+
+@dataclass(frozen=True)
+class Added:
+    """Noise of the package, which a mechanism carries."""
+
+    noise: object
+
+    def __call__(self, data, rng, trials):
+        return data + self.noise.sample(rng, (trials, 1))
+
+
+def test_noises_of_the_package_are_known():
+    found = [identity(Added(noise)) for noise in (Laplace(1.0), Laplace(2.0), Gaussian(1.0), SinhNormal(1.0, 2.0))]
+    assert None not in found
+    assert len({each["source"] for each in found}) == 4
+    assert identity(partial(audited.laplace, trials=3)) != identity(audited.laplace)
+
+
+def test_digests_of_data_do_not_hang_on_addresses():
+    assert digest(np.arange(3)) != digest(np.arange(4))
+    assert digest({1, 2}) == digest({2, 1}) != digest([1, 2])
+    with pytest.raises(TypeError, match="array of objects"):
+        digest(np.array([object()]))
+    with pytest.raises(TypeError, match="no plain data"):
+        digest(object())
