@@ -2,8 +2,8 @@
 
 import errno
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tcdp_sim.engine.workers import Workers
 from tcdp_sim.errors import Failure, UserError, reason
 from tcdp_sim.log import Tell
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.store import certificate, provenance, table
+from tcdp_sim.store import certificate, provenance, publication, table
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import Run, RunWriter, open_run
@@ -77,9 +77,20 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
         if len(failed) == len(cells):
             raise Failure("every cell ended with an error (see problems.csv)")
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
-    run.publish(_table(study, run, wanted, exact_values, kept))
-    certificate.write(study, run, wanted)
+    _publish(study, run, wanted, exact_values, kept)
     return len(failed)
+
+
+def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None) -> None:
+    """Snapshot and certificate of what there is, unless they are there already."""
+    attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.cells))}
+    counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
+    made_of = publication.table_digest(study, exact_values, attributes, counted)
+    if publication.stands(study, run, wanted, made_of):
+        return
+    run.publish(_table(study, run, wanted, exact_values, kept, attributes, counted))
+    certificate.write(study, run, wanted)
+    publication.write(run.folder, made_of)
 
 
 def _until_precise(
@@ -163,7 +174,13 @@ def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:
 
 
 def _table(
-    study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None
+    study: Study,
+    run: Run,
+    wanted: Wanted,
+    exact_values: ExactValues,
+    kept: ExactRecords | None,
+    attributes: Mapping[str, Any],
+    counted: Mapping[tuple[str, str], int],
 ) -> "Iterator[xr.Dataset]":
     """The rows of all cells, a block at a time."""
 
@@ -175,9 +192,7 @@ def _table(
         assert kept is not None  # else there are no quantities
         return kept.values(cell.id)
 
-    counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     cells = study.plan.cells
-    attributes = study.attributes() | {"noises": json.dumps(_noises(cells))}
     return table.blocks(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values, known)
 
 

@@ -37,6 +37,19 @@ def write(study, run, wanted: Mapping[str, int]) -> Path:
     return path
 
 
+def digest(certificate: Mapping[str, Any]) -> str:
+    """Of the bytes that `write` gives a certificate."""
+    found = hasher()
+    for part in _text(certificate):
+        found.update(part.encode())
+    return found.hexdigest()
+
+
+def hasher() -> "hashlib.blake2b":
+    """What digests of certificates are made with."""
+    return hashlib.blake2b(digest_size=DIGITS // 2)
+
+
 def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
     """The certificate as JSON with an indent of 1, in pieces."""
     head = json.dumps({key: value for key, value in certificate.items() if key != "cells"}, indent=1)

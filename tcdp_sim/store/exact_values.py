@@ -49,6 +49,11 @@ class ExactValues:
         """How many numbers a mechanism has: one for a quantity, for one of quantiles one a level."""
         return sum(_levels(name) for name, *_ in self._functions())
 
+    def names(self) -> list[tuple[str, str, str]]:
+        """Column, module and function of each."""
+        named = ((name + kind[0], function) for name, function, kind in self._functions())
+        return [(column, function.__module__, getattr(function, "__qualname__", "")) for column, function in named]
+
     def values(self, mechanism: Mechanism) -> np.ndarray:
         """All of a mechanism, one after the other, the exact ones first; shape (width,), in the quantities' units."""
         parts = [np.full(_levels(name), _or_nan(function, mechanism)) for name, function, _ in self._functions()]

@@ -8,6 +8,7 @@
       results.zarr        -> the newest of them, switched by rename
       problems.csv        errors and warnings of the chunks of the latest run
       certificate.json    hashes of what the published results consist of
+      published.json      what was published of what, so that it need not be published again
       contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
       differences.csv     between cells that share random numbers; diff.csv: what the latest `tcdp-sim diff` found
 
@@ -37,7 +38,7 @@ from tcdp_sim.summaries.summary import Summary, merged
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 IDENTITY = "identity"  # a key of a head: what run.json holds
-HALF = re.compile(r"\.(run|lock|provenance|certificate|results|link|writing)-.+")  # about to be put in place
+HALF = re.compile(r"\.(run|lock|provenance|certificate|published|results|link|writing)-.+")  # about to be put in place
 BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}  # of a run without a record
 
 

@@ -50,6 +50,12 @@ def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
     return final
 
 
+def published(folder: Path) -> str | None:
+    """The name of the tree that LINK in a run's folder leads to; None unless it is one of the run's snapshots."""
+    link, name = folder / LINK, _target(folder / LINK)
+    return name if name and link.resolve() == (folder / SNAPSHOTS / name).resolve() else None
+
+
 def _target(link: Path) -> str | None:
     """The name of the tree that a link leads to, whether or not it is there."""
     return Path(os.readlink(link)).name if link.is_symlink() else None

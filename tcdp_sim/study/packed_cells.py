@@ -1,5 +1,6 @@
 """Cells, and a sequence of them that takes some hundred bytes for each: ids as bytes, all else as compressed text."""
 
+import hashlib
 import json
 import zlib
 from array import array
@@ -96,6 +97,14 @@ class Cells(Sequence[Cell]):
         """The ids of all, without unpacking anything else."""
         rows = range(len(self._work)) if self._rows is None else self._rows
         return (self._ids[row * ID_BYTES : (row + 1) * ID_BYTES].hex() for row in rows)
+
+    def digest(self) -> str:
+        """Of all cells with all that is known of them, in their order; equal ones that are packed otherwise differ."""
+        found = hashlib.blake2b(digest_size=16)
+        rows = b"" if self._rows is None else self._rows.astype("<i8").tobytes()
+        for part in (*self._packs, self._ids, rows):
+            found.update(len(part).to_bytes(8, "little") + part)
+        return found.hexdigest()
 
     def place(self, cell: str) -> int | None:
         """Where the first cell with this id is, None if there is none."""

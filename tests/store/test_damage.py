@@ -110,7 +110,8 @@ FILES = {  # which, what is said and by whom, how often it is tried
     "exact values": ("exact/*/*.seg", ".seg", computing, TRIES),
     "provenance.json": ("provenance.json", "provenance.json is damaged", reading, 20),
 }
-PATTERNS = {kind: pattern for kind, (pattern, *_) in FILES.items()} | {"certificate": "certificate.json"}
+PATTERNS = {kind: pattern for kind, (pattern, *_) in FILES.items()}
+PATTERNS |= {"certificate": "certificate.json", "published": "published.json"}
 
 
 def whole_files(folder, pattern):
