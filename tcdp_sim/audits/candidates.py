@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits import features
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
-from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
 from tcdp_sim.audits.tables import log_ratio, merged
 
 MOST_ATOMS = 1 << 16
@@ -99,11 +99,9 @@ def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
     return found
 
 
-def scores(pilot: Pilot, found: Features, counts: Counts, likelihood_ratio: Any = None) -> list[Score]:
+def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
     """The scores that a pair is tried with. counts: of its features."""
     made: list[Score] = []
-    if likelihood_ratio is not None:
-        made.append(LikelihoodRatio(likelihood_ratio, pilot.pair.data, pilot.pair.other))
     first, second = counts.cells
     start, columns = 0, pilot.matrices[0].shape[1]
     singles: list[tuple[float, Column]] = []
