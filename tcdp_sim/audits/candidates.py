@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits import features
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
-from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, OfTexts, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, OfTexts, Score
 from tcdp_sim.audits.tables import log_ratio, merged
 
 MOST_ATOMS = 1 << 16
@@ -34,12 +34,9 @@ class Pilot:
         return replace(counted, columns=OfTexts(counted.columns, dtype.str)) if dtype.kind in "US" else counted
 
     def scores_of_texts(self, made: list[Score]) -> list[Score]:
-        """Scores of texts as long as the pilot's; the mechanism's own likelihood ratio gets them as they are."""
+        """The scores, of texts as long as the pilot's."""
         dtype = self.outputs[0].dtype
-        if dtype.kind not in "US":
-            return made
-        own = [each for each in made if isinstance(each, LikelihoodRatio)]
-        return own + [OfTexts(each, dtype.str, each.words) for each in made if each not in own]
+        return [OfTexts(each, dtype.str, each.words) for each in made] if dtype.kind in "US" else made
 
 
 def alike(first: Any, second: Any) -> tuple[Any, Any]:
@@ -120,11 +117,9 @@ def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
     return found
 
 
-def scores(pilot: Pilot, found: Features, counts: Counts, likelihood_ratio: Any = None) -> list[Score]:
+def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
     """The scores that a pair is tried with. counts: of its features."""
     made: list[Score] = []
-    if likelihood_ratio is not None:
-        made.append(LikelihoodRatio(likelihood_ratio, pilot.pair.data, pilot.pair.other))
     first, second = counts.cells
     start, columns = 0, pilot.matrices[0].shape[1]
     singles: list[tuple[float, Column]] = []

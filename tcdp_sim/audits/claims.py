@@ -33,6 +33,11 @@ class Measure:
     orders: tuple[float, ...] = ()
     intercept: float = 0.0
 
+    @property
+    def of_ratio(self) -> bool:
+        """Whether what an event shows depends on the ratio of its two probabilities alone: pure DP."""
+        return self.delta == 0 and not self.orders
+
     def of_event(self, likely, rare) -> Floats:
         """The number that an event shows which has these probabilities under the two inputs, elementwise; or -inf."""
         likely, rare = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.arrays import Bools, Floats, Ints
-from tcdp_sim.audits import binomial
+from tcdp_sim.audits import binomial, odds
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.scores import Score
 
@@ -32,7 +32,8 @@ class Thresholds:
 class Event:
     """{score >= threshold}, or {score < threshold} unless `upper`; first: whether the first input makes it likelier.
 
-    split: the share of the doubt that the likelier input's bound gets. Calling it says of each output whether it is in.
+    split: the share of the doubt that the likelier input's bound gets; together: both counts give one bound, of their
+    ratio, and there is no split. Calling it says of each output whether it is in.
     """
 
     score: Score
@@ -40,11 +41,17 @@ class Event:
     upper: bool
     first: bool
     split: float
+    together: bool = False
 
     @property
     def words(self) -> str:
         """The event, for people."""
         return f"{self.score.words} {'>=' if self.upper else '<'} {self.threshold:.10g}"
+
+    def hits_of_rarer(self, seen: Thresholds) -> int:
+        """How many outputs of the input that makes it rarer were in it, where its threshold is one of those seen."""
+        beyond = int((seen.second if self.first else seen.first)[np.searchsorted(seen.values, self.threshold)])
+        return beyond if self.upper else seen.trials - beyond
 
     def __call__(self, outputs) -> Bools:
         """outputs: shape (trials, ...) -> (trials,)."""
@@ -64,7 +71,8 @@ def best(
         shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper)
         row, column = np.unravel_index(int(np.argmax(shown)), shown.shape)
         if shown[row, column] > found[0]:
-            event = Event(score, float(seen.values[column]), upper, first, splits[row])
+            ways = [(split, False) for split in splits] + [(1.0, True)]
+            event = Event(score, float(seen.values[column]), upper, first, *ways[row])
             found = float(shown[row, column]), event
     return found
 
@@ -89,15 +97,20 @@ def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
 
 
 def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper: bool) -> Floats:
-    """What each threshold is expected to show, shape (splits, thresholds)."""
+    """What each threshold is expected to show, shape (splits, thresholds); of pure DP also by both counts together."""
     share = np.array(splits)[:, None]
     grow = np.array([[trials / seen]])
     with np.errstate(divide="ignore"):
         fewer = likely * np.exp(-CURSE * np.sqrt((1 - likely / seen) / likely))
         more = _expected(likely, rare, upper) * np.exp(CURSE * np.sqrt((1 - rare / seen) / np.maximum(rare, SURE)))
-    low = binomial.forecast_lower(np.nan_to_num(fewer) * grow, trials, share * doubt)
-    high = binomial.forecast_upper(np.minimum(more, seen) * grow, trials, (1 - share) * doubt)
-    return np.nan_to_num(one.of_event(np.where(likely > 0, low, 0.0), high), nan=-np.inf, posinf=1e300)
+    fewer, more = np.nan_to_num(fewer) * grow, np.minimum(more, seen) * grow
+    low = binomial.forecast_lower(fewer, trials, share * doubt)
+    high = binomial.forecast_upper(more, trials, (1 - share) * doubt)
+    shown = np.nan_to_num(one.of_event(np.where(likely > 0, low, 0.0), high), nan=-np.inf, posinf=1e300)
+    if not one.of_ratio:
+        return shown
+    together = np.where(likely > 0, np.log(odds.forecast(fewer, more, trials, doubt)), -np.inf)
+    return np.concatenate([shown, together])
 
 
 def _expected(likely: Any, rare: Any, upper: bool) -> Floats:
@@ -125,6 +138,8 @@ def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt:
     The hits must not have chosen the event. trials: outputs of each input.
     """
     likely, rare = hits if event.first else hits[::-1]
+    if event.together:
+        return float(np.log(max(1.0, odds.lower_ratio(likely, rare, trials, doubt))))
     low = binomial.lower_probability(likely, trials, event.split * doubt)
     high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
     return max(0.0, float(one.of_event(low, high)))
@@ -137,9 +152,12 @@ def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, 
     """
     rare = max(hits[1] if event.first else hits[0], 1)
     likely = np.unique(np.geomspace(rare, trials, 4000).astype(np.int64))
-    low = binomial.lower_probability(likely, trials, event.split * doubt)
-    high = binomial.upper_probability(rare, trials, (1 - event.split) * doubt)
-    refuting = np.flatnonzero(one.of_event(low, high) > one.claimed)
+    if event.together:
+        shown = np.log(odds.forecast(likely, rare, trials, doubt))
+    else:
+        low = binomial.lower_probability(likely, trials, event.split * doubt)
+        shown = one.of_event(low, binomial.upper_probability(rare, trials, (1 - event.split) * doubt))
+    refuting = np.flatnonzero(shown > one.claimed)
     if not len(refuting):
         return np.inf
     return float(one.of_event(likely[refuting[0]] / trials, rare / trials))

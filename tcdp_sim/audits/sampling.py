@@ -101,39 +101,37 @@ def _chunk(task: Task, chunk: int, trials: int) -> Counts:
 
 
 def _counted(blocks: Iterator[Any], counted: Counted) -> tuple[list[Ints], list[Floats], list[Floats]]:
-    """Cells, least and largest numbers of each column; only where extremes are wanted all numbers are held at once."""
+    """Cells, least and largest numbers of each column."""
     cells = [np.zeros(len(edges) + 1, np.int64) for edges in counted.edges]
-    held = []
+    ends: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(cells)
     for outputs in blocks:
-        columns = counted.columns(outputs)
-        for total, more in zip(cells, counted_at_once(columns, counted.edges)):
-            total += more
-        if counted.extremes:
-            held.append(columns)
-    if not held:
-        return cells, [np.zeros(0)] * len(cells), [np.zeros(0)] * len(cells)
-    low, high = zip(*(_extremes(column, counted.extremes) for column in np.concatenate(held).T))
-    return cells, list(low), list(high)
+        for index, (numbers, edges) in enumerate(zip(counted.columns(outputs).T, counted.edges)):
+            if len(edges) > 1 or counted.extremes:
+                numbers = np.sort(numbers)
+                ends[index] = _extremes(numbers, ends[index], counted.extremes)
+            cells[index] += in_cells(numbers, edges)
+    return cells, [low for low, _ in ends], [high for _, high in ends]
 
 
 def in_cells(numbers: Floats, edges: Floats) -> Ints:
-    """How many numbers lie in each cell; one on an edge lies above it."""
+    """How many numbers lie in each cell; one on an edge lies above it. Of more than one edge numbers are ascending."""
     if len(edges) == 1:
         above = int(np.count_nonzero(numbers >= edges[0]))
         return np.array([len(numbers) - above, above])
-    return np.bincount(np.searchsorted(edges, numbers, side="right"), minlength=len(edges) + 1)
+    return np.diff(np.searchsorted(numbers, edges), prepend=0, append=len(numbers))
 
 
 def counted_at_once(columns: Floats, edges: Sequence[Floats]) -> list[Ints]:
     """The counts in the cells of each column, shape (trials, columns)."""
-    return [in_cells(column, own) for column, own in zip(columns.T, edges)]
+    return [in_cells(np.sort(column), own) for column, own in zip(columns.T, edges)]
 
 
-def _extremes(numbers: Floats, m: int) -> tuple[Floats, Floats]:
-    if len(numbers) <= 2 * m:
-        return np.sort(numbers), np.sort(numbers)
-    parted = np.partition(numbers, (m, len(numbers) - m))
-    return np.sort(parted[:m]), np.sort(parted[-m:])
+def _extremes(ordered: Floats, ends: tuple[Floats, Floats], m: int) -> tuple[Floats, Floats]:
+    """The m least and the m largest, ascending, of numbers in order and of those that were so before."""
+    if not m:
+        return ends
+    low, high = ends
+    return np.sort(np.concatenate([low, ordered[:m]]))[:m], np.sort(np.concatenate([high, ordered[-m:]]))[-m:]
 
 
 def drawn(sampler: Sampler, data: Any, stream: str, seed: int, chunk: int, trials: int) -> Iterator[Any]:

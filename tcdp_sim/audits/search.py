@@ -18,37 +18,47 @@ from tcdp_sim.audits.counting import Counting, stage_streams
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn, said
-from tcdp_sim.audits.scores import Additive, Atoms, Column, Score
+from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
 from tcdp_sim.errors import UserError
 
 PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
 PAIRS_KEPT = 3  # after the pilot
 SCORES_KEPT = 5  # of a pair, after the pilot
+OTHERS_KEPT = 2  # beside the mechanism's own likelihood ratio
+AT_ONCE = 1_000_000  # outputs that choose, before it is known how rare the event is
 EXTREMES = 64  # of a chunk, at each end of a score: thresholds of events that the pilot has not seen
 TAIL = 100  # thresholds from each end of each input's scores
 DISTINCT = 512  # scores of no more values get a threshold between any two
+CLEARLY = 1.1, 3.0  # a score is better than the likelihood ratio if it shows 1.1 times as much, or 3 errors more
+ENOUGH = 3000  # hits of the rarer input: a choice on so many is not to be bettered
 ONE_SIGMA = 0.32  # doubt at which candidates are compared: a standard error on each side, beside those of luck
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Outputs of each input: of a pilot; that make and that compare scores; that choose; that bound."""
+    """Outputs of each input: of a pilot; that make and that compare scores; that choose; that bound.
+
+    further: what the choice gets besides where the event is rare.
+    """
 
     pilot: int
     tables: int
     compare: int
     choose: int
+    further: int
     bound: int
 
 
 def sizes(trials: int, pairs: int) -> Sizes:
-    """How many outputs each stage gets where the bound gets `trials`: together about half as many."""
+    """How many outputs each stage gets where the bound gets `trials`: together about half as many at most."""
     pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
+    at_once = max(min(trials // 3, max(trials // 20, AT_ONCE)), pilot)
     return Sizes(
         pilot,
         max(min(trials // 10, 2_000_000), pilot),
         max(min(trials // 10, 1_000_000), pilot),
-        max(trials // 3, pilot),
+        at_once,
+        max(trials // 3 - at_once, 0),
         trials,
     )
 
@@ -95,14 +105,24 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
     pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
     for pilot in _ranked(pilots, one, audit.scoring):
-        tried = _scores(counting, pilot, planned.tables, audit.scoring)
-        found += _best(tried, pilot, one, SCORES_KEPT)
+        own = _best(_own(pilot, audit.scoring), pilot, one, 1)
+        made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned.tables, audit)
+        tried = pilot.scores_of_texts(made)
+        found += own + _best(tried, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
     if not found:
         return None
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare)
-    best = max(found, key=lambda candidate: candidate.worth)
+    best = max(found, key=_preference)
     return _chosen(counting, best, one, planned, audit.doubt)
+
+
+def _preference(candidate: Candidate) -> tuple[float, float]:
+    """Its worth; no score is better than the likelihood ratio, so that one which seems to be has to be so clearly."""
+    shown, apart = candidate.worth
+    if isinstance(candidate.score, LikelihoodRatio):
+        return shown * CLEARLY[0], apart + CLEARLY[1]
+    return shown, apart
 
 
 def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
@@ -121,16 +141,24 @@ def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
 
 
 def _ranked(pilots: list[Pilot], one: Measure, scoring: Scoring) -> list[Pilot]:
-    """The pairs that half of their pilot tells apart best, by scores made of the other half."""
+    """The pairs that half of their pilot tells apart best, by scores made of the other half or the likelihood ratio."""
     if len(pilots) <= PAIRS_KEPT:
         return pilots
 
     def worth(pilot: Pilot) -> tuple[float, float]:
+        if scoring.likelihood_ratio is not None:
+            return max((each.worth for each in _best(_own(pilot, scoring), pilot, one, 1)), default=(0.0, 0.0))
         made, kept = (Pilot(pilot.pair, tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
         tried = [score for score in _from_pilot(made, scoring.bits) if not isinstance(score, Column)]
         return max((each.worth for each in _best(tried, kept, one, 1)), default=(0.0, 0.0))
 
     return sorted(pilots, key=worth, reverse=True)[:PAIRS_KEPT]
+
+
+def _own(pilot: Pilot, scoring: Scoring) -> list[Score]:
+    """The mechanism's own likelihood ratio, if it gives one."""
+    function = scoring.likelihood_ratio
+    return [] if function is None else [LikelihoodRatio(function, pilot.pair.data, pilot.pair.other)]
 
 
 def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
@@ -139,16 +167,16 @@ def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
     return candidates.scores(pilot, found, Counts(len(pilot.outputs[0]), (first, second), ([], []), ([], [])))
 
 
-def _scores(counting: Counting, pilot: Pilot, trials: int, scoring: Scoring) -> list[Score]:
-    found = candidates.of_pilot(pilot, scoring.bits)
+def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list[Score]:
+    scoring, found = audit.scoring, candidates.of_pilot(pilot, audit.scoring.bits)
     counts = counting.count("tables", pilot.pair, pilot.of_texts(found.counted), trials)
-    made = candidates.scores(pilot, found, counts, scoring.likelihood_ratio)
+    made = candidates.scores(pilot, found, counts)
     complete = any(isinstance(score, Atoms) and len(score.ratios) * 20 <= trials for score in made)
     several = pilot.matrices[0].shape[1] > 1
-    if scoring.learn and several and not complete and scoring.likelihood_ratio is None and learnt.available():
+    if scoring.learn and several and not complete and learnt.available():
         steps = next((score for score in made if isinstance(score, Additive) and score.kind == "value"), None)
         made += learnt.scores(*pilot.matrices, steps)
-    return pilot.scores_of_texts(made)
+    return made
 
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:
@@ -226,7 +254,12 @@ def _extreme(edge: float, ends: list[Floats], further: Callable[..., Any]) -> Fl
 def _chosen(counting: Counting, best: Candidate, one: Measure, planned: Sizes, doubt: float) -> Chosen | None:
     counted = Counted(Stack((best.score,)), (best.edges,), EXTREMES)
     counts = counting.count("choose", best.pair, counted, planned.choose)
-    value, test = events.best(one, best.score, seen_of(counts, 0, best.edges), planned.bound, doubt)
+    seen = seen_of(counts, 0, best.edges)
+    value, test = events.best(one, best.score, seen, planned.bound, doubt)
+    if planned.further and (test is None or test.hits_of_rarer(seen) < ENOUGH):
+        more = counting.count("choose a rare event", best.pair, counted, planned.further)
+        counts = sampling.merged([counts, more])
+        value, test = events.best(one, best.score, seen_of(counts, 0, best.edges), planned.bound, doubt)
     if one.orders:
         cells = counts.cells[0][0], counts.cells[1][0]
         larger, moment = moments.best(one, best.score, best.edges, cells, planned.bound, doubt)

@@ -103,7 +103,7 @@ class _Column:
 
     def __init__(self, array, dim: str):
         self.dim = dim
-        names = array.metadata.dimension_names or ()
+        names: tuple[str, ...] = array.metadata.dimension_names or ()
         self.width_dim = names[1] if len(names) > 1 else ""
         self._array = array
         self._start = self._waiting = 0  # rows that are written, and that wait for a chunk to be full

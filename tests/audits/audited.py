@@ -43,6 +43,11 @@ def shared_noise(data, rng, trials):
     return data + rng.laplace(0, 1.0, (trials, 1))
 
 
+def one_of_many(data, rng, trials):
+    """Tells nothing at all, in a thousand ways."""
+    return rng.integers(0, 1000, trials)
+
+
 def naive_laplace(data, rng, trials):
     """By inversion of 53-bit uniforms: no claim survives a look at the lowest bits."""
     sign = np.where(rng.random((trials, 1)) < 0.5, -1.0, 1.0)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from scipy.stats import contingency
 
-from tcdp_sim.audits import binomial, claims, events, moments, tables
+from tcdp_sim.audits import binomial, claims, events, moments, odds, tables
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
@@ -48,6 +49,41 @@ def test_two_point_laws_by_enumeration(claim, p, q):
         assert chance[shown > truth * (1 + 1e-9)].sum() <= DOUBT
         swapped = events.bound(one, event(False, split), (3, 20), n, DOUBT)
         assert swapped == events.bound(one, event(True, split), (20, 3), n, DOUBT)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.3, 0.1), (0.5, 0.45), (0.97, 0.6), (0.05, 0.01)])
+def test_both_counts_together_err_seldom_by_enumeration(p, q):
+    """The chance of a bound above the true ratio, summed over all pairs of counts: at most the doubt."""
+    one, n = claims.measure(None), 16
+    hits = np.arange(n + 1)
+    chance = np.outer(stats.binom(n, p).pmf(hits), stats.binom(n, q).pmf(hits))
+    together = Event(None, 0.0, True, True, 1.0, True)
+    shown = np.array([[events.bound(one, together, (a, b), n, DOUBT) for b in hits] for a in hits])
+    assert chance[shown > np.log(p / q) * (1 + 1e-9)].sum() <= DOUBT
+    swapped = Event(None, 0.0, True, False, 1.0, True)
+    assert events.bound(one, swapped, (3, 12), n, DOUBT) == shown[12, 3]
+
+
+@pytest.mark.parametrize(("a", "b", "n"), [(20, 3, 30), (5, 0, 40), (30, 10, 30), (282, 0, 2000), (40, 38, 100)])
+def test_odds_ratios_are_those_of_scipys_conditional_bound(a, b, n):
+    table = [[a, n - a], [b, n - b]]
+    found = contingency.odds_ratio(table, kind="conditional").confidence_interval(0.9, "greater")
+    assert odds.lower_odds(a, b, n, DOUBT) == pytest.approx(found.low, rel=1e-8)
+    assert odds.lower_odds(a, b, n, DOUBT) < found.low * (1 + 1e-9)
+
+
+def test_many_hits_have_the_odds_of_a_normal_law():
+    """At 10^8 hits of 2 10^8: log odds less 1.2816 standard errors."""
+    a, b, n = 10**8, 9 * 10**7, 2 * 10**8
+    error = np.sqrt(1 / a + 1 / b + 1 / (n - a) + 1 / (n - b))
+    normal = np.log(a * (n - b) / (b * (n - a))) - stats.norm.isf(DOUBT) * error
+    assert np.log(odds.lower_odds(a, b, n, DOUBT)) == pytest.approx(normal, abs=0.01 * error)
+
+
+@pytest.mark.parametrize("hits", [(282, 0), (282, 1), (336, 2), (2000, 1500), (10**5, 9 * 10**4), (5 * 10**5, 10)])
+def test_forecasts_of_ratios_are_near_the_exact_bound(hits):
+    exact, quick = odds.lower_ratio(*hits, 10**6, DOUBT), odds.forecast(*hits, 10**6, DOUBT)
+    assert np.log(quick / exact) == pytest.approx(0, abs=0.05)
 
 
 def test_a_bound_is_not_far_from_its_level():
