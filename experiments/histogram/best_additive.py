@@ -3,6 +3,8 @@
 The quantile of its largest error rises with k by steps of 1/2. The ends of some steps are certified; a line joins them.
 """
 
+from math import inf
+
 import pandas as pd
 
 from tcdp_sim.optimal import step_ends
@@ -27,20 +29,25 @@ def best_additive(part: pd.DataFrame, level: float) -> tuple[pd.DataFrame, str]:
     does). Neighbours substitute a record. No rows where the cells have such noise themselves.
     """
     promised = part[part["guarantee"].astype(str).str.endswith("-tCDP")]
-    if "lattice" in set(part["noise_family"]):
+    if "lattice" in set(part["noise_family"]) or part["k"].min() >= LARGEST_K:
         promised = promised.iloc[:0]
     wanted = promised.drop_duplicates(["rho", "omega"]).sort_values("rho", ascending=False, kind="stable")
     sought = wanted[wanted["rho"] >= LEAST_RHO].head(MOST)
-    ends = min(part["k"].min(), LARGEST_K / 10), min(part["k"].max(), LARGEST_K)
-    rows = [row for cell in sought.to_dict("records") for row in _line(cell, *ends, level)]
-    left_out = f"; {NAME} for {len(sought)} of {len(wanted)} guarantees"
-    return pd.DataFrame(rows), left_out if len(sought) < len(wanted) else ""
+    ends = part["k"].min(), min(part["k"].max(), LARGEST_K)
+    lines = [line for cell in sought.to_dict("records") if (line := _line(cell, *ends, level))]
+    left_out = f"; {NAME} for {len(lines)} of {len(wanted)} guarantees" if len(lines) < len(wanted) else ""
+    return pd.DataFrame([point for line in lines for point in line]), left_out
 
 
 def _line(cell, fewest, most, level) -> list[dict]:
+    """Its points, without those that an axis of logarithms has no place for; none where the search is refused."""
+    try:
+        ends = step_ends(TCDP(cell["rho"], cell["omega"]), fewest, most, STEPS, level=level, coordinates=COORDINATES)
+    except ValueError:  # the tails at so large a rho are no floats
+        return []
     labels = {name: cell[name] for name in COLUMNS if name in cell} | {"series": NAME + of_omega(cell)}
-    found = step_ends(TCDP(cell["rho"], cell["omega"]), fewest, most, STEPS, level=level, coordinates=COORDINATES)
-    return [labels | {"k": count.upper, "k_at_least": count.lower, "least_additive_error": e} for e, count in found]
+    drawn = [(error, count) for error, count in ends if error > 0 and count.upper < inf]
+    return [labels | {"k": count.upper, "k_at_least": count.lower, "least_additive_error": e} for e, count in drawn]
 
 
 def best_styles(best: pd.DataFrame) -> dict[str, Style]:

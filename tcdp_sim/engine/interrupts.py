@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
 _heard: list[int] = []  # signals that `check` has not answered yet
 
 
@@ -20,7 +18,7 @@ def listen() -> None:
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt if a signal was heard and nobody has ended.
+    """Raise KeyboardInterrupt if a signal was heard and the run goes on all the same.
 
     Python raises it in whatever the main thread runs, and drops it if that is a `__del__` or a callback of the garbage
     collector. A run that only loses its workers then would start them again and go on.

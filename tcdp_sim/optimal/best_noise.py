@@ -132,20 +132,20 @@ def _least_quantile(
         )
 
     def tail(halves: int) -> Bounds:
-        return _least_tail(guarantee, halves, coordinates)[1]
+        return least_tail(guarantee, halves, coordinates)[1]
 
-    guess = _quantile_of_a_noise(guarantee, objective.tail, coordinates)
+    guess = quantile_of_a_noise(guarantee, objective.tail, coordinates)
     halves = least_halves(tail, objective.tail, ceil(2 * guess))
-    return _least_tail(guarantee, halves.upper, coordinates)[0], Bounds(*(each / 2 for each in halves))
+    return least_tail(guarantee, halves.upper, coordinates)[0], Bounds(*(each / 2 for each in halves))
 
 
 @lru_cache(maxsize=1024)
-def _least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> tuple[LatticeNoise, Bounds]:
+def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> tuple[LatticeNoise, Bounds]:
     """Of many numbers of errors, the searches for the least quantile meet the same tails."""
     return optimal_noise(guarantee, Tail(halves / 2), coordinates)
 
 
-def _quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
+def quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:
     """What some noise exceeds with about that chance, in counts."""
     if isinstance(guarantee, TCDP):
         return quantile_at_start(guarantee.rho / coordinates, guarantee.omega, chance)

@@ -343,6 +343,24 @@ def test_of_many_levels_of_rho_four_have_a_panel_and_it_is_said(table):
     assert "values of ρ" not in caption(drawn(table)["error_vs_k_one_bin"])
 
 
+@pytest.mark.parametrize("rho", [50.0, 1e4])
+def test_where_the_best_noise_has_no_error_or_no_float_no_line_is_drawn(table, rho):
+    """At rho = 50 it is 0 up to 1e9 bins, which has no place on the axis; at 1e4 its tails are no floats."""
+    only = table[(table["omega_sqrt_rho"] == 2) & table["guarantee"].str.endswith("tCDP")]
+    figure = drawn(only.assign(rho=rho))["error_vs_k_one_bin"]
+    assert not [label for label in labels(figure) if "best additive" in label]
+    assert "best additive noise for 0 of 1 guarantees" in figure.legends[0].get_title().get_text().replace("\n", " ")
+
+
+def test_points_of_the_best_noise_are_finite_near_order_one(table):
+    """Tails there fall below every float after a few steps; what is certified only from above is not drawn."""
+    only = table[table["guarantee"].str.endswith("tCDP")].assign(omega=1 + 1e-9, omega_sqrt_rho=0.75)
+    k, error = best(drawn(only)["error_vs_k_one_bin"], 0.75)
+    assert len(k) >= 2
+    assert np.isfinite(k).all()
+    assert (error > 0).all()
+
+
 def test_a_study_of_the_best_noise_has_it_already(table):
     own = table.assign(noise_family="lattice")
     assert not [label for label in labels(drawn(own)["error_vs_k_one_bin"]) if "best additive" in label]

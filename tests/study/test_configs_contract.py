@@ -111,7 +111,7 @@ def test_a_data_set_loads_at_the_first_of_its_own_k(name, tmp_path, monkeypatch)
 def test_every_data_set_gives_a_plan_with_every_noise(command, tmp_path, data):
     table(tmp_path)
     for noise in names("noise"):
-        few = ["sweep.rho=0.1"] if noise == "optimal" else []  # far below it takes minutes, then it is refused
+        few = ["sweep.rho=0.1"] if noise == "optimal" else []  # far below, the search is refused
         code, out, err = command(*PLAN, f"data={data}", *NEEDS.get(data, []), f"sweep.noise={noise}", *few)
         assert (code, err) == (0, "")
         assert " cells x 10 trials" in out
