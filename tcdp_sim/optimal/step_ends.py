@@ -15,7 +15,7 @@ from tcdp_sim.optimal.best_noise import least_tail, quantile_of_a_noise
 from tcdp_sim.optimal.objectives import LargestErrorQuantile
 from tcdp_sim.privacy import Guarantee
 
-_LOW, _HIGH = 0.9, 0.96  # of the quantile of the noise from which the search starts: about the best noise's
+_LOW, _HIGH = 0.9, 0.93  # of the quantile of the noise from which the search starts: about the best noise's
 _ROUNDING = 1e-15  # relative: two logarithms and a quotient
 
 
