@@ -100,7 +100,7 @@ def test_a_damaged_journal_is_named_and_mended(tiny, folder):
 
 @pytest.mark.parametrize("mode", ["warn", "strict"])
 def test_workers_with_foreign_numerics(tiny, monkeypatch, mode):
-    monkeypatch.setattr("tcdp_sim.engine.run.fingerprint", lambda: "another kind of CPU")
+    monkeypatch.setattr("tcdp_sim.engine.foreign.fingerprint", lambda: "another kind of CPU")
     code, out, err = tiny(f"numerics={mode}")
     assert code == (2 if mode == "strict" else 0)
     assert "differ from this machine's in the last bits" in " ".join((out + err).split())
@@ -219,10 +219,11 @@ def test_figures_that_cannot_be_written_are_one_line(done, monkeypatch):
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EIO])
-def test_only_a_full_disk_asks_for_room(done, monkeypatch, number):
+def test_only_a_full_disk_asks_for_room(done, folder, monkeypatch, number):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number))
 
+    (folder / "published.json").unlink()
     monkeypatch.setattr("tcdp_sim.store.run_folder.Run.publish", refuse)
     code, _, err = done()
     assert (code, err.count("\n")) == (2, 1)

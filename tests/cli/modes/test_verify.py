@@ -144,6 +144,7 @@ def test_published_numbers_that_the_records_do_not_give(ran, folder, undrawn, mo
             block["linf_error_mean"].values[:] *= factor
             yield block
 
+    (folder / "published.json").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(tabulation, "blocks", flattered)
         assert undrawn()[0] == 0
