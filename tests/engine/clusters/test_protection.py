@@ -64,10 +64,10 @@ STRANGER = """
     for port in job["ports"]:
         for path in job["pages"]:
             attempt("page", lambda: page(port, path))
-        attempt("hello", lambda: hello(port, anybody))
-        if port not in web:  # which a client of Dask's would wait for
-            attempt("submit", lambda: submit(port, "tcp", None))
-            attempt("submit", lambda: submit(port, "tls", own))
+        if port not in web:  # of which the others would wait for an answer
+            attempt("hello", lambda: hello(port, anybody))
+            for protocol in job["protocols"]:
+                attempt("submit", lambda: submit(port, protocol, own if protocol == "tls" else None))
     for path in job["private"]:
         attempt("list", lambda: os.path.isdir(path) and os.listdir(path) is not None and path)
         attempt("read", lambda: open(path, "rb").read(1))
@@ -95,7 +95,7 @@ def listening():
 
 def stranger(**job):
     """What another user of this machine has managed to do, as (what, detail)."""
-    job = {"uid": NOBODY, "victim": os.getuid(), "patience": 3, "pages": PAGES} | job
+    job = {"uid": NOBODY, "victim": os.getuid(), "patience": 3, "pages": PAGES, "protocols": ["tcp", "tls"]} | job
     job = {"private": [], "modules": [], "pids": []} | job
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(STRANGER)],
@@ -146,7 +146,8 @@ def test_the_same_attempts_succeed_where_nothing_is_protected(shared):
         ports = [int(cluster.scheduler.address.rpartition(":")[2]), cluster.scheduler.http_server.port]
         (shared / "file").write_text("x")
         private = [str(shared), str(shared / "file")]
-        done = stranger(ports=ports, private=private, modules=[str(shared)], patience=60)
+        tried = {"private": private, "modules": [str(shared)], "protocols": ["tcp"]}  # by tls he would wait in vain
+        done = stranger(ports=ports, patience=60, **tried)
     assert {("list", str(shared)), ("enter", str(shared)), ("read", "b'x'"), ("plant", str(shared))} <= done
     assert ("submit", "ran") in done
     assert ("page", "/health") in done
