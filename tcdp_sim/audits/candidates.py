@@ -117,6 +117,14 @@ def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
     return found
 
 
+def plain(pilot: Pilot) -> list[Score]:
+    """The first numbers of an output, and their sum: scores that need no counts."""
+    columns = pilot.matrices[0].shape[1]
+    kinds = [("value", column) for column in range(min(columns, features.MOST_COLUMNS))]
+    kinds += [("sum", 0)] if columns > 1 else []
+    return [Column(kind, column, features.named(kind, column, columns)) for kind, column in kinds]
+
+
 def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
     """The scores that a pair is tried with. counts: of its features."""
     made: list[Score] = []
@@ -161,8 +169,11 @@ def _steps(edges, first, second, members) -> tuple[Floats, Floats]:
 
 
 def _told_apart(first: Ints, second: Ints) -> float:
-    """How far the counts of a column's cells are from telling nothing: the largest ratio of tails, in its errors."""
-    best = 0.0
+    """How far the counts of a column's cells are from telling nothing: the largest ratio of tails, in its errors.
+
+    -1 for one cell: there is no threshold.
+    """
+    best = 0.0 if len(first) > 1 else -1.0
     for one, other in ((first, second), (first[::-1], second[::-1])):
         a, b = np.cumsum(one)[:-1] + 0.5, np.cumsum(other)[:-1] + 0.5
         if len(a):

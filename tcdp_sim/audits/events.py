@@ -15,6 +15,7 @@ SURE = 8  # hits of the rarer input from which on their number is believed
 FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
 STEEPEST = 30.0
 CURSE = 2.0  # standard errors that the best of many is taken to be lucky by
+LITTLE = 1e-3  # nats: a bound that is of no use
 PRIOR = 4.0  # hits that the fall from SURE hits counts for
 
 
@@ -63,17 +64,23 @@ def best(
 ) -> tuple[float, Event | None]:
     """(what the best event is expected to show, the event) in `trials` further outputs of each input.
 
-    None where no threshold parts the outputs seen. doubt: of the bound to come. The best of many looks better than it
-    is: each is expected to show what it would with CURSE standard errors to its disadvantage.
+    None without thresholds. doubt: of the bound to come. The best of many looks better than it is: each is expected to
+    show what it would with CURSE standard errors to its disadvantage. Where that is no more than LITTLE, the best is
+    the event whose shares differ by most standard errors.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
+    best_key = (-1.0, 0.0)
     for upper, first, likely, rare in _sides(seen):
         shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper)
-        row, column = np.unravel_index(int(np.argmax(shown)), shown.shape)
-        if shown[row, column] > found[0]:
+        values = shown.max(axis=0)
+        rarer = likely + rare <= seen.trials  # than their complements, which are as far apart and show less
+        apart = np.where(rarer, _errors_apart(likely, rare, seen.trials), 0.0)
+        column = int(np.argmax(values if values.max() > LITTLE else apart))
+        key = float(values[column]) if values[column] > LITTLE else 0.0, float(apart[column])
+        if key > best_key:
             ways = [(split, False) for split in splits] + [(1.0, True)]
-            event = Event(score, float(seen.values[column]), upper, first, *ways[row])
-            found = float(shown[row, column]), event
+            event = Event(score, float(seen.values[column]), upper, first, *ways[int(np.argmax(shown[:, column]))])
+            best_key, found = key, (float(values[column]), event)
     return found
 
 
@@ -82,10 +89,13 @@ def told_apart(seen: Thresholds) -> float:
     most = 0.0
     for _, _, likely, rare in _sides(seen):
         sure = (likely >= SURE) & (rare >= SURE)
-        share = (likely + rare) / (2 * seen.trials)
-        errors = np.sqrt(np.maximum(2 * share * (1 - share) * seen.trials, 1))
-        most = max(most, float(np.max((likely - rare) / errors, initial=0.0, where=sure)))
+        most = max(most, float(np.max(_errors_apart(likely, rare, seen.trials), initial=0.0, where=sure)))
     return most
+
+
+def _errors_apart(likely: Ints, rare: Ints, trials: int) -> Floats:
+    share = (likely + rare) / (2 * trials)
+    return np.asarray((likely - rare) / np.sqrt(np.maximum(2 * share * (1 - share) * trials, 1)))
 
 
 def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:

@@ -103,8 +103,9 @@ def _report(audit, found: Chosen | None, counts: Counts | None, counting: Counti
         drawn=counting.drawn, resumed=counting.resumed, reproducible=reproducible, notes=notes, folder=audit.folder,
     )  # fmt: skip
     if found is None or counts is None:
-        pilot = sizes(audit.trials, len(audit.pairs)).pilot
-        return replace(report, event=f"none: all {pilot:,} outputs of the pilot are the same; rarer ones are not seen")
+        planned = sizes(audit.trials, len(audit.pairs))
+        chose = f"none: all {planned.choose + planned.further:,} outputs that could choose one are the same"
+        return replace(report, event=f"{chose}; rarer ones are not seen")
     bound, test, seen = _bound(audit, found, counts), found.test, found.seen.cells
     event = test if isinstance(test, Event) else None
     return replace(

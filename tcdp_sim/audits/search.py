@@ -3,7 +3,7 @@
 Every stage has random streams of its own, so the last one, which bounds, knows nothing of those that chose.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,7 @@ class Candidate:
 
 
 def search(counting: Counting, audit: Audit) -> Chosen | None:
-    """What to put to the test on further outputs; None where all outputs are the same. Raises UserError."""
+    """What to put to the test on further outputs; None where the outputs that choose are the same. Raises UserError."""
     planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
     pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
@@ -109,10 +109,10 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
         made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned.tables, audit)
         tried = pilot.scores_of_texts(made)
         found += own + _best(tried, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
-    if not found:
-        return None
+    found = found or [each for pilot in pilots for each in _of_rare_outputs(pilot, audit.scoring, one)]
     if len(found) > 1:
         found = _compared(counting, found, one, planned.compare)
+        found = [each for each in found if len(each.edges)] or found
     best = max(found, key=_preference)
     return _chosen(counting, best, one, planned, audit.doubt)
 
@@ -181,14 +181,21 @@ def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:
     """The scores that tell the pilot's outputs apart best."""
-    found = []
-    for score in tried:
-        sides = [score(side) for side in pilot.outputs]
-        edges = thresholds(*sides)
-        seen = [len(side) - np.searchsorted(np.sort(side), edges) for side in sides]
-        worth = _worth(one, score, Thresholds(edges, seen[0], seen[1], len(sides[0])))
-        found.append(Candidate(pilot.pair, score, edges, worth))
+    found = [_candidate(score, pilot, one) for score in tried]
     return sorted((each for each in found if len(each.edges)), key=lambda each: each.worth, reverse=True)[:most]
+
+
+def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candidate]:
+    """For pilots that tell nothing: scores without thresholds, which the extremes of larger samples may give them."""
+    tried = _own(pilot, scoring) + pilot.scores_of_texts(candidates.plain(pilot))
+    return [_candidate(score, pilot, one) for score in tried]
+
+
+def _candidate(score: Score, pilot: Pilot, one: Measure) -> Candidate:
+    sides = [score(side) for side in pilot.outputs]
+    edges = thresholds(*sides)
+    seen = [len(side) - np.searchsorted(np.sort(side), edges) for side in sides]
+    return Candidate(pilot.pair, score, edges, _worth(one, score, Thresholds(edges, seen[0], seen[1], len(sides[0]))))
 
 
 def _worth(one: Measure, score: Score, seen: Thresholds) -> tuple[float, float]:
@@ -228,9 +235,10 @@ def seen_of(counts: Counts, column: int, edges: Floats) -> Thresholds:
         cells = counts.cells[side][column]
         beyond.append(counts.trials - np.cumsum(cells)[:-1])
     low, high = ([side[column] for side in ends] for ends in (counts.low, counts.high))
-    above = _extreme(edges[-1], high, max)
-    below = _extreme(edges[0], low, min)
-    values = np.concatenate([below, edges, above])
+    below = _least(low, edges[0] if len(edges) else np.inf)
+    known = np.concatenate([below, edges])
+    above = _largest(high, known[-1] if len(known) else -np.inf)
+    values = np.concatenate([known, above])
     hits = []
     for side in (0, 1):
         upper = len(high[side]) - np.searchsorted(high[side], above) if len(above) else np.zeros(0, int)
@@ -239,16 +247,24 @@ def seen_of(counts: Counts, column: int, edges: Floats) -> Thresholds:
     return Thresholds(values, hits[0], hits[1], counts.trials)
 
 
-def _extreme(edge: float, ends: list[Floats], further: Callable[..., Any]) -> Floats:
-    """The extremes beyond an edge that are known of both inputs, ascending, each once."""
-    if not all(len(end) for end in ends):
-        return np.zeros(0)
+def _largest(ends: list[Floats], edge: float) -> Floats:
+    """The extremes above an edge, ascending, each once, that no input has more of than it has kept.
+
+    ends: the largest of each input. Of the least that is kept of an input there may be more.
+    """
+    complete = max((end[0] if len(end) else np.inf for end in ends), default=np.inf)
     values = np.unique(np.concatenate(ends))
-    if further is max:
-        complete = max(end[0] for end in ends)
-        return values[(values > edge) & (values >= complete)]
-    complete = min(end[-1] for end in ends)
-    return values[(values < edge) & (values <= complete) & (values > values[0])]
+    return values[(values > edge) & (values > complete)]
+
+
+def _least(ends: list[Floats], edge: float) -> Floats:
+    """The extremes below an edge, as above, but for the very least, below which nothing is.
+
+    What lies below the largest that is kept of an input is known, also if there are more of it.
+    """
+    complete = min((end[-1] if len(end) else -np.inf for end in ends), default=-np.inf)
+    values = np.unique(np.concatenate(ends))
+    return values[(values < edge) & (values <= complete)][1:]
 
 
 def _chosen(counting: Counting, best: Candidate, one: Measure, planned: Sizes, doubt: float) -> Chosen | None:

@@ -24,7 +24,8 @@ def command(monkeypatch, tmp_path, capsys):
 
 
 def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
-    words = ("noisy_hist_2", "laplace", "--trials", "20000")
+    """The true claim would be refuted with probability 2e-6 for one choice of seeds, once."""
+    words = ("noisy_hist_2", "laplace", "--trials", "20000", "--level", "0.999999")
     code, out, _ = command(*words)
     assert code == 0
     assert "noisy_hist_2: epsilon >= " in out
@@ -43,7 +44,8 @@ def test_rows_are_audited_both_ways_and_go_on_the_page(command, tmp_path):
     assert "that the mechanism gives" in outcomes["noisy_hist_2", True].event
     text = (tmp_path / "page.md").read_text("utf-8")
     assert f"| {outcomes['noisy_hist_2', True].bound:.4g} |" in text
-    assert 'ARGS="--trials 2e4"' in text
+    assert 'ARGS="--trials 2e4 --level 0.999999"' in text
+    assert "at 99.9999% for everything that was tried" in " ".join(text.split())
 
 
 def test_what_is_there_is_not_run_again_and_keeps_its_times(command, tmp_path):

@@ -79,9 +79,43 @@ def test_equal_outputs_show_nothing():
     assert (report.bound, report.refuted, report.event) == (
         0.0,
         False,
-        "none: all 4,000 outputs of the pilot are the same; rarer ones are not seen",
+        "none: all 66,666 outputs that could choose one are the same; rarer ones are not seen",
     )
     assert str(report).startswith("0.1-DP is not refuted: epsilon >= 0 ")
+
+
+def seldom(data, rng, trials):
+    """Nothing at all, but once in 10,000 times the last answer, where it is 2 or 0."""
+    return np.where((rng.random(trials) < 1e-4) & (data[-1] != 1), data[-1] - 1, 0.0)
+
+
+def seldom_among_several(data, rng, trials):
+    return np.stack([np.zeros(trials), seldom(data, rng, trials)], axis=1)
+
+
+@pytest.mark.parametrize("mechanism", [seldom, seldom_among_several])
+@pytest.mark.parametrize("answer", [0.0, 2.0])
+def test_outputs_that_no_pilot_has_seen_are_found(mechanism, answer):
+    """About 20 of 200,000 against none; below the usual output and above it, and in the last of several pairs."""
+    given = [*[(np.ones(2), np.array([value, 1.0])) for value in (0.0, 2.0)], (np.ones(2), np.array([1.0, answer]))]
+    pilots = [search._pilot(mechanism, pair, 4000, 0) for pair in pairs.checked(given, 1.0)]
+    assert not any(side.any() for pilot in pilots for side in pilot.outputs)
+    report = tcdp_sim.audit(mechanism, **{**AUDIT, "pairs": given}, claim=PureDP(0.1))
+    assert report.refuted
+    assert report.pair_index == 2
+    assert report.toward == "second"
+    assert report.hits[0] == 0 or report.hits[1] == 200_000
+    assert report.figure().axes
+
+
+def test_a_column_that_is_always_the_same_leaves_room_for_others():
+    """Three constants come first; what follows differs too little for steps, and outputs are not the same."""
+
+    def mechanism(data, rng, trials):
+        return np.hstack([np.zeros((trials, 3)), rng.normal(size=(trials, 1))])
+
+    report = tcdp_sim.audit(mechanism, pairs=audited.ONE, trials=2000, learn=False)
+    assert "the same" not in report.event
 
 
 def test_a_deterministic_mechanism_is_refuted_as_far_as_the_sample_goes():
@@ -131,6 +165,22 @@ def test_extremes_extend_the_thresholds_exactly():
     assert np.all(np.diff(seen.values) > 0)
     for side, hits in zip(drawn, (seen.first, seen.second)):
         assert [np.count_nonzero(side >= value) for value in seen.values] == hits.tolist()
+
+
+@pytest.mark.parametrize("common", [0.0, 4.0, 7.0])
+def test_extremes_with_equals_that_are_left_out_are_no_thresholds(common):
+    """Few values, most outputs of one of them, with and without an edge: every threshold has the hits of a recount."""
+    rng = np.random.default_rng(1)
+    sides = [np.where(rng.random(5000) < 0.004, rng.integers(0, 8, 5000), common) for _ in range(2)]
+    for edges in (np.zeros(0), np.array([3.5])):
+        counted = Counted(search.Stack((Column("value", 0, ""),)), (edges,), 20)
+        (cells, low, high), other = (sampling._counted(iter(np.split(side, 5)), counted) for side in sides)
+        counts = sampling.Counts(5000, (cells, other[0]), (low, other[1]), (high, other[2]))
+        seen = search.seen_of(counts, 0, edges)
+        assert np.all(np.diff(seen.values) > 0)
+        assert len(seen.values) >= 3
+        for side, hits in zip(sides, (seen.first, seen.second)):
+            assert [np.count_nonzero(side >= value) for value in seen.values] == hits.tolist()
 
 
 def test_generated_pairs_are_neighbours_and_have_both_directions():

@@ -15,10 +15,10 @@ Mechanisms that are sound and mechanisms that are broken, audited. The code is i
     make audit-gallery ARGS="{command} --outputs --page docs/audit_gallery.md"
 
 ε is in nats. *True* is the exact ε over the pairs of inputs that are tried. *Best event* is the lower confidence bound
-at {level:.0%} that the most telling event of the exact law gives at {trials:,} outputs of each input, at the expected
+at {level:g}% that the most telling event of the exact law gives at {trials:,} outputs of each input, at the expected
 counts (Clopper-Pearson, half of the doubt on each end; an audit may share it out better, and chance may help). *Ratios*
 is what our audit shows when the mechanism gives its likelihood ratios, *outputs* when it sees outputs alone. Each holds
-at {level:.0%} for everything that was tried, and both together, by which the verdict is judged, at {both:.0%}.
+at {level:g}% for everything that was tried, and both together, by which the verdict is judged, at {both:g}%.
 DP-Sniper (Bichsel et al., S&P 2021; logistic regression / network, and its seconds) and StatDP (Ding et al., CCS 2018)
 are their own published numbers: bounds at 90% with 2·10^8 outputs of each input, and estimates without confidence, on
 machines of their own. DP-Sniper tried svt_1 at threshold 0.5, where the best event gives 0.0870; here it is 1.
@@ -40,7 +40,7 @@ def page(rows: Iterable[Row], outcomes: list[Outcome], trials: int, level: float
     """
     found = {(each.name, each.ratios): each for each in outcomes if (each.trials, each.level) == (trials, level)}
     shown = [row for row in rows if any((row.name, ratios) in found for ratios in (True, False))]
-    lines = [HEAD.format(trials=trials, level=level, both=2 * level - 1, command=command)]
+    lines = [HEAD.format(trials=trials, level=100 * level, both=100 * (2 * level - 1), command=command)]
     lines += [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
     lines += [_line(_cells(row, found, trials, level)) for row in shown]
     lines += ["", "## What was audited, and by which event it was judged", ""]
