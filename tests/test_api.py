@@ -76,6 +76,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_a_plain_script_needs_no_main_guard(here, command):
     (here / "script.py").write_text(textwrap.dedent(SCRIPT))
     done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=300)

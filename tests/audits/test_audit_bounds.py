@@ -51,6 +51,7 @@ def test_two_point_laws_by_enumeration(claim, p, q):
         assert swapped == events.bound(one, event(True, split), (20, 3), n, DOUBT)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.3, 0.1), (0.5, 0.45), (0.97, 0.6), (0.05, 0.01)])
 def test_both_counts_together_err_seldom_by_enumeration(p, q):
     """The chance of a bound above the true ratio, summed over all pairs of counts: at most the doubt."""

@@ -163,6 +163,7 @@ ONE_ANCHOR = [
 BOUNDED = ("laplace", "generalized_gaussian", "exponential_polylogarithmic")
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("accounting", ["printed", "pure", "zcdp", "approx_dp"])
 @pytest.mark.parametrize(("family", "fixed"), ONE_ANCHOR)
 def test_one_anchor_and_a_given_shape(family, fixed, accounting):
@@ -298,6 +299,7 @@ def epsilon_at_largest(power, goal):
     return Record(generalized_gaussian(1.0, power), t * RATIO).epsilon(DELTA)
 
 
+@pytest.mark.slow
 def test_epsilon_at_delta_falls_and_rises_with_the_power():
     """A small epsilon is hidden by delta under noise with a sharp enough peak: two powers meet most anchors.
 

@@ -53,6 +53,7 @@ def test_the_uniform_costs_no_more_than_known(target, expected):
     assert 0.96 * expected < found < expected
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_laplace_log_normal_lies_between_the_uniform_and_what_is_published(target):
     """Its best sigma is next to the least that any zCDP allows, smoothing / sqrt(2 rho)."""
@@ -116,6 +117,7 @@ def test_approximate_dp_holds_by_an_independent_sum(family):
     assert 0.85 * delta < worst <= delta
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("family", "guarantee", "t"),
     [

@@ -81,6 +81,7 @@ def test_the_composed_config_can_be_printed(command, tmp_path):
     assert everything(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_script_and_module_are_the_same(tmp_path):
     words = (*TINY, OMEGAS, "mode=plan")
     found, again = program(*words, cwd=tmp_path), program(*words, start=MODULE, cwd=tmp_path)
@@ -541,7 +542,7 @@ FUZZ = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_words_succeed_or_are_one_line(command, tmp_path, seed):
     rng = random.Random(seed)
@@ -573,7 +574,7 @@ def _hear_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("cluster", [pytest.param("serial", marks=pytest.mark.slow), "local"])
+@pytest.mark.parametrize("cluster", ["serial", pytest.param("local", marks=pytest.mark.slow)])
 def test_ctrl_c_says_what_is_kept_and_the_same_command_finishes(command, tmp_path, cluster):
     words = (*CLUSTERS[cluster], *LONG)
     folder = tmp_path / "results/histogram"
@@ -644,7 +645,7 @@ def wait_until(running, done):
         time.sleep(0.005)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_signal_to_the_whole_group_at_any_moment(command, tmp_path, moment, number):

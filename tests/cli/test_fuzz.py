@@ -127,7 +127,7 @@ def asked(rng, number):
     return given, out | small | {"name": f"n{number}", "cluster": {"name": "serial"}}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -146,7 +146,7 @@ def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     assert {True, False} <= set(became)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_command_lines_end_with_0_or_2_and_one_line(seed, command):
     rng = random.Random(1000 + seed)

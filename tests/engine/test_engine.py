@@ -79,6 +79,7 @@ def test_order_changes_nothing():
     assert records(schedule.SerialExecutor(), prepared, todo) == reference()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_worker_processes_change_nothing(workers):
     prepared, todo = plan()
@@ -102,6 +103,7 @@ def test_pending_leaves_out_what_is_done():
     assert (list(left), len(left)) == (todo[7:], len(todo) - 7)
 
 
+@pytest.mark.slow
 def test_no_more_tasks_are_in_flight_than_the_window(monkeypatch):
     """Tasks are pulled lazily: at no time more than two a worker are ahead of the results."""
     prepared, todo = plan()
@@ -221,8 +223,8 @@ def recorded(folder):
     return sum(payload is not None and payload[:1] == CHUNK for _, _, payload in found)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.slow)])
-def test_killed_and_resumed_is_byte_for_byte_the_undisturbed_run(tmp_path, kills):
+@pytest.mark.slow
+def test_killed_and_resumed_is_byte_for_byte_the_undisturbed_run(tmp_path):
     """SIGKILL of the driver after a random number of chunks; then the same command ends with the same bytes."""
     clean, killed = tmp_path / "clean", tmp_path / "killed"
     clean.mkdir()
@@ -232,7 +234,7 @@ def test_killed_and_resumed_is_byte_for_byte_the_undisturbed_run(tmp_path, kills
     assert done.returncode == 0, output
     rng = random.Random(11)
     hit = 0
-    for _ in range(kills):
+    for _ in range(8):
         process = start(killed, "cluster=local", "cluster.workers=2")
         enough = recorded(killed) + rng.randint(1, 20)
         while recorded(killed) < enough and process.poll() is None:

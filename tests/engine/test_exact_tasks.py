@@ -117,6 +117,7 @@ def divided(mechanism):
     return 1 / 0
 
 
+@pytest.mark.slow
 def test_values_of_foreign_elementary_functions_are_published_and_not_kept(ran, monkeypatch):
     own, _ = ran("own", "cluster=serial")
     monkeypatch.setattr(evaluate, "fingerprint", lambda: "foreign")

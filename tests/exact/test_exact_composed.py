@@ -261,7 +261,7 @@ def test_infinite_losses_leave_less_of_delta_to_the_finite_ones(epsilon):
     assert found.upper - found.lower <= 1e-3
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("releases", [1, 40, 10**5])
 @pytest.mark.parametrize("s", [0.3, 1e-3, 1e-12])
 def test_noise_so_short_that_a_drawn_record_is_always_seen(s, releases):
@@ -445,7 +445,7 @@ def cell_laws(noise, scheme, s, width):
     return np.concatenate([*p, rest]), np.concatenate([*q, rest])
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Laplace(1.5), SinhNormal(1.5, 3.0), Gaussian(1.5)], ids=repr)
 @pytest.mark.parametrize("scheme", sorted(set(SCHEMES) - {"hybrid"}))  # whose pairs have no mirror images
 def test_brute_force_convolutions(noise, scheme):
@@ -523,6 +523,7 @@ def test_very_many_sampled_releases(s, releases):
     assert tightest_epsilon(RenyiBound(lambda a: releases * lemma.curve(a), 20), delta)[0] >= found.lower
 
 
+@pytest.mark.slow
 def test_noise_that_hides_nothing():
     """sigma = 1e-3: a release tells the record as soon as it is drawn, at a loss of about shift^2 / (2 sigma^2)."""
     pairs = dominating_pairs(Gaussian(1e-3), 1.0, 0.1, "poisson")

@@ -30,7 +30,7 @@ def sinh_normal_mp(scale, knee, shift, order):
     return float(mp.log(total) / (order - 1))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("scale", "knee", "shift", "order"),
     [

@@ -43,7 +43,7 @@ def by_mpmath(noise, answers, weights):
     return float(mp.quad(integrand, edges.tolist(), maxdegree=5))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @each
 @pytest.mark.parametrize("answers", [(0, 1), (0, 6), (0, 2, 3)])
 def test_one_count_against_mpmath(noise, answers):
@@ -151,7 +151,7 @@ def test_ends_of_a_histogram():
 # No mechanism tells more than its guarantee allows
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("rho", [1e-3, 0.1, 5.0])
 @pytest.mark.parametrize("family", ["laplace", "gaussian", "sinh_normal"])
 def test_no_release_says_more_than_its_guarantee_allows(rho, family):

@@ -190,6 +190,7 @@ some_weights = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(lambda w:
 mixtures = st.tuples(shifts, some_weights)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SMOOTH), mixtures, mixtures, st.floats(-4, 4))
 @settings(max_examples=25, deadline=None)
 def test_looking_at_one_event_only_tells_less(noise, first, second, threshold):
@@ -207,6 +208,7 @@ def test_looking_at_one_event_only_tells_less(noise, first, second, threshold):
     assert (known.lower >= 0).all()
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SMOOTH), mixtures, mixtures, mixtures, mixtures, st.floats(0.01, 0.99))
 @settings(max_examples=20, deadline=None)
 def test_hockey_stick_and_kullback_leibler_are_jointly_convex(noise, a, b, c, d, share):

@@ -57,7 +57,7 @@ def mp_profile(noise, shift, epsilon):
     )
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @smooth
 @pytest.mark.parametrize(("shift", "epsilon"), [(1.0, 0.2), (1.0, 0.0), (0.03, 0.001), (2.5, 0.4)])
 @mp.workdps(30)
@@ -80,7 +80,7 @@ def test_the_logistic_profile_in_closed_form():
     assert hockey_stick(Logistic(2.236), 1.0, 0.2).estimate == pytest.approx(0.0375, rel=1e-3)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Logistic(2.236), Student(1.0), TwoPeaks(3.0)], ids=repr)
 @pytest.mark.parametrize(("shift", "order"), [(1.0, 1), (1.0, 1 + 1e-9), (0.03, 1.5), (2.5, 8.0)])
 @mp.workdps(30)
@@ -169,6 +169,7 @@ def test_one_release_composed_is_the_profile(noise):
     assert 0 < epsilon.lower <= epsilon.upper < 30 / 2.236 + 1e-6
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [Logistic(2.236), Student(1.0), TwoPeaks(3.0)], ids=repr)
 @mp.workdps(30)
 def test_loss_distributions_are_right_or_refused(noise):

@@ -86,7 +86,7 @@ def mp_moment(reference, shift, s):
     )
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("noise", "shift"), [(QUARTER, 1e-4), (HALF, 2.0), (LINEAR, 0.01), (SQUARE, 30.0), (CUBIC, 1.0)]
 )
@@ -97,7 +97,7 @@ def test_renyi_divergences_contain_those_of_mpmath(noise, shift, order):
     contains(record_renyi(AdditiveRelease(noise), shift, order), truth, 1e-9)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [QUARTER, LINEAR, SQUARE])
 @pytest.mark.parametrize("shift", [1e-12, 0.3, 1e6])
 @pytest.mark.parametrize("share", [0.02, 0.97])
@@ -226,6 +226,7 @@ def test_releases_that_a_normal_hides(release, theta_of, influence):
     assert found.lower <= found.estimate <= found.upper <= found.lower * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(HEAVY),

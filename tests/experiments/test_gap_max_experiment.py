@@ -205,7 +205,7 @@ def rows_of(table, label):
     return table[named].drop_duplicates("k")
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("label", NAMES)
 def test_a_required_gap_is_that_of_the_method_it_is_called(table, label):
     figure, _ = figures_of(table)["required_gap"]

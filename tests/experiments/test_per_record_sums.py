@@ -287,6 +287,7 @@ def test_errors_against_the_sum(command, tmp_path, capsys):
     assert "an illustration, not private" in texts
 
 
+@pytest.mark.slow
 def test_a_ratio_of_policies_at_equal_rmse_by_hand(command, tmp_path):
     """Fourth root, no offset, scale 2, q = 10,070 = t: sqrt(q) / 8 over t^2 / 2 MSE; an RMSE of 8,769 was published."""
     words = ("sweep.release=fourth_root", "sweep.scale=2", "sweep.answer=10070")

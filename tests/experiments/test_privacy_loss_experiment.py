@@ -98,6 +98,7 @@ def test_quantities_have_the_axes_they_depend_on(study):
     assert ds["privacy_loss_mean"].notnull().all()
 
 
+@pytest.mark.slow
 def test_groups_are_promised_what_group_privacy_gives(command, folder):
     words = ("sweep.noise=[laplace,gaussian,sinh_normal_tight]", "sweep.shift=[0.5,2,9]", "also.tail.epsilon.num=3")
     code, _, err = command(*SMALL, *words)

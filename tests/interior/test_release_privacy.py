@@ -48,6 +48,7 @@ def renyi_max(p, q, order):
     return np.log((p**order * q ** (1 - order)).sum(axis=1)).max() / (order - 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("k", "n", "recipe"),
     [
@@ -63,6 +64,7 @@ def test_one_tree_on_all_neighbours(k, n, recipe):
     assert 0.02 < ratio < 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("depth", "floor"), [(1, None), (2, None), (2, 1.13)])
 def test_the_recursion_on_neighbours(depth, floor):
     """k = 6, n = 4: tree 0 in records, tree 1, of weight 1.3, in units of its nodes' sensitivity."""

@@ -266,7 +266,7 @@ def test_certified_divergences_see_the_cusp(noise, shift, order):
 # Draws
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @drawn
 def test_draws_follow_the_distribution(noise):
     draws = noise.sample(rng(), DRAWS)

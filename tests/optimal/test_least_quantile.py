@@ -33,7 +33,7 @@ def test_the_search_is_that_of_brute_force(guess, allowed, power):
     assert len(asked) <= 25
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [0.001, 0.01, 0.1, 1.0, 5.0])
 @pytest.mark.parametrize("narrow", [True, False])
 def test_gaps_are_below_one_per_cent(rho, narrow):
@@ -73,6 +73,7 @@ def test_the_sums_of_this_file_are_right():
         assert float(divergence(LatticeNoise(0.0, table, c), mp.mpf(a))) == pytest.approx(truth, rel=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("k", [1e50, 1e100, 1e248])
 def test_very_many_errors(k):
     """Gaussian noise keeps the promise, and the tail of the noise is summed by mpmath."""

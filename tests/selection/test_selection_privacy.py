@@ -81,7 +81,7 @@ def random_neighbours(generator):
     return scores, scores + change
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(6)
 @variant
 @targets
 def test_random_neighbours_never_show_more_than_is_promised(method, spec, accounting, target):

@@ -55,6 +55,7 @@ def test_what_it_says(undrawn, folder):
         assert told not in text(folder)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_on_every_way_there(undrawn, folder):
     """At once, again, with a torn journal in between, after a shorter run, among cells of another study."""
     assert undrawn() == 0

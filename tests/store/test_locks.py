@@ -142,6 +142,7 @@ def test_a_file_that_another_took_over_meanwhile_is_put_back(tmp_path, no_locks,
     assert json.loads((tmp_path / "lock.held").read_text()) == mine
 
 
+@pytest.mark.slow
 def test_of_two_drivers_without_the_kernels_locks_one_runs_and_one_is_refused(tmp_path, command):
     """Both start at once; what is published in the end is what one of them publishes with locks."""
     assert command(*WORDS, "name=clean")[0] == 0

@@ -16,7 +16,6 @@ from tcdp_sim.summaries.decoding import decoded
 
 WORDS = ("trials=60", "chunk=10", "sweep.k=10", "sweep.omega_sqrt_rho=1", "sweep.noise=[gaussian,laplace]", "name=r")
 CHUNKS = 12
-STATES = 8
 VARIES = {"journal", "exact", "lock", "provenance.json", "run.log"}  # times and hosts
 
 
@@ -49,7 +48,8 @@ def recorded_run(undrawn, home, monkeypatch) -> Recorder:
     return recorder
 
 
-def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, monkeypatch):
+@pytest.mark.parametrize("states", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, monkeypatch, states):
     """And of a run that has ended everything is on the disk, so that nothing has to be healed."""
     recorder = recorded_run(undrawn, tmp_path / "run", monkeypatch)
     expected = published(tmp_path / "run" / "r")
@@ -58,7 +58,7 @@ def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, m
     assert published(tmp_path / "end" / "r") == expected
     assert set(whole_records(tmp_path / "end" / "r").values()) == {1}
     assert "2 cells, 12 chunks, all as certified" in undrawn(tmp_path / "end", "mode=verify")[1]
-    for i, failure in enumerate(failures(recorder, 1, STATES)):
+    for i, failure in enumerate(failures(recorder, 1, states)):
         failure.leave(tmp_path / f"{i}")
         code, out, err = undrawn(tmp_path / f"{i}")
         assert code == 0, (failure.name, out, err)
@@ -68,6 +68,7 @@ def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, m
         assert (len(records), set(records.values())) == (CHUNKS, {1}), failure.name
 
 
+@pytest.mark.slow
 def test_records_are_on_the_disk_once_they_were_synced(undrawn, tmp_path, monkeypatch):
     """With a sync after every record: whenever something was synced, all records but the last are sure to be there."""
     monkeypatch.setattr(journal, "SYNC_SECONDS", -1.0)

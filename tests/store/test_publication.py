@@ -81,6 +81,7 @@ def test_a_run_with_nothing_to_do_publishes_nothing_and_changes_nothing(again, f
     assert contents(folder) == contents(original)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("keys", [{"trials": 500}, {"sweep": {"noise": ["laplace", "gaussian"]}}])
 def test_another_study_in_the_folder_is_published_and_so_is_this_one_after_it(again, folder, original, keys):
     """One with fewer trials, and one with the same cells in another order."""

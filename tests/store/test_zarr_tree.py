@@ -65,6 +65,7 @@ CASES = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("rows", [4, 100])
 def test_block_by_block_is_as_in_one_go(tmp_path, monkeypatch, case, rows):
@@ -84,6 +85,7 @@ def test_every_array_has_checksums(tmp_path):
     assert all('"checksum": true' in path.read_text() for path in files)
 
 
+@pytest.mark.slow
 def test_memory_holds_one_block(tmp_path):
     """No more than two of the blocks that are handed over are alive at a time."""
     handed_over = []

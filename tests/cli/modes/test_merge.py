@@ -143,6 +143,7 @@ def test_errors_of_the_other_stay_with_it(undrawn, parts):
     assert list(opened(parts / "a").problems) == [problems[-1]]
 
 
+@pytest.mark.slow
 def test_damaged_records_of_the_other_are_passed_over(undrawn, parts):
     """What they held is simulated: the result is the same."""
     assert undrawn("name=whole", *WHOLE)[0] == 0

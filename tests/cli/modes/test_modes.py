@@ -138,6 +138,7 @@ def test_merged_halves_are_the_whole_byte_for_byte_in_either_order(tiny, folder)
     assert snapshot(root / "b") == snapshot(root / "whole")
 
 
+@pytest.mark.slow
 def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, monkeypatch):
     from tcdp_sim.engine import simulate
 

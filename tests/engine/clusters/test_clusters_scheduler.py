@@ -265,6 +265,7 @@ def test_elementary_functions_that_differ_are_a_warning_or_refused(agree):
         agree(changed, strict=True)
 
 
+@pytest.mark.slow
 def test_another_random_stream_is_refused(agree):
     with pytest.raises(UserError, match=r"^worker b: the random generator gives another stream than here"):
         agree({("b", "fingerprint"): "other", ("b", "bit_stream"): "other"})
