@@ -7,6 +7,7 @@ from rich.table import Table
 
 from benchmarks import (
     drawing,
+    driver,
     engine,
     figures,
     framework,
@@ -41,6 +42,7 @@ BENCHMARKS = {
     "engine": engine.engine,
     "figures": figures.figures,
     "growth": growth.growth,
+    "driver": driver.driver,
     "scaling": scaling.scaling,
 }
 ASKED = {"million": million.million, "chunks": million.chunks}  # long ones, run only by their names

@@ -1,86 +1,144 @@
-"""How far one driver reaches: a model of many workers with costs measured here, checked against workers that sleep.
+"""How far one driver and its scheduler reach: their costs, a model with them, and beside it workers that sleep.
 
-Those that sleep, because sixteen fit on two cores; the driver and its scheduler do all their work.
+python -m benchmarks scaling                  at most 400 workers
+python -m benchmarks scaling most=1000
 """
 
+import tempfile
 import time
-import tracemalloc
-from contextlib import contextmanager
-from statistics import median
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from statistics import mean, median
+from unittest import mock
 
-import psutil
-from rich.console import Console
-
-from benchmarks.engine import Trivial, Watch, journal, known
-from benchmarks.framework import composed, empty_folder
+from benchmarks.engine import Watch
+from benchmarks.framework import composed
 from benchmarks.many_workers import Costs, predict
+from benchmarks.sleepers import Sleep, Sleepers, sleepers
 from tcdp_sim.engine import run, schedule, simulate
-from tcdp_sim.engine.clusters import local
 from tcdp_sim.engine.pending import Pending, Wanted
+from tcdp_sim.engine.pilot import pilot
 from tcdp_sim.engine.progress import Tally
-from tcdp_sim.mechanisms import MECHANISMS
-from tcdp_sim.store.table import BLOCK
+from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import cells as sweep
 from tcdp_sim.study.settings import settings
 
 MILLION = 1_000_000
-CHECKED = ((1, 1.0), (2, 1.0), (4, 1.0), (8, 1.0), (16, 1.0), (16, 0.1))  # workers, seconds a task at most
-CHECK_CHUNK, CHECK_SECONDS = 0.05, 10  # of sleep in a chunk; of a check, if nothing else took time
+WORKERS = (50, 100, 200, 400, 1000)  # that sleep
+LENGTHS = {1.0: (0.5, 20.0), 10.0: (1.0, 40.0)}  # seconds of a task -> of a chunk, of work for each worker
+FEW, SMALL, LARGE = (
+    2,
+    4,
+    2000,
+)  # workers on which costs are measured; trials of a chunk with a small record, a large one
+IDLE = 10.0  # seconds of listening to workers that do nothing
 CHUNKS = (0.0005, 0.05, 1.0)  # seconds: a cell of a few trials, of some 1e5 trials, of some 1e6
+FORECAST = (10, 100, 1000)  # workers
 MOST = 10_000  # workers that are asked about
+WHERE = {False: "scheduler apart", True: "scheduler in the driver's process"}
 
 
-class Sleep(Trivial):
-    """A chunk that takes time, but no processor."""
-
-    name = "sleep"
-    options = ("seconds",)
-
-    def __init__(self, seconds: float):
-        self._seconds = seconds
-
-    @classmethod
-    def law(cls, point, options, counts):
-        return super().law(point, options, counts) | options
-
-    @classmethod
-    def build(cls, law, counts):
-        return cls(law["seconds"])
-
-    def simulate(self, rng, trials):
-        time.sleep(self._seconds)
-        return super().simulate(rng, trials)
+def scaling(most: float = 400):
+    """The costs, the check of the model with at most so many workers, and what it predicts for a million chunks."""
+    counts = [count for count in WORKERS if count <= most] or [int(most)]
+    with sleepers() as there:
+        few = _costs(there)
+        checks = [(count, length, _measured(there, count, length)) for count in counts for length in LENGTHS]
+        costs = _with_workers(there, counts[-1], few)
+    with sleepers(together=True) as there:
+        together = [_measured(there, count, 1.0) for count in (counts[0], counts[-1])]
+    yield from _told_costs(costs)
+    for count, length, spent in checks:
+        yield from _told_check(count, length, spent, costs, together=False)
+    for spent, count in zip(together, (counts[0], counts[-1])):
+        yield from _told_check(count, 1.0, spent, costs, together=True)
+    yield from _predictions(costs.with_records(_record_bytes()))
 
 
-def measured(workers: int, chunks: int, seconds: float, longest: float) -> tuple[float, float]:
-    """Wall seconds, and the driver's CPU over them, of the engine with workers that sleep."""
-    with known(Sleep), sleepers(workers) as (_, executor), _longest(longest):
-        plan = _plan(chunks, seconds)
-        _run(executor, _plan(workers, 0.01))  # to warm up
-        with Watch() as watch:
+# What the costs are
+
+
+def _costs(there: Sleepers) -> Costs:
+    """Costs of tasks of one chunk and of a hundred that take no time."""
+    with there.executor(FEW) as executor:
+        _tasks(there, executor, 50, 1)
+        idle = _idle(there)
+        one, _ = _tasks(there, executor, 400, 1)
+        many, small = _tasks(there, executor, 60, 100)
+        heavy, large = _tasks(there, executor, 60, 100, LARGE)
+        delay = median(_delay(executor) for _ in range(50))
+    chunk = [(b - a) / 99 for a, b in zip(one, many)]
+    byte = [max(0.0, (c - b) / 100 / (large - small)) for b, c in zip(many, heavy)]
+    task = [max(0.0, a - c) for a, c in zip(one, chunk)]
+    chunk = [max(0.0, c - small * each) for c, each in zip(chunk, byte)]
+    driver, scheduler = ((task[i], chunk[i], byte[i]) for i in range(2))
+    return Costs(*driver, *scheduler, idle=idle, worker=task[2], delay=delay)
+
+
+def _with_workers(there: Sleepers, workers: int, few: Costs) -> Costs:
+    """The costs completed by what grows with the workers: by what there is more of it with so many."""
+    with there.executor(workers) as executor:
+        _tasks(there, executor, workers, 1)
+        idle = _idle(there)
+        found, _ = _tasks(there, executor, 2 * workers, 1)
+    beats = [Costs(beat=1.0).listening(count) for count in (FEW, workers)]
+    beat = max(0.0, (idle - few.idle) / (beats[1] - beats[0]))
+    choice = max(0.0, (found[1] - few.of_scheduler(1, 0)) / (workers - FEW))
+    return replace(few, beat=beat, choice=choice, idle=max(0.0, few.idle - beat * beats[0]))
+
+
+def _idle(there) -> float:
+    with there.spent() as spent:
+        time.sleep(IDLE)
+    return spent.scheduler / spent.wall
+
+
+def _tasks(there, executor, count, size, trials=SMALL) -> tuple[tuple[float, float, float], float]:
+    """CPU seconds a task of driver, scheduler and workers; bytes of a record."""
+    plan = _plan(count * size, 0.0)
+    cells, sizes = plan.cells, []
+    with _journal() as keep, there.spent() as spent:
+        receive = _receiver(plan, keep, trials)
+        for done in executor.results(_task(cells[i : i + size], trials) for i in range(0, len(cells), size)):
+            receive(done)
+            sizes.append(mean(len(record.summary) for record in done.records))
+    return (spent.driver / count, spent.scheduler / count, spent.workers / count), mean(sizes)
+
+
+def _task(cells, trials):
+    return simulate.Task(1, trials, tuple(simulate.Batch(cell.id, cell.law, None, (0,)) for cell in cells))
+
+
+def _delay(executor) -> float:
+    """Seconds on the clock from the driver to a worker and back, when nobody does anything else."""
+    with Watch() as watch:
+        list(executor.results(iter([_task((), SMALL)])))
+    return watch.wall
+
+
+# What is measured of many workers
+
+
+def _measured(there: Sleepers, workers: int, length: float):
+    """What the engine's own loop takes with tasks of so many seconds."""
+    chunk, seconds = LENGTHS[length]
+    plan = _plan(round(workers * seconds / chunk), chunk)
+    with there.executor(workers) as executor, _tasks_of(length):
+        _run(executor, _plan(2 * workers, 0.01))  # to warm up
+        with there.spent() as spent:
             _run(executor, plan)
-    return watch.wall, watch.cpu / watch.wall
+    return spent
 
 
 @contextmanager
-def _longest(seconds):
-    before, schedule.TASK_SECONDS = schedule.TASK_SECONDS, seconds
-    try:
+def _tasks_of(seconds):
+    """Tasks are of so many seconds for any number of workers, in the engine and so in the model."""
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch.object(schedule, "TASK_SECONDS", seconds))
+        patches.enter_context(mock.patch.object(schedule, "SERVED", inf))
         yield
-    finally:
-        schedule.TASK_SECONDS = before
-
-
-@contextmanager
-def sleepers(workers):
-    """A local cluster whose workers know how to sleep: (client, executor)."""
-    with local.client({"workers": workers}, print) as client:
-        client.run(_introduce)
-        yield client, schedule.DaskExecutor(client, workers)
-
-
-def _introduce():
-    MECHANISMS[Sleep.name] = Sleep
 
 
 def _plan(chunks, seconds):
@@ -90,173 +148,91 @@ def _plan(chunks, seconds):
 
 def _run(executor, plan):
     todo = _todo(plan)
-    with journal() as keep:
-        receive = _receiver(plan, keep)
-        schedule.simulate(executor, todo, todo.work, plan.counts, 1, 4, receive)
+    with _journal() as keep:
+        schedule.simulate(executor, todo, todo.work, plan.counts, 1, SMALL, _receiver(plan, keep, SMALL))
 
 
 def _todo(plan):
     return Pending(plan.cells, Wanted(plan.cells, 1), lambda cell, chunk: False)
 
 
-def _receiver(plan, keep):
-    tally = Tally(_todo(plan), 4)
+def _receiver(plan, keep, trials):
+    tally = Tally(_todo(plan), trials)
 
     def receive(done):
-        keep(done)
+        for record in done.records:
+            keep(record.cell, record.chunk, record.summary)
         tally.add(done)
 
     return receive
 
 
-def measure() -> Costs:
-    """The costs on this machine, of tasks of one chunk and of a hundred that take no time, on two workers."""
-    with known(Sleep), sleepers(2) as (client, executor):
-        _spent(executor, 50, 1)
-        few, many = (_spent(executor, tasks, size) for tasks, size in ((400, 1), (100, 100)))
-        chunk = [(b - a) / 99 for a, b in zip(few, many)]
-        task = [max(a - c, 0.0) for a, c in zip(few, chunk)]
-        delays = [_seconds(lambda: client.submit(len, "", pure=False).result()) for _ in range(50)]
-        return Costs(task[0], chunk[0], _choice(client), task[1], median(delays))
+@contextmanager
+def _journal():
+    with tempfile.TemporaryDirectory() as folder, Run(Path(folder) / "run", {}).writer({}) as writer:
+        yield writer.append
 
 
-def _spent(executor, count, size) -> tuple[float, float]:
-    """CPU seconds of the driver and of the workers, a task."""
-    plan = _plan(count * size, 0.0)
-    cells = plan.cells
-    with journal() as keep:
-        receive = _receiver(plan, keep)
-        before = _workers_cpu()
-        with Watch() as watch:
-            for done in executor.results(_task(cells[i : i + size]) for i in range(0, len(cells), size)):
-                receive(done)
-    return watch.cpu / count, (_workers_cpu() - before) / count
+# What is told
 
 
-def _task(cells):
-    return simulate.Task(1, 4, tuple(simulate.Batch(cell.id, cell.law, None, (0,)) for cell in cells))
-
-
-def _workers_cpu() -> float:
-    times = [process.cpu_times() for process in psutil.Process().children(recursive=True)]
-    return sum(one.user + one.system for one in times)
-
-
-def _seconds(call) -> float:
-    with Watch() as watch:
-        call()
-    return watch.wall
-
-
-def _choice(client) -> float:
-    """What it takes the scheduler to look at one worker when it chooses one for a task."""
-    scheduler = client.cluster.scheduler
-    future = client.submit(time.sleep, 1, pure=False)
-    while future.key not in scheduler.tasks:
-        time.sleep(0.01)
-    task, worker = scheduler.tasks[future.key], next(iter(scheduler.workers.values()))
-    return (
-        min(_seconds(lambda: [scheduler.worker_objective(task, worker) for _ in range(1000)]) for _ in range(9)) / 1000
-    )
-
-
-def scaling():
-    """The costs, the check of the model, and what it predicts for a million cells."""
-    costs = measure()
-    yield "a task: driver and scheduler's CPU", f"{1e3 * costs.task:.2f} ms", ""
-    yield "  a chunk of it, journal included", f"{1e3 * costs.chunk:.3f} ms", ""
+def _told_costs(costs):
+    for who, task, chunk, byte in (
+        ("driver", costs.task, costs.chunk, costs.byte),
+        ("scheduler", costs.scheduler_task, costs.scheduler_chunk, costs.scheduler_byte),
+    ):
+        yield f"CPU of the {who}: a task", f"{1e3 * task:.2f} ms", ""
+        yield "  a chunk in it, journal included", f"{1e6 * chunk:.0f} us", ""
+        yield "  a MB of records", f"{1e9 * byte:.1f} ms", ""
     yield "  choice of a worker, for each worker", f"{1e6 * costs.choice:.2f} us", ""
-    yield "  a worker's CPU", f"{1e3 * costs.worker:.2f} ms", ""
-    yield "  there and back", f"{1e3 * costs.delay:.1f} ms", ""
-    yield from _checks(costs)
-    yield from _predictions(costs)
-    yield from _driver()
+    yield "  a sign of life; what else it does of itself", f"{1e3 * costs.beat:.2f} ms; {costs.idle:.1%}", ""
+    yield "CPU of a worker: a task", f"{1e3 * costs.worker:.2f} ms", ""
+    yield "there and back, on the clock", f"{1e3 * costs.delay:.1f} ms", ""
 
 
-def _checks(costs):
-    for workers, longest in CHECKED:
-        chunks = round(workers * CHECK_SECONDS / CHECK_CHUNK)
-        wall, driver = measured(workers, chunks, CHECK_CHUNK, longest)
-        told = predict(workers, chunks, CHECK_CHUNK, costs, longest)
-        yield (
-            f"{workers} sleeping workers, tasks of {longest:g} s: seconds, predicted and measured",
-            f"{told.wall:.2f}, {wall:.2f} ({told.wall / wall - 1:+.0%})",
-            "within 10%",
-        )
-        yield "  driver busy, predicted and measured", f"{told.driver:.1%}, {driver:.1%}", ""
+def _told_check(workers, length, spent, costs, together):
+    chunk, seconds = LENGTHS[length]
+    with _tasks_of(length):
+        told = predict(workers, round(workers * seconds / chunk), chunk, costs, together=together)
+    what = f"{workers} sleeping workers, tasks of {length:g} s, {WHERE[together]}"
+    wall = f"{told.wall:.2f}, {spent.wall:.2f} ({told.wall / spent.wall - 1:+.0%})"
+    yield f"{what}: seconds, predicted and measured", wall, "within 10%"
+    yield "  driver busy, predicted and measured", f"{told.driver:.1%}, {spent.driver / spent.wall:.1%}", ""
+    if not together:
+        yield "  scheduler busy", f"{told.scheduler:.1%}, {spent.scheduler / spent.wall:.1%}", ""
+    yield "  all workers busy", f"{spent.workers / spent.wall:.1%} of a core", ""
 
 
 def _predictions(costs):
     for seconds in CHUNKS:
-        for workers in (10, 100, 1000):
-            told = predict(workers, MILLION, seconds, costs)
-            yield (
-                f"1e6 chunks of {seconds:g} s, {workers} workers: time, workers used",
-                f"{_duration(told.wall)}, {told.used:.0%}",
-                ">= 95%" if seconds == 1 else "",
-            )
-            yield "  tasks; driver busy", f"{told.tasks:,}; {told.driver:.0%}", ""
+        for workers in FORECAST:
+            for together in WHERE:
+                told = predict(workers, MILLION, seconds, costs, together=together)
+                what = f"1e6 chunks of {seconds:g} s, {workers} workers, {WHERE[together]}: time, workers used"
+                yield what, f"{_duration(told.wall)}, {told.used:.0%}", ""
+                yield "  tasks; driver, scheduler busy", f"{told.tasks:,}; {told.driver:.0%}, {told.scheduler:.0%}", ""
     for seconds in CHUNKS:
-        at_once, by_rule = (_reach(costs, seconds, length) for length in (lambda _: 1.0, schedule.task_seconds))
-        yield f"workers that one driver can serve, chunks of {seconds:g} s", f"{by_rule:,}", ""
-        yield "  if tasks were of 1 s for any number of workers", f"{at_once:,}", ""
+        driver, scheduler, both = (_reach(costs, seconds, *who) for who in ((1, 0), (0, 1), (1, 1)))
+        what = f"workers that leave no time, chunks of {seconds:g} s: to the driver, the scheduler, both in one process"
+        yield what, f"{driver:,}, {scheduler:,}, {both:,}", ""
 
 
-def _reach(costs, seconds, length) -> int:
-    """Workers that leave the driver no time; length(workers): seconds a task."""
+def _record_bytes() -> float:
+    """Of a chunk of the default study, as a pilot finds it."""
+    study = run.prepare(settings(composed()))
+    return pilot(study.plan.laws, study.plan.counts, study.settings).bytes
+
+
+def _reach(costs, seconds, of_driver, of_scheduler) -> int:
+    """The fewest workers that leave driver, scheduler or both in one process no time; chunks of so many seconds."""
     workers = 1
-    while workers < MOST and workers * _share(costs, seconds, workers, length(workers)) < 1:
+    while workers < MOST:
+        chunks = max(1.0, schedule.task_seconds(workers) / seconds)
+        each = of_driver * costs.of_driver(chunks) + of_scheduler * costs.of_scheduler(chunks, workers)
+        if workers * each / (chunks * seconds) + of_scheduler * costs.listening(workers) >= 1:
+            break
         workers += 1
     return workers
-
-
-def _share(costs, seconds, workers, length) -> float:
-    """Of the driver's time, for one of the workers."""
-    return (costs.task + workers * costs.choice) / max(length, seconds) + costs.chunk / seconds
-
-
-def _driver():
-    """What the driver does alone: planning at the start, tabulating and publishing at the end; and its memory."""
-    sizes = (BLOCK, 2 * BLOCK)
-    few, many = (_alone(cells) for cells in sizes)
-    spent = [1e6 * (b - a) / BLOCK for a, b in zip(few, many)]
-    yield "1e6 cells: the driver's CPU for the plan; for table, snapshot, certificate", _durations(spent), ""
-    few, many = (_peak(cells) for cells in sizes)
-    yield "  its memory at the most", f"{1e6 * (many - few) / BLOCK / 1e9:.1f} GB", ""
-
-
-def _study(cells):
-    axis = f"sweep.k={{from: 1e6, to: 1e12, num: {cells}, scale: log}}"
-    return composed(
-        "also=null", "sweep.noise=gaussian", "sweep.rho=0.1", "trials=10", "chunk=10", "cluster=serial", axis
-    )
-
-
-def _alone(cells) -> tuple[float, float]:
-    """CPU seconds of planning, and of publishing what has been simulated."""
-    raw, console = _study(cells), Console(quiet=True)
-    with empty_folder():
-        run.execute(run.prepare(settings(raw)), console.print)
-        with Watch() as plan:
-            prepared = run.prepare(settings(raw))
-        with Watch() as publish:
-            run.execute(prepared, console.print)
-    return plan.cpu, publish.cpu
-
-
-def _peak(cells) -> int:
-    """Bytes that a run allocates at the most, from its config to its certificate."""
-    with empty_folder():
-        tracemalloc.start()
-        try:
-            run.execute(run.prepare(settings(_study(cells))), lambda line: None)
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-
-def _durations(seconds):
-    return ", ".join(map(_duration, seconds))
 
 
 def _duration(seconds):

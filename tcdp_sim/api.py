@@ -84,8 +84,8 @@ class Plan:
     """What a study would run.
 
     cells: one row a cell: its coordinates, guarantee and noise; trials: of a cell; chunks: in all; missing: chunks that
-    are still to be simulated; seconds: what those take, by a pilot of some cells; folder: of the results;
-    notes: what is left out or rounded, a line each.
+    are still to be simulated; seconds: what those take, by a pilot of some cells, exact values and table on top;
+    folder: of the results; notes: what is left out or rounded, a line each.
     """
 
     cells: pd.DataFrame

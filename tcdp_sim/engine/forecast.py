@@ -5,15 +5,36 @@ from dataclasses import dataclass
 
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.engine.pilot import Pilot, pilot
+from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
+from tcdp_sim.store.exact_records import ExactRecords
+from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study.study import Study
 
-# What the driver needs. Seconds: measured on one machine (docs/scaling.md).
-A_TASK, A_CHUNK, A_ROW = 2.6e-3, 4e-5, 4e-4  # to send a task; for each chunk in it; to write a cell's row
-# Bytes: rough. Of 20,000 cells on two workers 353 MB were measured before publishing and 431 MB in it; this says 320.
-MEMORY, A_CELL, AN_INDEX = 3e8, 1000, 8  # of the driver: before the first cell, for each, for each of its chunks
-UNSEEN = 0.3  # of the time: what a pilot in one process does not see of workers side by side
+# What the driver needs, as `python -m benchmarks driver scaling` measures it on one machine (docs/scaling.md).
+# Seconds: to send a task; for each chunk in it; to write a cell's row; to keep a cell's exact values.
+A_TASK, A_CHUNK, A_ROW, A_VALUE = 2.6e-3, 4e-5, 4e-4, 1e-4
+# Bytes: before the first cell, with the blocks in which the table is written; for each cell; for each of its chunks.
+MEMORY, A_CELL, AN_INDEX = 3e8, 1000, 8
+A_FRAME = 33  # bytes of the journal around a chunk's record
+HEADS = 1e4  # bytes of the journal around all records: who wrote it, at its beginning and its end
+UNSEEN = 0.3  # of time and memory: what a pilot in one process does not see of workers side by side, and of libraries
+
+Range = tuple[float, float]  # from, to
+
+
+@dataclass(frozen=True)
+class ExactForecast:
+    """cells: whose exact values are lacking; seconds: that they take, with all workers; pilot: what it rests on."""
+
+    cells: int
+    seconds: float
+    pilot: ExactPilot
+
+    @property
+    def between(self) -> Range:
+        """From how many seconds to how many, as far as the pilot's cells tell."""
+        return _around(self.seconds, UNSEEN + self.pilot.spread)
 
 
 @dataclass(frozen=True)
@@ -22,7 +43,8 @@ class Forecast:
 
     workers, at_once: that the cluster has, and how many of them can work at the same time; seconds: with all of them;
     tasks: how many they would be sent; bytes: of journal; pilot: what it rests on, None where nothing is missing.
-    memory: of the driver, in bytes; writing: seconds that it takes to write the table.
+    memory: of the driver, in bytes; writing: seconds that it takes to write the table. exact: what comes between the
+    two, None where no exact values are lacking.
     """
 
     missing: int
@@ -35,12 +57,32 @@ class Forecast:
     pilot: Pilot | None
     memory: float = 0.0
     writing: float = 0.0
+    exact: ExactForecast | None = None
 
     @property
-    def between(self) -> tuple[float, float]:
-        """From how many seconds to how many, as far as the pilot's cells tell."""
-        factor = 1 + UNSEEN + (self.pilot.spread if self.pilot else 0.0)
-        return self.seconds / factor, self.seconds * factor
+    def between(self) -> Range:
+        """From how many seconds of simulating to how many, as far as the pilot's cells tell."""
+        return _around(self.seconds, UNSEEN + (self.pilot.spread if self.pilot else 0.0))
+
+    @property
+    def bytes_between(self) -> Range:
+        """From how many bytes of journal to how many."""
+        return journal_bytes(self.chunks, self.pilot) if self.pilot else (0.0, 0.0)
+
+    @property
+    def memory_between(self) -> Range:
+        """From how many bytes of the driver's memory to how many, before anything is drawn."""
+        return _around(self.memory, UNSEEN)
+
+
+def _around(value: float, more: float) -> Range:
+    return value / (1 + more), value * (1 + more)
+
+
+def journal_bytes(chunks: int, pilot: Pilot) -> Range:
+    """From how many bytes of journal to how many so many chunks take."""
+    low, high = _around(pilot.bytes, pilot.bytes_spread)
+    return chunks * (low + A_FRAME), chunks * (high * max(1.0, pilot.more_trials) + A_FRAME) + HEADS
 
 
 def missing(study: Study) -> int:
@@ -50,19 +92,44 @@ def missing(study: Study) -> int:
     return len(Pending(cells, Wanted(cells, s.chunks), run.has)) if run else len(cells) * s.chunks
 
 
-def forecast(study: Study, tell: Callable[[str], None]) -> Forecast:
-    """By a pilot of some cells, here and now. tell: takes a line for people. Raises UserError; writes nothing."""
+def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO_EXACT_VALUES) -> Forecast:
+    """By a pilot of some cells, here and now. tell: takes a line for people. Raises UserError; writes nothing.
+
+    values: what the experiment knows exactly, which a run computes as well.
+    """
     s, lacking = study.settings, missing(study)
-    if not (lacking or s.target_mcse):
+    simulated, known = lacking or s.target_mcse, _lacking_values(study, values)
+    if not (simulated or known):
         return Forecast(0, 0, 0, 0, 0.0, 0, 0.0, None)
     workers, at_once = clusters.forecast(s.cluster, tell)
-    cells = study.plan.laws
-    result = pilot(cells, study.plan.counts, s)
-    chunks = lacking + (round(len(cells) * (result.chunks - s.chunks)) if s.target_mcse else 0)
+    exact = _exact(study, values, known, at_once) if known else None
+    if not simulated:
+        return Forecast(0, 0, workers, at_once, 0.0, 0, 0.0, None, *_driver(study, 0), exact)
+    result = pilot(study.plan.laws, study.plan.counts, s)
+    more = round(len(study.plan.laws) * (result.chunks - s.chunks)) if s.target_mcse else 0
+    chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
     takes = max(seconds / at_once, tasks * A_TASK + chunks * A_CHUNK)  # one driver serves them all
-    memory = MEMORY + len(cells) * A_CELL + max(chunks, len(cells) * s.chunks) * AN_INDEX
-    writing = len(study.plan.cells) * A_ROW
-    size = chunks * result.bytes
-    return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, memory, writing)
+    size = chunks * (result.bytes + A_FRAME)
+    return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, *_driver(study, chunks), exact)
+
+
+def _driver(study: Study, chunks: int) -> tuple[float, float]:
+    """Bytes of the driver's memory, and seconds for the table."""
+    laws = len(study.plan.laws)
+    index = max(chunks, laws * study.settings.chunks) * AN_INDEX
+    return MEMORY + laws * A_CELL + index, len(study.plan.cells) * A_ROW
+
+
+def _lacking_values(study: Study, values: ExactValues) -> int:
+    """Of how many cells the exact values are still to be computed."""
+    if not values.width:
+        return 0
+    kept = ExactRecords(study.folder, values)
+    return sum(not kept.has(cell) for cell in study.plan.laws.ids())
+
+
+def _exact(study: Study, values: ExactValues, lacking: int, at_once: int) -> ExactForecast:
+    result = exact_pilot(study.plan.laws, study.plan.counts, values)
+    return ExactForecast(lacking, max(lacking * result.seconds / at_once, lacking * A_VALUE), result)

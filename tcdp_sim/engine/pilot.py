@@ -1,4 +1,4 @@
-"""A pilot: a few trials of many cells, here and now, to tell what a run will take. Nothing of it is kept."""
+"""Pilots: a few trials and exact values of many cells, here and now, to tell what a run will take. Nothing is kept."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,9 @@ from statistics import stdev
 from typing import Any
 
 from tcdp_sim.engine import stopping
+from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.simulate import Batch, Task, run
+from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes
@@ -22,7 +24,9 @@ GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts 
 class Pilot:
     """What was found: the mean chunks a cell needs, seconds and bytes a chunk, errors; over so many of the cells.
 
-    spread: two standard errors of the mean of the seconds, over that mean; 1 where one cell was tried.
+    spread, bytes_spread: two standard errors of the mean of the seconds and of the bytes, over that mean; 1 where one
+    cell was tried. more_trials: how many times as many trials a chunk has as the pilot drew: its bytes are those of the
+    pilot's trials at the least, and at the most (bins that are occupied grow no faster than trials) so many times them.
     """
 
     cells: int
@@ -31,6 +35,17 @@ class Pilot:
     bytes: float
     errors: int
     spread: float = 0.0
+    bytes_spread: float = 0.0
+    more_trials: float = 1.0
+
+
+@dataclass(frozen=True)
+class ExactPilot:
+    """The mean seconds that a cell's exact values take, over so many of the cells. spread: as of a `Pilot`."""
+
+    cells: int
+    seconds: float
+    spread: float
 
 
 def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
@@ -51,18 +66,36 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
             break
     scale = settings.chunk / trials
     averages = _average(chunks), _average(seconds) * scale, _average(sizes)
-    return Pilot(len(seconds), *averages, errors, _spread_of(seconds))
+    return Pilot(len(seconds), *averages, errors, _spread_of(seconds), _spread_of(sizes), scale)
+
+
+def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactValues) -> ExactPilot:
+    """Compute the exact values of as many cells as SECONDS allow, spread over the sweep; at least one.
+
+    The first imports what they all need: it counts only where it is the only one.
+    """
+    deadline = time.perf_counter() + SECONDS
+    seconds = []
+    for index in _spread(len(cells)):
+        cell, started = cells[index], time.perf_counter()
+        row(values, Batch(cell.id, cell.law, counts[cell.counts], ()))
+        ended = time.perf_counter()
+        seconds.append(ended - started)
+        if ended > deadline:
+            break
+    seconds = seconds[1:] or seconds
+    return ExactPilot(len(seconds), _average(seconds), _spread_of(seconds))
 
 
 def _average(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _spread_of(seconds: Sequence[float]) -> float:
-    if len(seconds) < 2:
+def _spread_of(values: Sequence[float]) -> float:
+    if len(values) < 2:
         return 1.0
-    centre = _average(seconds)
-    return 2 * stdev(seconds) / sqrt(len(seconds)) / centre if centre else 0.0
+    centre = _average(values)
+    return 2 * stdev(values) / sqrt(len(values)) / centre if centre else 0.0
 
 
 def _spread(n: int) -> list[int]:

@@ -5,9 +5,10 @@ from functools import partial
 from rich.console import Console
 
 from tcdp_sim.cli.say import say, say_all
-from tcdp_sim.engine.forecast import Forecast, forecast
+from tcdp_sim.engine.forecast import ExactForecast, Forecast, forecast
 from tcdp_sim.engine.pilot import Pilot
 from tcdp_sim.engine.run import prepare
+from tcdp_sim.published import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
 
@@ -16,12 +17,16 @@ def main(settings: Settings, console: Console) -> None:
     """Say cells, chunks, trials, what time and bytes they take as a pilot tells, and what is left out."""
     study = prepare(settings)
     s, cells = study.settings, len(study.plan.laws)
-    coming = forecast(study, partial(say, console))
+    coming = forecast(study, partial(say, console), known_exactly(s.experiment.name))
     say(console, f"{s.name}: {cells} cells x {s.chunks * s.chunk:,} trials in {s.chunks} chunks, seed {s.seed}")
     trials = coming.missing * s.chunk
     say(console, f"to simulate: {coming.missing} of {cells * s.chunks} chunks, {trials:,} trials")
     if coming.pilot:
         _estimate(coming, coming.pilot, s, console)
+    if coming.exact:
+        _exact(coming.exact, console)
+    if coming.pilot or coming.exact:
+        _driver(coming, console)
     say(console, f"folder: {study.folder}")
     for why in absent_blocks(settings):
         say(console, why)
@@ -37,12 +42,25 @@ def _estimate(coming: Forecast, pilot: Pilot, settings: Settings, console: Conso
     text = f"{_duration(coming.seconds)} on {coming.workers} workers{sharing}, {work}"
     say(console, f"estimated by a pilot of {pilot.cells} cells: {text}")
     low, high = map(_duration, coming.between)
-    table = (
-        f"then {_duration(coming.writing)} to write the table" if coming.writing >= 1 else "and no time for the table"
-    )
-    say(console, f"that is between {low} and {high}, {table}; memory of the driver: {_size(coming.memory)}")
+    say(console, f"that is between {low} and {high}, with {_sizes(coming.bytes_between)} of journal")
     if pilot.errors:
         say(console, f"warning: {pilot.errors} of the {pilot.cells} cells of the pilot ended with an error")
+
+
+def _exact(coming: ExactForecast, console: Console) -> None:
+    low, high = map(_duration, coming.between)
+    text = f"then {_duration(coming.seconds)} for the exact values of {coming.cells} cells, between {low} and {high}"
+    say(console, f"{text}, by a pilot of {coming.pilot.cells} of them")
+
+
+def _driver(coming: Forecast, console: Console) -> None:
+    table = f"{_duration(coming.writing)} to write the table" if coming.writing >= 1 else "no time for the table"
+    memory = f"memory of the driver: {_sizes(coming.memory_between)}"
+    say(console, f"then {table}; {memory}; figures come on top")
+
+
+def _sizes(sizes: tuple[float, float]) -> str:
+    return " to ".join(map(_size, sizes))
 
 
 def _size(size: float) -> str:

@@ -1,15 +1,20 @@
 """mode=plan: what a pilot predicts is what the run then takes."""
 
+import math
 import re
+import shutil
 from types import SimpleNamespace
 
 import pytest
 
+from benchmarks.framework import composed
 from tcdp_sim import results
 from tcdp_sim.cli.modes import plan
 from tcdp_sim.engine import clusters, forecast, pilot
-from tcdp_sim.engine.simulate import Done, Record
+from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.engine.simulate import Batch, Done, Record, Task, run
 from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.study.settings import settings
 
 SMALL = ("sweep.k=[10,1e6]", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1")
 
@@ -60,30 +65,115 @@ def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
     settings = SimpleNamespace(chunk=50_000, chunks=2, seed=1)
     found = pilot.pilot(cells, {None: None}, settings)
     assert sorted(drawn) == [(10_000, name, (0,)) for name in "abc"]
-    assert found == pilot.Pilot(cells=3, chunks=10.0, seconds=pytest.approx(5.0), bytes=8.0, errors=1)
+    assert found == pilot.Pilot(cells=3, chunks=10.0, seconds=pytest.approx(5.0), bytes=8.0, errors=1, more_trials=5)
     settings.chunk = 2_000  # less than the pilot would draw
     assert pilot.pilot(cells, {None: None}, settings).seconds == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "said", "seconds"),
     [
-        (("cluster=serial",), "24 s on 1 workers, in about 8 tasks"),
-        (("cluster=local", "cluster.workers=1"), "24 s on 1 workers, in about 8 tasks"),
-        (("cluster=local",), "12 s on 2 workers, in about 8 tasks"),
-        (("cluster=local", "cluster.workers=100"), "12 s on 100 workers that share 2 cores, in about 8 tasks"),
-        (("cluster=slurm", "cluster.workers=4"), "6 s on 4 workers, in about 8 tasks"),
-        (("cluster=slurm", "cluster.workers=600"), "0.04 s on 600 workers, in about 4 tasks"),
+        (("cluster=serial",), "24 s on 1 workers, in about 8 tasks", 20),
+        (("cluster=local", "cluster.workers=1"), "24 s on 1 workers, in about 8 tasks", 20),
+        (("cluster=local",), "12 s on 2 workers, in about 8 tasks", 10),
+        (("cluster=local", "cluster.workers=100"), "12 s on 100 workers that share 2 cores, in about 8 tasks", 10),
+        (("cluster=slurm", "cluster.workers=4"), "6 s on 4 workers, in about 8 tasks", 5),
     ],
 )
-def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, monkeypatch, words, said):
-    """8 chunks of 3 s and 0.5 MB, on a machine with two cores; 600 workers are given tasks of 6 s."""
-    monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
+def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, monkeypatch, words, said, seconds):
+    """8 chunks of 3 s and 0.5 MB, 4 cells whose exact values take 5 s, give or take a factor of 1.3 + 0.7."""
+    monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0, bytes_spread=0.25))
+    monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
     monkeypatch.setattr(clusters, "_cores", lambda: 2)
     small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
     code, out, err = command("mode=plan", *small, *words)
     assert (code, err) == (0, "")
-    assert f"estimated by a pilot of 4 cells: {said}, 4 MB of journal" in out.replace("\n", " ")
+    out = out.replace("\n", " ")
+    assert f"estimated by a pilot of 4 cells: {said}, 4 MB of journal" in out
+    assert "with 3.2 MB to 5.01 MB of journal" in out
+    exact = f"then {seconds} s for the exact values of 4 cells, between {seconds / 2:g} s and {2 * seconds:g} s"
+    assert f"{exact}, by a pilot of 3 of them" in out
+
+
+def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
+    """600 workers are given tasks of 6 s, so 24 s of chunks are 4 tasks; the driver takes longer than the workers."""
+    for name, cost in (("A_TASK", 2.0), ("A_CHUNK", 0.25), ("A_VALUE", 0.5)):
+        monkeypatch.setattr(forecast, name, cost)
+    monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
+    monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
+    small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
+    code, out, _ = command("mode=plan", *small, "cluster=slurm", "cluster.workers=600")
+    assert code == 0
+    out = out.replace("\n", " ")
+    assert f"{4 * 2.0 + 8 * 0.25:g} s on 600 workers, in about 4 tasks" in out
+    assert f"then {4 * 0.5:g} s for the exact values of 4 cells" in out
+
+
+def test_exact_values_that_are_there_cost_nothing_more(tiny, folder):
+    assert tiny(*SMALL)[0] == 0
+    assert "exact values" not in tiny(*SMALL, "mode=plan")[1]
+    shutil.rmtree(folder / "exact")
+    code, out, _ = tiny(*SMALL, "mode=plan")
+    assert code == 0
+    assert "to simulate: 0 of 8 chunks" in out
+    assert "for the exact values of 4 cells" in out
+    assert not (folder / "exact").exists()
+
+
+def test_exact_values_are_timed_without_what_the_first_of_them_imports(monkeypatch):
+    """By a simulated clock: 0.5 s for the first, then 0.2 s each until 1 s has gone; alone, the first counts."""
+    now, asked, first = [0.0], [], [0.5]
+
+    def row(values, batch):
+        now[0] += 0.2 if asked else first[0]
+        asked.append(batch.cell)
+        return b"", ""
+
+    monkeypatch.setattr(pilot, "row", row)
+    monkeypatch.setattr(pilot, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    cells = [SimpleNamespace(id=str(i), law={}, counts=None) for i in range(20)]
+    assert pilot.exact_pilot(cells, {None: None}, None) == pilot.ExactPilot(3, pytest.approx(0.2), pytest.approx(0))
+    assert len(set(asked)) == 4
+    asked.clear()
+    first[0] = 9.0
+    assert pilot.exact_pilot(cells, {None: None}, None) == pilot.ExactPilot(1, pytest.approx(9.0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "width"),
+    [
+        ((*SMALL, "trials=2000", "chunk=500"), 1.4),  # as many trials as the pilot draws
+        ((*SMALL, "trials=60000", "chunk=30000"), 4),  # three times as many
+        (("experiment=gap_max", "sweep.k=[10,1e6]", "trials=2000", "chunk=500"), 1.4),
+    ],
+)
+def test_the_journal_is_as_large_as_the_forecast_says(monkeypatch, tmp_path, words, width):
+    monkeypatch.setattr(pilot, "SECONDS", math.inf)  # so that the same cells are tried on any machine
+    monkeypatch.chdir(tmp_path)
+    study = prepare(settings(composed("cluster=serial", "also=null", *words)))
+    low, high = forecast.forecast(study, print).bytes_between
+    execute(study, lambda line: None)
+    size = sum(path.stat().st_size for path in (study.folder / "journal").glob("*.seg"))
+    assert low < size < high < width * low + forecast.HEADS
+
+
+def test_a_record_has_33_bytes_of_the_journal_around_it(monkeypatch, tmp_path):
+    """By what 100 chunks add to 10, beside their records; the heads differ by a few bytes only."""
+    monkeypatch.chdir(tmp_path)
+    around = []
+    for chunks in (10, 110):
+        words = ("trials=" + str(100 * chunks), "chunk=100", f"name={chunks}", "sweep.k=10", "sweep.rho=0.1")
+        study = prepare(settings(composed("cluster=serial", "also=null", "sweep.noise=gaussian", *words)))
+        execute(study, lambda line: None)
+        (cell,) = study.plan.laws
+        task = Task(
+            study.settings.seed, 100, (Batch(cell.id, cell.law, study.plan.counts[cell.counts], tuple(range(chunks))),)
+        )
+        records = sum(len(record.summary) for record in run(task).records)
+        size = sum(path.stat().st_size for path in (study.folder / "journal").glob("*.seg"))
+        around.append(size - records)
+        assert chunks * forecast.A_FRAME < around[-1] < chunks * forecast.A_FRAME + forecast.HEADS
+    assert around[1] - around[0] == pytest.approx(100 * forecast.A_FRAME, abs=50)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 1000])

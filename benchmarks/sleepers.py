@@ -1,0 +1,203 @@
+"""Hundreds of workers that sleep: dask's own workers, each with a thread of its own, all in one process.
+
+Scheduler and workers are processes of their own, so that the CPU seconds of each can be told apart:
+
+    python -m benchmarks.sleepers scheduler CERTIFICATE KEY          says its address
+    python -m benchmarks.sleepers workers CERTIFICATE KEY ADDRESS    reads how many there are to be, says when they are
+"""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import dask
+import psutil
+
+from benchmarks.engine import Trivial, known
+from tcdp_sim.engine import clusters
+from tcdp_sim.engine.clusters import logs, protection, tuning
+from tcdp_sim.engine.schedule import Executor
+
+# As all workers are told; and nothing else that a worker does beside its tasks, of which one process has hundreds.
+QUIET = {
+    "distributed.admin.system-monitor.interval": "1h",
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.tick.interval": "10s",
+}
+SETTINGS = tuning.SETTINGS | protection.UNWRITTEN | protection.NO_PAGES
+AT_ONCE = 20  # workers that are started at the same time
+WAIT = 300  # seconds for all to come
+
+
+class Sleep(Trivial):
+    """A chunk that takes time, but no processor."""
+
+    name = "sleep"
+    options = ("seconds",)
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+
+    @classmethod
+    def law(cls, point, options, counts):
+        return super().law(point, options, counts) | options
+
+    @classmethod
+    def build(cls, law, counts):
+        return cls(law["seconds"])
+
+    def simulate(self, rng, trials):
+        time.sleep(self._seconds)
+        return super().simulate(rng, trials)
+
+
+@dataclass
+class Spent:
+    """Wall seconds, and CPU seconds of driver, scheduler (0 if it is in the driver's process) and workers."""
+
+    wall: float
+    driver: float
+    scheduler: float
+    workers: float
+
+
+class Sleepers:
+    """Sleeping workers of one scheduler, of which there can be more and more."""
+
+    def __init__(self, address: str, cert: str, key: str, scheduler: int | None, workers: subprocess.Popen) -> None:
+        self._spec = {"name": "scheduler", "address": address, "wait": WAIT}
+        self._spec |= {"tls_ca": cert, "tls_cert": cert, "tls_key": key}
+        self._pipe = workers
+        self._scheduler, self._workers = scheduler and psutil.Process(scheduler), psutil.Process(workers.pid)
+        self.count = 0
+
+    @contextmanager
+    def executor(self, count: int) -> Iterator[Executor]:
+        """The engine's own executor, for so many workers; those that there are already stay."""
+        if count > self.count:
+            self._pipe.stdin.write(f"{count}\n")
+            self._pipe.stdin.flush()
+            self.count = int(self._pipe.stdout.readline())
+        with clusters.connect(self._spec | {"workers": count}) as executor:
+            yield executor
+
+    @contextmanager
+    def spent(self) -> Iterator[Spent]:
+        """What the block takes."""
+        found, before = Spent(0.0, 0.0, 0.0, 0.0), self._clocks()
+        yield found
+        found.wall, found.driver, found.scheduler, found.workers = (b - a for a, b in zip(before, self._clocks()))
+
+    def _clocks(self) -> tuple[float, float, float, float]:
+        apart = _cpu(self._scheduler) if self._scheduler else 0.0
+        return time.perf_counter(), time.process_time(), apart, _cpu(self._workers)
+
+
+def _cpu(process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+@contextmanager
+def sleepers(together: bool = False) -> Iterator[Sleepers]:
+    """A scheduler, in a process of its own or in this one as Slurm's and PBS's are, and what starts workers for it."""
+    with ExitStack() as ends:
+        ends.enter_context(known(Sleep))
+        folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        keys = protection.written(*protection.certificate(), folder)
+        pid = None
+        if together:
+            address = ends.enter_context(_scheduler_here(keys))
+        else:
+            scheduler = ends.enter_context(_process("scheduler", *keys))
+            pid, address = scheduler.pid, scheduler.stdout.readline().strip()
+        workers = ends.enter_context(_process("workers", *keys, address))
+        yield Sleepers(address, *keys, pid, workers)
+
+
+@contextmanager
+def _process(*words):
+    """A process of this module; it ends when its input does."""
+    command = [sys.executable, "-m", __name__, *words]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _scheduler_here(keys):
+    from distributed import LocalCluster
+
+    with (
+        dask.config.set(SETTINGS),
+        LocalCluster(
+            n_workers=0,
+            host="127.0.0.1",
+            security=protection.mutual(*keys),
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+def _line():
+    return asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+
+
+async def _be_scheduler(cert, key):
+    from distributed import Scheduler
+
+    security = protection.mutual(cert, key)
+    async with Scheduler(host="tls://127.0.0.1", port=0, security=security, dashboard=False) as scheduler:
+        print(scheduler.address, flush=True)
+        while await _line():
+            pass
+
+
+async def _be_workers(cert, key, address):
+    from distributed import Worker
+
+    security, workers = protection.mutual(cert, key), []
+    with tempfile.TemporaryDirectory() as folder, known(Sleep):
+        while line := await _line():
+            while len(workers) < int(line):
+                new = [
+                    Worker(
+                        address, nthreads=1, memory_limit=0, security=security, local_directory=folder, dashboard=False
+                    )
+                    for _ in range(min(AT_ONCE, int(line) - len(workers)))
+                ]
+                await asyncio.gather(*new)
+                workers += new
+            print(len(workers), flush=True)
+        await asyncio.gather(*(worker.close(timeout=1, nanny=False) for worker in workers), return_exceptions=True)
+
+
+def main(role: str, *words: str) -> None:
+    """Be the scheduler or the workers, until the input ends."""
+    logs.mute()
+    roles = {"scheduler": _be_scheduler, "workers": _be_workers}
+    with dask.config.set(SETTINGS | (QUIET if role == "workers" else {})):
+        asyncio.run(roles[role](*words))
+
+
+if __name__ == "__main__":
+    from benchmarks import sleepers as this  # under the name by which tasks know the mechanism
+
+    this.main(*sys.argv[1:])
