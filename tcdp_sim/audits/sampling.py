@@ -156,6 +156,15 @@ def checked(outputs: Any, trials: int) -> Any:
     return outputs
 
 
+def column(counts: Counts, number: int) -> Counts:
+    """The counts of one column."""
+
+    def of(sides: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
+        return [sides[0][number]], [sides[1][number]]
+
+    return Counts(counts.trials, of(counts.cells), of(counts.low), of(counts.high))
+
+
 def merged(parts: list[Counts]) -> Counts:
     """Counts of several chunks together; extremes as far as they are complete."""
     if len(parts) == 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.arrays import Floats
-from tcdp_sim.audits import candidates, events, features, learnt, moments, sampling
+from tcdp_sim.audits import candidates, events, learnt, moments, sampling, thresholds
 from tcdp_sim.audits.arguments import Audit, Scoring
 from tcdp_sim.audits.candidates import Pilot
 from tcdp_sim.audits.claims import Measure
@@ -22,13 +22,15 @@ from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Sco
 from tcdp_sim.errors import UserError
 
 PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
-PAIRS_KEPT = 3  # after the pilot
+PAIRS_KEPT = 3  # once they are ranked
+SCORES_RANKED = 2  # of a pair, to rank it by
 SCORES_KEPT = 5  # of a pair, after the pilot
 OTHERS_KEPT = 2  # beside the mechanism's own likelihood ratio
+FINAL_PAIRS = 2  # that choose an event each
+FINAL_SCORES = 2  # of the better pair, unless the likelihood ratio is best
+GROWTH = 3  # to how many times its size a sample's forecast is trusted: few hits are luck
 AT_ONCE = 1_000_000  # outputs that choose, before it is known how rare the event is
 EXTREMES = 64  # of a chunk, at each end of a score: thresholds of events that the pilot has not seen
-TAIL = 100  # thresholds from each end of each input's scores
-DISTINCT = 512  # scores of no more values get a threshold between any two
 CLEARLY = 1.1, 3.0  # a score is better than the likelihood ratio if it shows 1.1 times as much, or 3 errors more
 ENOUGH = 3000  # hits of the rarer input: a choice on so many is not to be bettered
 ONE_SIGMA = 0.32  # doubt at which candidates are compared: a standard error on each side, beside those of luck
@@ -36,12 +38,13 @@ ONE_SIGMA = 0.32  # doubt at which candidates are compared: a standard error on 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Outputs of each input: of a pilot; that make and that compare scores; that choose; that bound.
+    """Outputs of each input: of a pilot; that rank pairs; that make and that compare scores; that choose; that bound.
 
-    further: what the choice gets besides where the event is rare.
+    choose: of each finalist; further: what the choice gets besides where the event is rare.
     """
 
     pilot: int
+    rank: int
     tables: int
     compare: int
     choose: int
@@ -52,9 +55,10 @@ class Sizes:
 def sizes(trials: int, pairs: int) -> Sizes:
     """How many outputs each stage gets where the bound gets `trials`: together about half as many at most."""
     pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
-    at_once = max(min(trials // 3, max(trials // 20, AT_ONCE)), pilot)
+    at_once = max(min(trials // 3, max(trials // 10, AT_ONCE)), pilot)
     return Sizes(
         pilot,
+        max(min(trials // 40, 1_000_000), pilot),
         max(min(trials // 10, 2_000_000), pilot),
         max(min(trials // 10, 1_000_000), pilot),
         at_once,
@@ -104,17 +108,25 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
     planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
     pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
-    for pilot in _ranked(pilots, one, audit.scoring):
+    for pilot in _ranked(counting, pilots, planned.rank, audit):
         own = _best(_own(pilot, audit.scoring), pilot, one, 1)
         made = _from_pilot(pilot, audit.scoring.bits) if own else _scores(counting, pilot, planned.tables, audit)
         tried = pilot.scores_of_texts(made)
         found += own + _best(tried, pilot, one, OTHERS_KEPT if own else SCORES_KEPT)
     found = found or [each for pilot in pilots for each in _of_rare_outputs(pilot, audit.scoring, one)]
     if len(found) > 1:
-        found = _compared(counting, found, one, planned.compare)
+        found = _compared(counting, found, one, planned.compare, "compare")
         found = [each for each in found if len(each.edges)] or found
-    best = max(found, key=_preference)
-    return _chosen(counting, best, one, planned, audit.doubt)
+    return _chosen(counting, _finalists(found), one, planned, audit.doubt)
+
+
+def _finalists(found: list[Candidate]) -> list[Candidate]:
+    """The best candidates: of the best pair FINAL_SCORES, of the next best one. A likelihood ratio needs no rivals."""
+    ordered = sorted(found, key=_preference, reverse=True)
+    order = list(dict.fromkeys(each.pair.index for each in ordered))[:FINAL_PAIRS]
+    of_pairs = [[each for each in ordered if each.pair.index == index] for index in order]
+    first = of_pairs[0][:1] if isinstance(ordered[0].score, LikelihoodRatio) else of_pairs[0][:FINAL_SCORES]
+    return first + [each[0] for each in of_pairs[1:]]
 
 
 def _preference(candidate: Candidate) -> tuple[float, float]:
@@ -140,19 +152,26 @@ def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
     return Pilot(pair, candidates.alike(sides[0], sides[1]))
 
 
-def _ranked(pilots: list[Pilot], one: Measure, scoring: Scoring) -> list[Pilot]:
-    """The pairs that half of their pilot tells apart best, by scores made of the other half or the likelihood ratio."""
+def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) -> list[Pilot]:
+    """The pairs that fresh outputs tell apart best, by the scores that are most promising in the pilot."""
     if len(pilots) <= PAIRS_KEPT:
         return pilots
+    promising = [each for pilot in pilots for each in _promising(pilot, audit.measure, audit.scoring)]
+    compared = _compared(counting, promising, audit.measure, trials, "rank")
 
     def worth(pilot: Pilot) -> tuple[float, float]:
-        if scoring.likelihood_ratio is not None:
-            return max((each.worth for each in _best(_own(pilot, scoring), pilot, one, 1)), default=(0.0, 0.0))
-        made, kept = (Pilot(pilot.pair, tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
-        tried = [score for score in _from_pilot(made, scoring.bits) if not isinstance(score, Column)]
-        return max((each.worth for each in _best(tried, kept, one, 1)), default=(0.0, 0.0))
+        return max((each.worth for each in compared if each.pair is pilot.pair), default=(0.0, 0.0))
 
     return sorted(pilots, key=worth, reverse=True)[:PAIRS_KEPT]
+
+
+def _promising(pilot: Pilot, one: Measure, scoring: Scoring) -> list[Candidate]:
+    """The likelihood ratio, or scores that are made of half of the pilot and do best on the other half."""
+    if scoring.likelihood_ratio is not None:
+        return _best(_own(pilot, scoring), pilot, one, 1)
+    made, kept = (Pilot(pilot.pair, tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
+    tried = [score for score in _from_pilot(made, scoring.bits) if not isinstance(score, Column)]
+    return _best(pilot.scores_of_texts(tried), kept, one, SCORES_RANKED)
 
 
 def _own(pilot: Pilot, scoring: Scoring) -> list[Score]:
@@ -193,7 +212,7 @@ def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candi
 
 def _candidate(score: Score, pilot: Pilot, one: Measure) -> Candidate:
     sides = [score(side) for side in pilot.outputs]
-    edges = thresholds(*sides)
+    edges = thresholds.of_outputs(*sides)
     seen = [len(side) - np.searchsorted(np.sort(side), edges) for side in sides]
     return Candidate(pilot.pair, score, edges, _worth(one, score, Thresholds(edges, seen[0], seen[1], len(sides[0]))))
 
@@ -203,82 +222,61 @@ def _worth(one: Measure, score: Score, seen: Thresholds) -> tuple[float, float]:
     return max(events.best(one, score, seen, seen.trials, ONE_SIGMA, (0.5,))[0], 0.0), events.told_apart(seen)
 
 
-def thresholds(first: Floats, second: Floats) -> Floats:
-    """Where events may begin: between any two values if there are few, else at ranks from both ends of both inputs."""
-    values = np.unique(np.concatenate([first, second]))
-    if len(values) <= DISTINCT:
-        return features.middles(values)
-    ordered = np.sort(first), np.sort(second)
-    ranks = np.unique(np.geomspace(1, len(first), TAIL).astype(int))
-    found = [side[ends] for side in ordered for ends in (len(side) - ranks, ranks - 1)]
-    edges = np.unique(np.concatenate(found))
-    return edges[edges > values[0]]
-
-
-def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: int) -> list[Candidate]:
+def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: int, stage: str) -> list[Candidate]:
     """The candidates with what a larger sample says of their worth, and thresholds as rare as its extremes."""
     compared = []
     for pair in {each.pair.index: each.pair for each in found}.values():
         own = [each for each in found if each.pair is pair]
         counted = Counted(Stack(tuple(each.score for each in own)), tuple(each.edges for each in own), EXTREMES)
-        counts = counting.count("compare", pair, counted, trials)
+        counts = counting.count(stage, pair, counted, trials)
         for column, each in enumerate(own):
-            seen = seen_of(counts, column, each.edges)
+            seen = thresholds.of_counts(counts, column, each.edges)
             compared.append(Candidate(pair, each.score, seen.values, _worth(one, each.score, seen)))
     return compared
 
 
-def seen_of(counts: Counts, column: int, edges: Floats) -> Thresholds:
-    """Counts of a column as hits beyond thresholds: at its edges, and beyond them at the extremes, one by one."""
-    beyond = []
-    for side in (0, 1):
-        cells = counts.cells[side][column]
-        beyond.append(counts.trials - np.cumsum(cells)[:-1])
-    low, high = ([side[column] for side in ends] for ends in (counts.low, counts.high))
-    below = _least(low, edges[0] if len(edges) else np.inf)
-    known = np.concatenate([below, edges])
-    above = _largest(high, known[-1] if len(known) else -np.inf)
-    values = np.concatenate([known, above])
-    hits = []
-    for side in (0, 1):
-        upper = len(high[side]) - np.searchsorted(high[side], above) if len(above) else np.zeros(0, int)
-        under = counts.trials - np.searchsorted(low[side], below) if len(below) else np.zeros(0, int)
-        hits.append(np.concatenate([under, beyond[side], upper]).astype(np.int64))
-    return Thresholds(values, hits[0], hits[1], counts.trials)
-
-
-def _largest(ends: list[Floats], edge: float) -> Floats:
-    """The extremes above an edge, ascending, each once, that no input has more of than it has kept.
-
-    ends: the largest of each input. Of the least that is kept of an input there may be more.
-    """
-    complete = max((end[0] if len(end) else np.inf for end in ends), default=np.inf)
-    values = np.unique(np.concatenate(ends))
-    return values[(values > edge) & (values > complete)]
-
-
-def _least(ends: list[Floats], edge: float) -> Floats:
-    """The extremes below an edge, as above, but for the very least, below which nothing is.
-
-    What lies below the largest that is kept of an input is known, also if there are more of it.
-    """
-    complete = min((end[-1] if len(end) else -np.inf for end in ends), default=-np.inf)
-    values = np.unique(np.concatenate(ends))
-    return values[(values < edge) & (values <= complete)][1:]
-
-
-def _chosen(counting: Counting, best: Candidate, one: Measure, planned: Sizes, doubt: float) -> Chosen | None:
-    counted = Counted(Stack((best.score,)), (best.edges,), EXTREMES)
-    counts = counting.count("choose", best.pair, counted, planned.choose)
-    seen = seen_of(counts, 0, best.edges)
-    value, test = events.best(one, best.score, seen, planned.bound, doubt)
-    if planned.further and (test is None or test.hits_of_rarer(seen) < ENOUGH):
-        more = counting.count("choose a rare event", best.pair, counted, planned.further)
+def _chosen(
+    counting: Counting, finalists: list[Candidate], one: Measure, planned: Sizes, doubt: float
+) -> Chosen | None:
+    """The best finalist's event or moment; a rare event is chosen anew on more outputs. None without thresholds."""
+    trusted = min(GROWTH * planned.choose, planned.bound)
+    finals = _finals(counting, finalists, planned.choose)
+    final, counts = max(finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0])
+    test = _test(one, final, counts, planned.bound, doubt)[1]
+    if planned.further and not _seen_enough(test, final, counts):
+        counted = Counted(Stack((final.score,)), (final.edges,), EXTREMES)
+        more = counting.count("choose a rare event", final.pair, counted, planned.further)
         counts = sampling.merged([counts, more])
-        value, test = events.best(one, best.score, seen_of(counts, 0, best.edges), planned.bound, doubt)
+        test = _test(one, final, counts, planned.bound, doubt)[1]
+    return None if test is None else Chosen(final.pair, test, final.edges, counts)
+
+
+def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list[tuple[Candidate, Counts]]:
+    """Each finalist with the counts of its score; those of a pair share their outputs."""
+    finals = []
+    for pair in {each.pair.index: each.pair for each in finalists}.values():
+        own = [each for each in finalists if each.pair is pair]
+        counted = Counted(Stack(tuple(each.score for each in own)), tuple(each.edges for each in own), EXTREMES)
+        counts = counting.count("choose", pair, counted, trials)
+        finals += [(each, sampling.column(counts, number)) for number, each in enumerate(own)]
+    return finals
+
+
+def _test(
+    one: Measure, final: Candidate, counts: Counts, trials: int, doubt: float
+) -> tuple[float, Event | Moment | None]:
+    """(what it is expected to show in `trials` further outputs, the best event or moment of a score)."""
+    value, event = events.best(one, final.score, thresholds.of_counts(counts, 0, final.edges), trials, doubt)
     if one.orders:
         cells = counts.cells[0][0], counts.cells[1][0]
-        larger, moment = moments.best(one, best.score, best.edges, cells, planned.bound, doubt)
+        larger, moment = moments.best(one, final.score, final.edges, cells, trials, doubt)
         if moment is not None and larger > value:
-            return Chosen(best.pair, moment, best.edges, counts)
-    return None if test is None else Chosen(best.pair, test, best.edges, counts)
+            return larger, moment
+    return value, event
+
+
+def _seen_enough(test: Event | Moment | None, final: Candidate, counts: Counts) -> bool:
+    """Whether more outputs would not better the choice."""
+    if isinstance(test, Event):
+        return test.hits_of_rarer(thresholds.of_counts(counts, 0, final.edges)) >= ENOUGH
+    return test is not None

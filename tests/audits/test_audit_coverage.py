@@ -54,7 +54,9 @@ def test_choosing_and_bounding_on_the_same_sample_is_caught(monkeypatch):
     assert refuted_of_ten() == 0
     streams = counting.stage_streams
     monkeypatch.setattr(counting, "stage_streams", lambda stage, pair: streams("bound", pair))
-    monkeypatch.setattr(search, "sizes", lambda trials, pairs: search.Sizes(200, trials, trials, trials, 0, trials))
+    monkeypatch.setattr(
+        search, "sizes", lambda trials, pairs: search.Sizes(200, trials, trials, trials, trials, 0, trials)
+    )
     assert refuted_of_ten() >= 8
 
 

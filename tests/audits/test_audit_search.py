@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import tcdp_sim
-from tcdp_sim.audits import answer_pairs, features, learnt, pairs, sampling, search
+from tcdp_sim.audits import answer_pairs, features, learnt, pairs, sampling, search, thresholds
 from tcdp_sim.audits.sampling import Counted, Pair, Task
 from tcdp_sim.audits.scores import Column
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
@@ -160,7 +160,7 @@ def test_extremes_extend_the_thresholds_exactly():
     ]
     counted = Counted(search.Stack((Column("value", 0, ""),)), edges, 20)
     done = sampling.run(Task("s", audited.laplace, pair, counted, 3, streams, ((0, 3000), (1, 3000))))
-    seen = search.seen_of(sampling.merged([counts for _, counts in done.chunks]), 0, edges[0])
+    seen = thresholds.of_counts(sampling.merged([counts for _, counts in done.chunks]), 0, edges[0])
     assert len(seen.values) > 20
     assert np.all(np.diff(seen.values) > 0)
     for side, hits in zip(drawn, (seen.first, seen.second)):
@@ -176,7 +176,7 @@ def test_extremes_with_equals_that_are_left_out_are_no_thresholds(common):
         counted = Counted(search.Stack((Column("value", 0, ""),)), (edges,), 20)
         (cells, low, high), other = (sampling._counted(iter(np.split(side, 5)), counted) for side in sides)
         counts = sampling.Counts(5000, (cells, other[0]), (low, other[1]), (high, other[2]))
-        seen = search.seen_of(counts, 0, edges)
+        seen = thresholds.of_counts(counts, 0, edges)
         assert np.all(np.diff(seen.values) > 0)
         assert len(seen.values) >= 3
         for side, hits in zip(sides, (seen.first, seen.second)):
