@@ -1,5 +1,6 @@
 """Tightly calibrated sinh-normal noise: the guarantee holds, nearly nothing smaller would do, and it pays off."""
 
+from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -166,3 +167,27 @@ def test_what_it_cannot_meet_is_refused_with_the_reason(guarantee):
 def test_bad_objectives_are_refused(count, level, name):
     with pytest.raises(ValueError, match=f"{name} = "):
         LargestError(count, level)
+
+
+@pytest.mark.parametrize("x", [1.00000004999, 2.5, 123456789.5, 3.0000001e-12, 9.99999999, 1e300 / 3])
+@pytest.mark.parametrize("digits", [5, 8])
+def test_a_parameter_is_rounded_up_never_down(x, digits):
+    """As decimal numbers are, by the standard library."""
+    exact = Decimal(x)
+    expected = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=ROUND_CEILING)
+    assert concentrated.rounded_up(x, digits) == float(expected)
+
+
+@pytest.mark.parametrize("promise", [TCDP(0.1, 30.0), TCDP(0.01, 1e3), ZCDP(0.5)])
+def test_no_order_is_left_out_of_the_certificate(monkeypatch, promise):
+    """Of Laplace noise D_a <= 1 / scale: orders from 1 / (scale rho) on need no look, all before do."""
+    looked, real = [], concentrated.is_certified
+
+    def remember(noise, shift, rho, omega):
+        looked.append(omega)
+        return real(noise, shift, rho, omega)
+
+    monkeypatch.setattr(concentrated, "is_certified", remember)
+    omega = getattr(promise, "omega", np.inf)
+    noise = concentrated.least_scale_family.__wrapped__(Laplace, promise.rho, omega)
+    assert looked[-1] >= min(omega, 1 / (noise.scale * promise.rho)) * (1 - 1e-9)

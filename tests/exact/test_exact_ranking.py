@@ -295,7 +295,7 @@ def test_what_the_quadrature_leaves_out_is_in_the_upper_end():
 LATTICES = [LatticeNoise(0.0, (0.0, -0.4, -1.1, -2.5), 1.3), LatticeNoise(0.5, (0.0, -0.3, -1.7), 0.9)]
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("noise", LATTICES, ids=str)
 @pytest.mark.parametrize(("counts", "empty"), [([3, 1], 0), ([3, 3, 1], 0), ([2], 2), ([2, 2], 1)])
 def test_on_a_lattice_all_outcomes_are_enumerated(noise, counts, empty):

@@ -1,6 +1,7 @@
 """The best noise: against linear programs, closed forms, another search, and every other noise of the package."""
 
 from math import floor, inf, log, sqrt
+from types import SimpleNamespace
 
 import mpmath as mp
 import numpy as np
@@ -13,6 +14,7 @@ from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Tail, optimal_noise
 from tcdp_sim.optimal.best_on_lattice import best_on_lattice
+from tcdp_sim.optimal.certificate import _Pairs
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, MeanConcentratedDP, PureDP
 
 NARROW = TCDP(0.1, 0.75 / sqrt(0.1))
@@ -198,3 +200,24 @@ def test_small_rho_takes_many_points():
     assert log(bounds.upper, 10) == pytest.approx(-5.849, abs=0.001)
     assert bounds.lower > 0.99 * bounds.upper
     assert len(noise.log_mass) > 126
+
+
+@pytest.mark.parametrize("fall", [1e-6, 0.3, 2.0])
+def test_what_a_pair_adds_is_the_slope_of_its_divergences(fall):
+    """Of p log(p/q) + q log(q/p) at order 1, of p^a q^(1-a) + q^a p^(1-a) over its limit above: by mpmath."""
+    orders, multipliers, rho = np.array([1.0, 1.2, 3.0, 7.0]), np.array([0.7, 0.2, 0.5, 0.1]), 0.05
+    pairs = _Pairs(SimpleNamespace(orders=orders, rho=rho), multipliers)
+
+    def both(p, q):
+        total = multipliers[0] / 2 * (p - q) * mp.log(p / q)
+        for order, multiplier in zip(orders[1:], multipliers[1:]):
+            limit = mp.exp(order * (order - 1) * rho)
+            total += multiplier / (2 * limit) * (p**order * q ** (1 - order) + q**order * p ** (1 - order))
+        return total
+
+    with mp.workdps(40):
+        q = mp.exp(-mp.mpf(fall))
+        inner = mp.diff(lambda p: both(p, q), 1) - mp.diff(lambda p: both(p, 1), 1)
+        outer = mp.diff(lambda x: both(1, x), q) - mp.diff(lambda x: both(1, x), 1)
+    assert pairs.inner(fall) == pytest.approx(float(inner), rel=1e-9)
+    assert pairs.outer(fall) == pytest.approx(float(outer), rel=1e-9)

@@ -111,7 +111,7 @@ RELEASED = {  # name -> (release, what is released for v + scale z)
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("name", RELEASED)
 def test_transformed_releases_by_quadrature(name, nonnegative):

@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from dataclasses import replace
 from functools import reduce
+from math import inf
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tcdp_sim.errors import UserError
-from tcdp_sim.summaries.bins import LARGEST_KEY, RESOLUTION, bin_edges, in_order
+from tcdp_sim.summaries.bins import LARGEST_KEY, RESOLUTION, bin_edges, histogram, in_order
 from tcdp_sim.summaries.encoding import from_bytes, peek, to_bytes
 from tcdp_sim.summaries.estimates import CONFIDENCE, mean, proportion, quantiles
 from tcdp_sim.summaries.summary import Distribution, Summary, empty, merge, merged, summarise
@@ -606,3 +607,13 @@ def test_a_pickle_is_not_read(monkeypatch):
         assert from_bytes(data).trials == several().trials
         with pytest.raises(ValueError, match=r".*"):
             from_bytes(pickle.dumps(several().chunks))
+
+
+def test_the_last_usual_bin_stays_where_it_is_beside_larger_numbers():
+    """2^64 is where keys go on with another number: what is just below and from there on is in bins of its own."""
+    x = np.array([np.nextafter(2.0**64, 0), 2.0**64, np.nextafter(2.0**64, inf), 2.0**65, 2.0**64 * (1 - 2**-9)])
+    keys, counts = histogram(x)
+    low, high = bin_edges(keys)
+    own = [np.flatnonzero((low <= value) & (value < high)) for value in x]
+    assert [len(each) for each in own] == [1] * len(x)
+    assert Counter(int(each[0]) for each in own) == Counter(dict(enumerate(counts.tolist())))

@@ -8,6 +8,7 @@ window. So beside the real one, which hardly uses up its line, there are two tha
 from functools import cache
 from types import SimpleNamespace
 
+import mpmath
 import numpy as np
 import pytest
 from interior_dense import noise_rho, output_pmf, renyi
@@ -277,3 +278,20 @@ def test_the_n_that_is_named_holds_a_window():
 def test_enormous_omega_is_answered_at_once():
     with pytest.raises(UserError, match="hold no window"):
         plan_windows(5000, 2**11, 0.5, 1e12, family="gaussian")
+
+
+@pytest.mark.parametrize(
+    ("rho", "omega", "gap", "scale"), [(0.02, 3.0, 30, 5.0), (0.3, 2.0, 12, 2.0), (1e-3, 20.0, 400, 40.0)]
+)
+def test_failed_moves_cost_what_their_definition_says(rho, omega, gap, scale):
+    """2 log((1 - q) / (1 - q e^y)) / a by mpmath: never less, hardly more.
+
+    a = omega (omega - 1), y = a (rho + 1 / (2 scale^2)).
+    """
+    with mpmath.workdps(60):
+        a = mpmath.mpf(omega) * (mpmath.mpf(omega) - 1)
+        y = a * (mpmath.mpf(rho) + 1 / (2 * mpmath.mpf(scale) ** 2))
+        q = mpmath.ncdf(-(gap - mpmath.mpf("0.5") - (mpmath.mpf(omega) - 1)) / scale)
+        defined = 2 * mpmath.log((1 - q) / (1 - q * mpmath.exp(y))) / a
+        claimed = failed_moves(rho, omega, gap, scale)
+        assert defined <= claimed <= (1 + 1e-6) * defined
