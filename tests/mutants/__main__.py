@@ -44,6 +44,7 @@ def copied(home: Path) -> Path:
         if (ROOT / name).is_file():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, home / name)
+    subprocess.run(["git", "init", "--quiet"], cwd=home, check=True)  # tests ask git which files there are
     for name in ("conf", "experiments"):
         (home / "tcdp_sim" / name).symlink_to(f"../{name}")
     return home
