@@ -63,15 +63,23 @@ class Run:
         self.problems: dict[Problem, None] = {}
         self._index = Index()
         self._segments = journal.segments(self.folder / "journal")
+        for (path, offset), entry in decoding.entries(self._chunks(), self.identity.get("chunk")):
+            self._enter(path, offset, entry)
+
+    def _chunks(self) -> Iterator[tuple[tuple[Path, int], bytes]]:
+        """(place, encoded summary) of every record of a chunk; the others are taken in on the way."""
         for path, offset, payload in journal.read(self.folder / "journal"):
             if payload is None:
-                self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+                self._count_damage(path)
             elif payload[:1] == HEAD:
                 self._head(path, payload[1:])
             elif payload[:1] == CHUNK:
-                self._enter(path, offset, payload[1:])
+                yield (path, offset), payload[1:]
             elif payload[:1] == PROBLEM:
                 self._note(path, payload[1:])
+
+    def _count_damage(self, path: Path) -> None:
+        self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
 
     def has(self, cell: str, chunk: int) -> bool:
         """Whether that chunk is done."""
@@ -152,18 +160,14 @@ class Run:
             self._identities.append(head.pop(IDENTITY, None))
             self.heads.append(head)
         except (ValueError, TypeError, RecursionError):
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            self._count_damage(path)
 
-    def _enter(self, path, offset, summary) -> None:
-        try:
-            decoded = decoding.decoded(summary, self.identity.get("chunk"))
-            cell, chunk, shape = decoded.cell, decoded.chunks[0], decoding.shape(decoded)
-            if self._index.shape(cell, shape) != shape:
-                raise ValueError("it has other observables or thresholds than the cell's first record")
-            if (cell, chunk) not in self._index:
-                self._index.enter(cell, chunk, path, offset, shape)
-        except ValueError:  # whole, but no chunk of this run
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+    def _enter(self, path: Path, offset: int, entry: decoding.Entry | None) -> None:
+        """A record that was read, unless it is whole and yet no chunk of this run, or does not fit its cell's first."""
+        if entry is None or self._index.shape(entry.cell, entry.shape) != entry.shape:
+            self._count_damage(path)
+        elif (entry.cell, entry.chunk) not in self._index:
+            self._index.enter(entry.cell, entry.chunk, path, offset, entry.shape)
 
     def fits(self, cell: str, summary: bytes) -> bool:
         """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
@@ -174,7 +178,7 @@ class Run:
         try:
             self.problems[_problem(json.loads(text))] = None
         except (ValueError, TypeError, RecursionError):
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            self._count_damage(path)
 
     def _payload(self, cell, chunk) -> bytes:
         path, offset = self._index.where(cell, chunk)
