@@ -61,7 +61,7 @@ def parts_of(data: bytes) -> Parts:
     What unpacks to more than the header says, or to more than MOST_BYTES, is refused before it is unpacked.
     """
     size = 4 + int.from_bytes(data[:4], "little")
-    header = json.loads(data[4:size])
+    header = json.loads(str(data[4:size], "utf-8"))
     rows = len(header["chunks"])
     bins = {name: _whole(fields["bins"]) for name, fields in header["observables"].items()}
     widths = {name: _whole(width) for name, width in header.get("batches", {}).items()}
@@ -84,11 +84,12 @@ def assembled(parts: Parts) -> Summary:
             arrays.append(np.frombuffer(body, dtype, count, offset))
             offset += arrays[-1].nbytes
         steps, counts, moments = arrays
-        keys = np.cumsum(steps, dtype=np.int32)
+        keys = steps.cumsum(dtype=np.int32)
         infinite = tuple(fields.get("infinite", (0, 0)))
         counted = (fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"], infinite)
         observables[name] = Distribution(keys, counts, *counted)
-        if counts_no_infinite(fields) or lost_values(keys, *_ends(observables[name])):
+        usual = len(keys) and keys[0] > 0 and keys[-1] < LARGE_KEY - 1  # keys ascend
+        if counts_no_infinite(fields) or (not usual and _lost(observables[name])):
             message = f"a record of cell {str(header['cell'])[:16]} is of an older version, which lost infinite, huge"
             again = "simulate it again: choose another name, or remove the run's journal"
             raise UserError(f"{message} and tiny values; {again}")
@@ -119,8 +120,8 @@ def lost_values(keys: NDArray[Any], least: ArrayLike, most: ArrayLike) -> bool:
     return bool(zero.any() and (zero & ((np.asarray(least) > 0) | (np.asarray(most) < 0))).any())
 
 
-def _ends(d: Distribution) -> tuple[float, float]:
-    return min(d.moments[:, 3].tolist()), max(d.moments[:, 4].tolist())
+def _lost(d: Distribution) -> bool:
+    return lost_values(d.keys, d.moments[:, 3].min(), d.moments[:, 4].max())
 
 
 def _whole(value) -> int:
