@@ -5,6 +5,7 @@ python -m benchmarks million cells=100000   a tenth of them
 python -m benchmarks chunks                 one cell of 1e5 chunks
 """
 
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -110,6 +111,7 @@ def _run(raw) -> tuple[Stages, int]:
     """(stages, bytes of memory before the first)."""
     stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
     known = published.known_exactly(checked.experiment.name)
+    gc.freeze()  # as the command line does
     start = psutil.Process().memory_info().rss
     with empty_folder(), ExitStack() as patches:
         for name, owner, function in (

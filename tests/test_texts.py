@@ -114,6 +114,29 @@ def test_tables_are_written_without_formulas_and_with_every_bit_of_their_numbers
     assert table["data"].tolist() == ["=1+1", "-5"]  # the table itself is not touched
 
 
+def test_a_table_is_written_as_pandas_would_but_for_what_spreadsheets_run(tmp_path):
+    """All kinds of columns: floats of every size with both zeros, what is not known, few texts often, mixed ones."""
+    rng = np.random.default_rng(1)
+    floats = rng.integers(-(2**63), 2**63, 3000).view(np.float64)
+    floats[:12] = 0.0, -0.0, np.nan, np.inf, -np.inf, 1e16, 1e-5, 9999999999999998.0, 1e-4, 5e-324, 1.0, -1.0
+    few = rng.choice(["a", "b,c", 'say "d"', "", "-1.5", "two\nlines"], 3000)
+    table = pd.DataFrame({"x": floats, "near": np.repeat([0.1, -0.0, 0.0], 1000), "none": np.nan, "text": few})
+    table = table.assign(
+        n=range(3000), sure=floats > 0, half=rng.normal(size=3000).astype("f4"), mixed=[1, None, "x"] * 1000
+    )
+    table = table.assign(strings=table["text"].astype("string"), kinds=table["text"].astype("category"))
+    texts.write_csv_parts([table[:1700], table[1700:]], tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        assert file.read() == table.to_csv(index=False)
+    texts.write_csv(table[["none"]], tmp_path / "n.csv")
+    assert (tmp_path / "n.csv").read_text() == table[["none"]].to_csv(index=False)
+    unsafe = table.assign(text=table["text"].replace("a", "=a()"))
+    texts.write_csv(unsafe, tmp_path / "u.csv")
+    expected = table.assign(text=table["text"].replace("a", "'=a()"))
+    with (tmp_path / "u.csv").open(newline="") as file:
+        assert file.read() == expected.to_csv(index=False)
+
+
 def test_an_empty_table_is_written(tmp_path):
     texts.write_csv(pd.DataFrame(columns=["a", "b"]), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a,b\n"

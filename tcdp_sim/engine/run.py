@@ -83,7 +83,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
 
 def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None) -> None:
     """Snapshot and certificate of what there is, unless they are there already."""
-    attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.cells))}
+    attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted)
     if publication.stands(study, run, wanted, made_of):
@@ -196,9 +196,8 @@ def _table(
     return table.blocks(cells, map(summary, cells), study.plan.counts, attributes, counted, exact_values, known)
 
 
-def _noises(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """Name -> label, family and calibration of the noises of the cells, so that a reader needs no config."""
-    names = dict.fromkeys(cell.coords["noise"] for cell in cells if cell.coords.get("noise"))
+def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Name -> label, family and calibration of these noises, so that a reader needs no config."""
     specs = {name: groups.named("noise", name) for name in names}
     return {name: {key: spec[key] for key in ("label", "family", "calibration")} for name, spec in specs.items()}
 

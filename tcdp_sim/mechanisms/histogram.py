@@ -66,7 +66,7 @@ class Histogram(Mechanism):
         given = np.asarray(self.counts)
         whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused, not cut off
         counts = given.astype(np.int64) if whole else np.zeros(1)
-        if counts.ndim != 1 or (counts < 1).any() or (np.diff(counts) > 0).any():
+        if counts.ndim != 1 or (counts < 1).any() or (counts[1:] > counts[:-1]).any():
             raise ValueError("counts are not valid; valid: positive whole numbers in descending order")
         counts.setflags(write=False)
         object.__setattr__(self, "counts", counts)

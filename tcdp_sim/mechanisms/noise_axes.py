@@ -5,15 +5,17 @@ A spec is what conf/noise says of a noise (family, calibration, objective); the 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import Guarantee
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
+KEPT = 64  # calibrated noises that are kept while cells are laid out
 _AXES = {"omega": ("omega", "omega_sqrt_rho")}  # a parameter of a target that several axes give
 
 
@@ -53,8 +55,21 @@ def calibrated(spec: Spec, promise: Guarantee, *, coordinates: int = 1, k: float
 def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:
     """The calibrated noise of a point as plain data: noise, parameters, target; raises as `target` and `calibrated`."""
     wanted = target(spec["family"], depends_on(spec), point)
-    noise = calibrated(spec, equal_privacy(spec["family"], **wanted), coordinates=coordinates, k=k)
-    return {"noise": named(spec), "parameters": parameters(noise), "target": wanted}
+    noise_class: type[Noise] = registry.noise(spec["family"])
+    asked = (*wanted.items(),), spec["calibration"], coordinates, spec_objective(spec, k)
+    return {"noise": named(spec), "parameters": parameters(_noise_for(noise_class, *asked)), "target": wanted}
+
+
+@lru_cache(maxsize=KEPT, typed=True)  # along an axis such as k all cells have one noise
+def _noise_for(
+    noise_class: type[Noise],
+    wanted: tuple[tuple[str, float], ...],
+    calibration: str,
+    coordinates: int,
+    objective: Objective,
+) -> Noise:
+    promise = noise_class.equal_privacy(**dict(wanted))
+    return calibrate(noise_class.family, promise, 1.0, calibration, coordinates=coordinates, objective=objective)
 
 
 def parameters(noise: Noise) -> dict[str, Any]:

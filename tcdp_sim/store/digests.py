@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,20 @@ SNAPSHOTS = "snapshots"  # where a run's trees lie, beside the link to the newes
 def tree_digest(folder: Path) -> str:
     """blake2b of all files of a folder, names and bytes."""
     digest = hashlib.blake2b(digest_size=32)
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+    for path in _files(folder):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files of a folder in the order of their paths' parts; memory holds the names of one folder."""
+    for name in sorted(os.listdir(folder)):
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path)
+        elif path.is_file():
+            yield path
 
 
 def intact(tree: Path, names: Container[str]) -> bool:

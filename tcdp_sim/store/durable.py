@@ -9,9 +9,11 @@ import platform
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 SYNCS_AT_ONCE = 8  # a disk writes many small files in about the time of one
+LISTED_AT_ONCE = 256  # files that are given to those who do it
 _CANNOT = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # of file systems on which folders are not synced
 
 
@@ -83,11 +85,12 @@ def sync_file(path: Path) -> None:
 
 def sync_tree(path: Path) -> None:
     """All files and folders below this one, and itself, onto the disk. Raises OSError."""
-    folders = [(Path(folder), files) for folder, _, files in os.walk(path)]
+    files = _files(path)
     with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
-        list(pool.map(sync_file, _files(folders)))
-        list(pool.map(sync_folder, (folder for folder, _ in folders)))
+        while some := list(islice(files, LISTED_AT_ONCE)):  # a pool remembers what it has been given
+            list(pool.map(sync_file, some))
+        list(pool.map(sync_folder, (Path(folder) for folder, _, _ in os.walk(path))))
 
 
-def _files(folders) -> Iterator[Path]:
-    return (folder / name for folder, names in folders for name in names)
+def _files(path: Path) -> Iterator[Path]:
+    return (Path(folder, name) for folder, _, names in os.walk(path) for name in names)

@@ -75,6 +75,7 @@ class ExactRecords:
         self._folder = run / FOLDER / digest(values)
         self._width = values.width
         self._index = Index()
+        self._reader = journal.Reader()
         self._lent: dict[str, bytes] = {}
         self.damaged: dict[str, int] = {}
         for segment, offset, payload in journal.read(self._folder):
@@ -96,7 +97,7 @@ class ExactRecords:
         if cell in self._lent:
             return np.frombuffer(self._lent[cell], "<f8")
         segment, offset = self._index.where(cell, 0)
-        payload = journal.again(segment, offset)
+        payload = self._reader.again(segment, offset)
         if payload is None:
             raise UserError(f"{segment} was damaged while it was open; the same command computes again what it held")
         return np.frombuffer(payload, "<f8", offset=_ID)

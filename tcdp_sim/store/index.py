@@ -67,9 +67,12 @@ class Index:
         if chunk > 2 * len(entry.places) + _FAR:
             self._far[key, chunk] = place
             return
-        if chunk >= len(entry.places):
-            entry.places.extend([0] * (chunk + 1 - len(entry.places)))
-        entry.places[chunk] = place
+        if chunk > len(entry.places):
+            entry.places.extend([0] * (chunk - len(entry.places)))
+        if chunk == len(entry.places):
+            entry.places.append(place)  # as mostly: they come in their order
+        else:
+            entry.places[chunk] = place
 
     def _place(self, cell, chunk) -> int:
         key = _key(cell)

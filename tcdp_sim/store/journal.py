@@ -8,7 +8,8 @@ import hashlib
 import os
 import socket
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +20,7 @@ _DIGEST = 16
 _HEAD = len(MAGIC) + 8
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
+_USUAL = 4096  # bytes of a record that is read again, if it has no more
 
 
 class Writer:
@@ -140,10 +142,31 @@ def sync(folder: Path) -> None:
         durable.sync_folder(folder)
 
 
-def again(path: Path, offset: int) -> bytes | None:
-    """The payload that `read` found at this offset, read once more; None if the file has been damaged since."""
-    with path.open("rb", buffering=0) as file:
-        return _record(file, offset - _HEAD, os.fstat(file.fileno()).st_size)
+class Reader:
+    """Reads again what `read` found. The segment that was read last stays open: the next record is mostly in it."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._close: Callable[[], object] = lambda: None
+
+    def again(self, path: Path, offset: int) -> bytes | None:
+        """The payload at this offset of a segment; None if it has been damaged since. Raises OSError."""
+        if path != self._path:
+            self._close()
+            self._path = None
+            self._file = os.open(path, os.O_RDONLY)
+            self._close = weakref.finalize(self, os.close, self._file)
+            self._path = path
+        start = os.pread(self._file, _USUAL, offset - _HEAD)
+        if not start.startswith(MAGIC):
+            return None
+        length = int.from_bytes(start[len(MAGIC) : _HEAD], "little")
+        end = _HEAD + length + _DIGEST
+        if end > len(start):
+            if offset - _HEAD + end > os.fstat(self._file).st_size:
+                return None
+            start = os.pread(self._file, end, offset - _HEAD)
+        return _payload(start[:_HEAD], start[_HEAD:end])
 
 
 def _record(file: BinaryIO, at: int, size: int) -> bytes | None:
@@ -153,7 +176,11 @@ def _record(file: BinaryIO, at: int, size: int) -> bytes | None:
     length = int.from_bytes(head[len(MAGIC) :], "little")
     if not head.startswith(MAGIC) or at + _HEAD + length + _DIGEST > size:
         return None
-    body = file.read(length + _DIGEST)
+    return _payload(head, file.read(length + _DIGEST))
+
+
+def _payload(head: bytes, body: bytes) -> bytes | None:
+    """The payload of a record, if the digest that follows it is right."""
     digest = hashlib.blake2b(head, digest_size=_DIGEST)
-    digest.update(body[:length])
-    return body[:length] if digest.digest() == body[length:] else None
+    digest.update(body[:-_DIGEST])
+    return body[:-_DIGEST] if digest.digest() == body[-_DIGEST:] else None

@@ -18,6 +18,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -57,19 +58,25 @@ class Run:
 
     def _read(self) -> None:
         """All that the journal holds now."""
-        self.damaged: dict[str, int] = {}
+        self.damaged: Counter[str] = Counter()
         self.heads: list[Mapping[str, Any]] = []
         self._identities: list[Mapping[str, Any] | None] = []  # that the heads told
         self.problems: dict[Problem, None] = {}
         self._index = Index()
+        self._reader = journal.Reader()
         self._segments = journal.segments(self.folder / "journal")
+        for (path, offset), entry in decoding.entries(self._chunks(), self.identity.get("chunk")):
+            self._enter(path, offset, entry)
+
+    def _chunks(self) -> Iterator[tuple[tuple[Path, int], bytes]]:
+        """(place, encoded summary) of every record of a chunk; the others are taken in on the way."""
         for path, offset, payload in journal.read(self.folder / "journal"):
             if payload is None:
-                self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+                self.damaged[path.name] += 1
             elif payload[:1] == HEAD:
                 self._head(path, payload[1:])
             elif payload[:1] == CHUNK:
-                self._enter(path, offset, payload[1:])
+                yield (path, offset), payload[1:]
             elif payload[:1] == PROBLEM:
                 self._note(path, payload[1:])
 
@@ -110,7 +117,11 @@ class Run:
 
     def record(self, cell: str, chunk: int) -> bytes:
         """The encoded summary of one chunk that is done, as it was written."""
-        return self._payload(cell, chunk)
+        path, offset = self._index.where(cell, chunk)
+        payload = self._reader.again(path, offset)
+        if payload is None:
+            raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
+        return payload[1:]  # the first byte says what it is
 
     @property
     def done(self) -> list[tuple[str, int]]:
@@ -119,7 +130,7 @@ class Run:
 
     def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
         """The merged summary of these chunks of a cell, read from the journal."""
-        parts = (from_bytes(self._payload(cell, chunk)) for chunk in chunks)
+        parts = (from_bytes(self.record(cell, chunk)) for chunk in chunks)
         return next(parts) if len(chunks) == 1 else merged(parts)
 
     def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
@@ -152,18 +163,14 @@ class Run:
             self._identities.append(head.pop(IDENTITY, None))
             self.heads.append(head)
         except (ValueError, TypeError, RecursionError):
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            self.damaged[path.name] += 1
 
-    def _enter(self, path, offset, summary) -> None:
-        try:
-            decoded = decoding.decoded(summary, self.identity.get("chunk"))
-            cell, chunk, shape = decoded.cell, decoded.chunks[0], decoding.shape(decoded)
-            if self._index.shape(cell, shape) != shape:
-                raise ValueError("it has other observables or thresholds than the cell's first record")
-            if (cell, chunk) not in self._index:
-                self._index.enter(cell, chunk, path, offset, shape)
-        except ValueError:  # whole, but no chunk of this run
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+    def _enter(self, path: Path, offset: int, entry: decoding.Entry | None) -> None:
+        """A record that was read, unless it is whole and yet no chunk of this run, or does not fit its cell's first."""
+        if entry is None or self._index.shape(entry.cell, entry.shape) != entry.shape:
+            self.damaged[path.name] += 1
+        elif (entry.cell, entry.chunk) not in self._index:
+            self._index.enter(entry.cell, entry.chunk, path, offset, entry.shape)
 
     def fits(self, cell: str, summary: bytes) -> bool:
         """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
@@ -174,14 +181,7 @@ class Run:
         try:
             self.problems[_problem(json.loads(text))] = None
         except (ValueError, TypeError, RecursionError):
-            self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
-
-    def _payload(self, cell, chunk) -> bytes:
-        path, offset = self._index.where(cell, chunk)
-        payload = journal.again(path, offset)
-        if payload is None:
-            raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
-        return payload[1:]  # the first byte says what it is
+            self.damaged[path.name] += 1
 
 
 class RunWriter:

@@ -28,8 +28,8 @@ NO_COUNTS = np.zeros(0, np.int64)
 class Plan:
     """All cells in the order of the config, the occupied counts they refer to by digest, and what was left out.
 
-    axes: those that the cells have; data: the data sets of which there is something to tell, by name: users' own, and
-    those not read in full.
+    axes: those that the cells have, and noises: the names of their noises, both in order of first appearance; data: the
+    data sets of which there is something to tell, by name: users' own, and those not read in full.
 
     Cells with other coordinates may have one law, and then one id: two data sets with the same counts, say.
     """
@@ -39,6 +39,7 @@ class Plan:
     skipped: tuple[str, ...]
     axes: tuple[str, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
+    noises: tuple[str, ...] = ()
 
     @cached_property
     def laws(self) -> Cells:
@@ -67,6 +68,7 @@ def plan(
     described: dict[str, Any] = {}
     skipped: list[str] = []
     axes: dict[str, None] = {}
+    named: dict[str, None] = {}
     asked, made = _Seen(), _Seen()
     for where, point in ((where, point) for where, points in blocks.items() for point in points):
         _check_complete(point, mechanism, where)
@@ -88,13 +90,14 @@ def plan(
         if made.first((cell.id, *cell.coords.items())):
             cells.add(cell)
             axes |= dict.fromkeys(cell.coords)
+            named |= dict.fromkeys([cell.coords["noise"]] if cell.coords.get("noise") else [])
         counts[cell.counts] = data.counts if data else NO_COUNTS
         if data and (data.own or data.left_out):
             described.setdefault(data.name, data)
     packed = cells.cells()
     if not packed:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
-    return Plan(packed, counts, tuple(skipped), tuple(axes), described)
+    return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named))
 
 
 class _Seen:
@@ -105,15 +108,19 @@ class _Seen:
 
     def first(self, label: tuple[Any, ...]) -> bool:
         """Whether this is the first time that it comes. label: texts, and (axis, value); equal numbers are one."""
-        plain = [one if isinstance(one, str) else (one[0], _plain(one[1])) for one in label]
-        digest = hashlib.blake2b(repr(plain).encode("utf-8", "backslashreplace"), digest_size=16).digest()
+        digest = hashlib.blake2b(
+            repr([*map(_plain, label)]).encode("utf-8", "backslashreplace"), digest_size=16
+        ).digest()
         known = len(self._digests)
         self._digests.add(digest)
         return len(self._digests) > known
 
 
-def _plain(value: Any) -> Any:
-    return float(value) + 0.0 if isinstance(value, int | float) else value  # -0.0 + 0.0 is 0.0
+def _plain(one: Any) -> Any:
+    if isinstance(one, str):
+        return one
+    axis, value = one
+    return (axis, float(value) + 0.0) if isinstance(value, int | float) else one  # -0.0 + 0.0 is 0.0
 
 
 def _place(where: str) -> str:
@@ -186,11 +193,19 @@ def _stream(mechanism: type[Mechanism], label: Mapping[str, float | str], share:
 
 def cell_id(law: Mapping[str, Any]) -> str:
     """sha256 of the canonical JSON: sorted keys, whole floats as integers, floats to 12 significant digits."""
-    return hashlib.sha256(json.dumps(_canonical(law), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_encoded(_canonical(law)).encode()).hexdigest()
+
+
+_encoded = json.JSONEncoder(sort_keys=True).encode  # made once: json.dumps makes it anew for every law
 
 
 def _canonical(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str:  # the frequent kinds first: each cell has a dozen values
+        return value
+    if kind is float:
+        return f"{value:.12g}"
+    if kind is dict or isinstance(value, Mapping):
         return {key: _canonical(item) for key, item in value.items()}
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value

@@ -1,71 +1,167 @@
-"""Whether a record says what a simulation can have said: a right digest tells only that nobody has changed it since."""
+"""Whether a record says what a simulation can have said: a right digest tells only that nobody has changed it since.
+
+Arrays of many records are checked together: one by one, that is most of what opening a run takes.
+"""
 
 import re
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tcdp_sim.summaries.bins import LARGEST_KEY
-from tcdp_sim.summaries.encoding import from_bytes
-from tcdp_sim.summaries.summary import Distribution, Summary
+from tcdp_sim.summaries.encoding import Parts, assembled, counts_no_infinite, lost_values, parts_of
+from tcdp_sim.summaries.summary import Summary
 
 CELL = re.compile("[0-9a-f]{64}")
+TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are checked together, and bytes of their arrays, about
 _FAULTS = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error)
+Place = TypeVar("Place")
+
+
+class Entry(NamedTuple):
+    """What an index keeps of a record: its cell, its chunk, and what the summaries of the cell have in common."""
+
+    cell: str
+    chunk: int
+    shape: tuple[Any, ...]
 
 
 def decoded(data: bytes, trials: int | None = None) -> Summary:
     """The summary of one chunk; ValueError for everything else. trials: how many it has to have, if that is known."""
     try:
-        summary = from_bytes(data)
-        _check(summary, trials)
+        parts = parts_of(data)
+        _check([parts], trials)
+        return assembled(parts)
     except _FAULTS as problem:
         raise ValueError(f"no summary: {type(problem).__name__}: {problem}") from None
-    return summary
+
+
+def entries(records: Iterable[tuple[Place, bytes]], trials: int | None = None) -> Iterator[tuple[Place, Entry | None]]:
+    """The entry of each record in its place, in their order; None for what `decoded` refuses. trials: as there."""
+    waiting: list[tuple[Place, Parts | None]] = []
+    size = 0
+    for place, data in records:
+        try:
+            parts = parts_of(data)
+            size += len(parts.body)
+        except (ValueError, *_FAULTS):
+            parts = None
+        waiting.append((place, parts))
+        if len(waiting) == TOGETHER or size > MOST_TOGETHER:
+            yield from _entered(waiting, trials)
+            waiting, size = [], 0
+    yield from _entered(waiting, trials)
 
 
 def shape(summary: Summary) -> tuple[Any, ...]:
     """What the summaries of a cell's chunks have in common: names of observables, thresholds, events; batches."""
-    labels = {name: tuple(sorted(d.exceed)) for name, d in summary.observables.items()}
-    widths = {name: means.shape[1] for name, means in summary.batches.items()}
-    return tuple(sorted(labels.items())), tuple(sorted(summary.events)), tuple(sorted(widths.items()))
+    labels = {name: d.exceed for name, d in summary.observables.items()}
+    return _shape(labels, summary.events, {name: means.shape[1] for name, means in summary.batches.items()})
 
 
-def _check(summary, trials):
-    _need(CELL.fullmatch(summary.cell), "its cell is no id")
-    _need(len(summary.chunks) == 1 and _count(summary.chunks[0], 1 << 64), "it is not of one chunk")
-    _need(_count(summary.trials, 1 << 62) and summary.trials > 0, "it has no number of trials")
-    _need(trials is None or summary.trials == trials, f"it is not of {trials} trials")
-    _need(_counts(summary.events, summary.trials), "an event happened more often than there were trials")
-    for distribution in summary.observables.values():
-        _check_distribution(distribution, summary.trials)
+def _shape(labels: Mapping[str, Iterable[str]], events: Iterable[str], widths: Mapping[str, int]) -> tuple[Any, ...]:
+    observables = sorted((name, tuple(sorted(exceed))) for name, exceed in labels.items())
+    return tuple(observables), tuple(sorted(events)), tuple(sorted(widths.items()))
 
 
-def _check_distribution(d: Distribution, trials: int):
-    _need(_count(d.nonfinite, trials), "more trials are not finite than there were")
-    infinite = len(d.infinite) == 2 and all(_count(side, trials) for side in d.infinite)
-    _need(infinite and sum(d.infinite) <= d.nonfinite, "more trials are infinite than not finite")
-    _need(_counts(d.exceed, trials), "a threshold is exceeded more often than there were trials")
-    _need(d.counts.min(initial=1) > 0 and d.counts.max(initial=0) <= trials, "a bin has a count that cannot be")
-    _need(int(d.counts.sum()) + d.nonfinite == trials, "its bins do not hold its trials")
-    _need((d.keys[1:] > d.keys[:-1]).all(), "its bins are not in order")
-    ends = d.keys[[0, -1]].tolist() if len(d.keys) else [0]
-    _need(max(map(abs, ends)) <= LARGEST_KEY, "it has a bin that there is not")
-    ((n, _, squares, low, high),) = d.moments.tolist()
-    _need(n == trials - d.nonfinite, "its moments are not of its trials")
-    _need(not squares < 0, "a sum of squares is negative")
-    _need(n == 0 or -np.inf < low <= high < np.inf, "its smallest and largest value cannot be")
+def _entered(records: Sequence[tuple[Place, Parts | None]], trials: int | None) -> Iterator[tuple[Place, Entry | None]]:
+    each = [parts for _, parts in records if parts]
+    right = _are_right(each, trials)
+    for place, parts in records:
+        yield place, _entry(parts) if parts and (right or _are_right([parts], trials)) else None
 
 
-def _count(value, most: int) -> bool:
+def _entry(parts: Parts) -> Entry:
+    header = parts.header
+    labels = {name: fields["exceed"] for name, fields in header["observables"].items()}
+    return Entry(header["cell"], header["chunks"][0], _shape(labels, header["events"], parts.widths))
+
+
+def _are_right(records: Sequence[Parts], trials: int | None) -> bool:
+    try:
+        _check(records, trials)
+    except (ValueError, *_FAULTS):
+        return False
+    return True
+
+
+def _check(records: Sequence[Parts], trials: int | None) -> None:
+    for parts in records:
+        _check_header(parts.header, trials)
+    _check_arrays(records)
+
+
+def _check_header(header: Mapping[str, Any], expected: int | None) -> None:
+    chunks, trials = header["chunks"], header["trials"]
+    _need(CELL.fullmatch(header["cell"]), "its cell is no id")
+    _need(len(chunks) == 1 and _count(chunks[0], 1 << 64), "it is not of one chunk")
+    _need(_count(trials, 1 << 62) and trials > 0, "it has no number of trials")
+    _need(expected is None or trials == expected, f"it is not of {expected} trials")
+    _need(_counts(header["events"], trials), "an event happened more often than there were trials")
+    for fields in header["observables"].values():
+        nonfinite, infinite = fields["nonfinite"], fields.get("infinite", (0, 0))
+        _need(_count(nonfinite, trials), "more trials are not finite than there were")
+        sides = len(infinite) == 2 and all(_count(side, trials) for side in infinite)
+        _need(sides and sum(infinite) <= nonfinite, "more trials are infinite than not finite")
+        _need(not counts_no_infinite(fields), "it is of an older version")
+        _need(_counts(fields["exceed"], trials), "a threshold is exceeded more often than there were trials")
+
+
+def _check_arrays(records: Sequence[Parts]) -> None:
+    """Of all observables of these records, of one chunk each, at once."""
+    steps, counts, moments = _arrays(records)
+    bins = np.array([each for parts in records for each in parts.bins.values()], dtype=np.int64)
+    finite = np.array([trials for parts in records for trials in _finite(parts)], dtype=np.int64)
+    ends = np.cumsum(bins)
+    starts = ends - bins
+    owner = np.repeat(np.arange(len(bins)), bins)
+    _need(((counts > 0) & (counts <= finite[owner])).all(), "a bin has a count that cannot be")
+    totals = np.concatenate([[0], np.cumsum(counts)])
+    _need((totals[ends] - totals[starts] == finite).all(), "its bins do not hold its trials")
+    places = np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
+    keys = places[1:] - places[starts][owner]
+    rising = np.diff(keys, prepend=0) > 0
+    rising[starts[bins > 0]] = True
+    _need(rising.all(), "its bins are not in order")
+    _need((np.abs(keys) <= LARGEST_KEY).all(), "it has a bin that there is not")
+    n, _, squares, low, high = moments.T
+    _need((n == finite).all(), "its moments are not of its trials")
+    _need(not (squares < 0).any(), "a sum of squares is negative")
+    _need(((n == 0) | ((low > -np.inf) & (low <= high) & (high < np.inf))).all(), "its ends cannot be")
+    _need(not lost_values(keys, low[owner], high[owner]), "it is of an older version")
+
+
+def _arrays(records: Sequence[Parts]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Steps, counts and moments of all observables, one after the other; moments have five columns."""
+    steps, counts, moments = [], [], []
+    for parts in records:
+        body, at = parts.body, 0
+        for bins in parts.bins.values():
+            counted, ended = at + 4 * bins, at + 12 * bins
+            steps.append(body[at:counted])
+            counts.append(body[counted:ended])
+            moments.append(body[ended : ended + 40])
+            at = ended + 40
+    five = np.frombuffer(b"".join(moments), "<f8").reshape(-1, 5)
+    return np.frombuffer(b"".join(steps), "<i4"), np.frombuffer(b"".join(counts), "<i8"), five
+
+
+def _finite(parts: Parts) -> Iterator[int]:
+    """How many trials are finite, of each observable."""
+    trials = parts.header["trials"]
+    return (trials - fields["nonfinite"] for fields in parts.header["observables"].values())
+
+
+def _count(value: Any, most: int) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
 def _counts(counts: Mapping[str, Any], most: int) -> bool:
-    return all(_count(value, most) for value in counts.values())
+    return all(type(value) is int and 0 <= value <= most for value in counts.values())
 
 
-def _need(holds, what: str):
+def _need(holds: Any, what: str) -> None:
     if not holds:
         raise ValueError(what)

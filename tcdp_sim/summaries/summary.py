@@ -7,6 +7,7 @@ by sign. NaN is no value.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Distribution:
     nonfinite: int
     infinite: tuple[int, int] = (0, 0)
 
-    @property
+    @cached_property
     def values(self) -> int:
         """How many trials have a value: all but NaN."""
         return int(self.counts.sum()) + sum(self.infinite)

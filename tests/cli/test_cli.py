@@ -1,6 +1,7 @@
 """The command line from outside: what it prints, leaves behind and ends with."""
 
 import contextlib
+import gc
 import json
 import os
 import random
@@ -72,6 +73,17 @@ def test_help_names_every_key_and_group(command, word):
 
 def test_version(command):
     assert command("--version") == (0, f"tcdp-sim {__version__}\n", "")
+
+
+def test_garbage_is_looked_for_again_once_all_is_imported(command, tmp_path):
+    """And not in what is imported, which stays. After a mistake as well."""
+    assert command("mode=plan", f"results_dir={tmp_path}")[0] == 0
+    assert gc.isenabled()
+    assert gc.get_freeze_count()
+    frozen = gc.get_freeze_count()
+    assert command("mode=plan", "trials=x", f"results_dir={tmp_path}")[0] == 2
+    assert gc.isenabled()
+    assert 0 < gc.get_freeze_count() <= frozen
 
 
 def test_the_composed_config_can_be_printed(command, tmp_path):

@@ -8,11 +8,12 @@ from tcdp_sim import published, results
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.study import study as studies
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import settings
 
 FEW, MANY = 300, 900  # cells; more than are packed together
-MOST = 2500  # bytes a cell at the peak, 1,200 of which stay; the rest is constant, and the same for both
+MOST = 1500  # bytes a cell at the peak; the rest is constant, and the same for both
 TABLE = 600  # bytes a cell of the table beside exact values, which the figures are drawn from
 
 
@@ -50,6 +51,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(zarr_tree, "CELLS", 50)
     monkeypatch.setattr(zarr_tree, "ENTRIES", 4096)
     monkeypatch.setattr(results, "ROWS", 50)
+    monkeypatch.setattr(studies, "LOADED", 50)
 
 
 @pytest.mark.slow

@@ -36,6 +36,39 @@ def test_offsets_point_at_the_payloads(tmp_path):
     assert [offset for _, offset, _ in journal.read(tmp_path)] == offsets
 
 
+def test_records_of_several_segments_are_read_again_in_any_order(tmp_path):
+    """Short and long ones, and whatever their neighbours are; what is damaged meanwhile is none."""
+    for part in (PAYLOADS, [b"a" * 5000, b"", b"b"], PAYLOADS[::-1]):
+        write(tmp_path, part)
+    found = list(journal.read(tmp_path))
+    random.Random(1).shuffle(found)
+    reader = journal.Reader()
+    assert [reader.again(path, offset) for path, offset, _ in found] == [payload for *_, payload in found]
+    path, offset, _ = next(one for one in found if one[2] == b"a" * 5000)
+    for size, there in ((offset + 5016, True), (offset + 5015, False), (offset + 100, False), (offset - 3, False)):
+        os.truncate(path, size)
+        assert (reader.again(path, offset) is not None) == there
+    path, offset, _ = next(one for one in found if one[2] == b"end")
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(b"eNd")
+    assert reader.again(path, offset) is None
+    with pytest.raises(FileNotFoundError):
+        reader.again(tmp_path / "none.seg", offset)
+    assert reader.again(path, offset) is None
+
+
+def test_a_reader_leaves_one_file_open_at_the_most(tmp_path):
+    paths = [write(tmp_path, [b"x"]) for _ in range(3)]
+    offset = next(journal.read(tmp_path))[1]
+    before = os.listdir("/proc/self/fd")
+    reader = journal.Reader()
+    assert {reader.again(path, offset) for path in paths * 2} == {b"x"}
+    assert len(os.listdir("/proc/self/fd")) == len(before) + 1
+    del reader
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
 def test_an_empty_segment_leaves_no_file(tmp_path):
     write(tmp_path, [])
     assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,9 @@ import pytest
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import journal
 from tcdp_sim.store.run_folder import Run
+from tcdp_sim.summaries import decoding
 from tcdp_sim.summaries.bins import LARGEST_KEY
-from tcdp_sim.summaries.decoding import decoded, shape
+from tcdp_sim.summaries.decoding import decoded, entries, shape
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.summary import summarise
 
@@ -168,6 +169,53 @@ NOISE = [b"", b"x", b"\x02\0\0\0[]", b"\x02\0\0\0{}", b"\xff\xff\xff\xff", b"\x0
 def test_what_is_no_summary_at_all_is_a_value_error(data):
     with pytest.raises(ValueError, match=r"."):
         decoded(data)
+
+
+def one_by_one(data):
+    """The entry of a record, by way of its whole summary; None for what is refused."""
+    try:
+        summary = decoded(data, TRIALS)
+    except ValueError:
+        return None
+    return summary.cell, summary.chunks[0], shape(summary)
+
+
+@pytest.mark.parametrize(("together", "most"), [(1, 1 << 20), (3, 1 << 20), (1000, 1 << 20), (1000, 1)])
+def test_records_that_are_checked_together_are_judged_one_by_one(together, most, monkeypatch):
+    """Right ones of three lengths between forged ones, some of them without a finite trial or without arrays."""
+    monkeypatch.setattr(decoding, "TOGETHER", together)
+    monkeypatch.setattr(decoding, "MOST_TOGETHER", most)
+    infinite = to_bytes(summarise(CELL, 7, TRIALS, {"x": np.full(TRIALS, np.inf), "y": np.zeros(TRIALS)}, {}))
+    events = to_bytes(summarise(CELL, 8, TRIALS, {"e": np.ones(TRIALS, dtype=bool)}, {}))
+    right = [record(0), infinite, events, record(5, "y", "two"), infinite]
+    records = [
+        data for i, what in enumerate(FORGED) for data in (right[i % 5], forged(FORGED[what]), *NOISE[i : i + 1])
+    ]
+    records = [*right, *records, events]
+    found = list(entries(enumerate(records), TRIALS))
+    assert [place for place, _ in found] == list(range(len(records)))
+    assert [entry for _, entry in found] == [one_by_one(data) for data in records]
+    assert sum(entry is not None for _, entry in found) == len(right) + len(FORGED) + 1
+    assert list(entries(enumerate(right), TRIALS + 1)) == [(i, None) for i in range(5)]
+    assert list(entries([], TRIALS)) == []
+
+
+@pytest.mark.parametrize("values", [[1e25] * TRIALS, [1e-25] * TRIALS])
+def test_a_record_that_lost_values_is_refused_beside_others(values):
+    """As versions without bins for all doubles wrote them: in their last bin, or as zero."""
+    key = 65537 if values[0] > 1 else 0
+    header, *arrays = taken_apart(record())
+    header["observables"]["x"] |= {"bins": 1, "nonfinite": 0}
+    del header["observables"]["x"]["infinite"]
+    moments = np.array([TRIALS, sum(values), 0.0, values[0], values[0]])
+    old = put_together(header, np.array([key], "<i4"), np.array([TRIALS], "<i8"), moments, *arrays[3:])
+    assert [entry is None for _, entry in entries(enumerate([record(), old, record(1)]), TRIALS)] == [
+        False,
+        True,
+        False,
+    ]
+    with pytest.raises(UserError, match="older version"):
+        decoding.assembled(decoding.parts_of(old))
 
 
 def write(folder, *payloads):
