@@ -9,14 +9,15 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from statistics import median
+from typing import Any
 from unittest import mock
 
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import published
 from tcdp_sim.engine import forecast, run
-from tcdp_sim.engine.pilot import pilot
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
@@ -27,23 +28,25 @@ TRIALS = 10
 
 def driver(rounds: float = ROUNDS):
     """The constants of `engine/forecast.py` beside what is measured, and its forecast of the journal."""
-    few, many = (_median([_run(cells, 1) for _ in range(int(rounds))]) for cells in CELLS)
-    short, long = (_median([_run(1, chunks) for _ in range(int(rounds))]) for chunks in CHUNKS)
+    few, many = (_median([apart(cells, 1) for _ in range(int(rounds))]) for cells in CELLS)
+    short, long = (_median([apart(1, chunks) for _ in range(int(rounds))]) for chunks in CHUNKS)
     cell, row, known = (_slope(few, many, key, CELLS) for key in ("memory", "publish", "exact"))
     base = few["memory"] - CELLS[0] * cell
     chunk = _slope(short, long, "memory", CHUNKS)
     yield (
-        "memory of the driver before the first cell, and beside its blocks",
+        "memory of the driver before the first cell, with full blocks",
         f"{base / 1e6:.0f} MB",
-        _says(forecast.MEMORY / 1e6, "MB"),
+        _says((forecast.MEMORY + forecast.BLOCKS) / 1e6, "MB"),
     )
-    yield "  a cell", f"{cell:.0f} bytes", _says(forecast.A_CELL, "bytes")
-    yield "  a chunk", f"{chunk:.1f} bytes", _says(forecast.AN_INDEX, "bytes")
+    yield "  a cell", f"{cell:.0f} bytes", _says(forecast.A_CELL[1], "bytes")
+    yield "  a chunk of one cell", f"{chunk:.0f} bytes", _says(forecast.MERGED, "bytes")
     yield "CPU of the driver: a row with its certificate", f"{1e3 * row:.3f} ms", _says(1e3 * forecast.A_ROW, "ms")
     yield "  an exact value that a worker computes", f"{1e3 * known:.3f} ms", ""
     for one in (many, long):
-        told = f"{one['told'][0] / 1e6:.2f} to {one['told'][1] / 1e6:.2f} MB told"
-        yield f"journal of {one['cells']:,} cells of {one['chunks']:,} chunks", f"{one['journal'] / 1e6:.2f} MB", told
+        for what in ("journal", "memory"):
+            low, high = (size / 1e6 for size in one[f"{what}_told"])
+            told = f"forecast: {low:.2f} to {high:.2f} MB"
+            yield f"{what}: {one['cells']:,} cells of {one['chunks']:,} chunks", f"{one[what] / 1e6:.2f} MB", told
 
 
 def _says(value, unit):
@@ -51,33 +54,42 @@ def _says(value, unit):
 
 
 def _median(found):
-    return {key: median(one[key] for one in found) if key != "told" else found[0][key] for key in found[0]}
+    return {key: found[0][key] if "told" in key else median(one[key] for one in found) for key in found[0]}
 
 
 def _slope(few, many, key, sizes):
     return (many[key] - few[key]) / (sizes[1] - sizes[0])
 
 
-def _run(cells, chunks):
-    """What a run in a process of its own takes: bytes, and CPU seconds of its driver."""
+def apart(cells: int, chunks: int) -> dict[str, Any]:
+    """What `measured` finds in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.driver", str(cells), str(chunks)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
+    return json.loads(ended.stdout.splitlines()[-1])
 
 
-def measured(cells: int, chunks: int) -> dict:
-    """memory, journal: bytes; publish, exact: CPU seconds; told: from and to how many bytes of journal."""
+def measured(cells: int, chunks: int) -> dict[str, Any]:
+    """memory, journal: bytes; publish, exact: CPU seconds; memory_told, journal_told: from and to how many bytes."""
     axis = f"{{from: 1e6, to: 1e12, num: {cells}, scale: log}}" if cells > 1 else "1e6"
     words = (f"sweep.k={axis}", "sweep.rho=0.1", "sweep.noise=gaussian", "also=null", "cluster.workers=2")
     raw = settings(composed(*words, f"trials={TRIALS * chunks}", f"chunk={TRIALS}"))
     spent = {}
     with empty_folder(), _timed(Run, "publish", spent), _timed(run.exact, "complete", spent):
         study = run.prepare(raw)
-        told = forecast.journal_bytes(cells * chunks, pilot(study.plan.laws, study.plan.counts, study.settings))
+        told = forecast.forecast(study, lambda line: None)
         run.execute(study, lambda line: None, published.known_exactly(raw.experiment.name))
         journal = sum(path.stat().st_size for path in (study.folder / "journal").glob("*.seg"))
-    memory = getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    times = {"publish": spent["publish"], "exact": spent["complete"]}
-    return {"cells": cells, "chunks": chunks, "memory": memory, "journal": journal, "told": told, **times}
+    spent = {"publish": spent["publish"], "exact": spent["complete"]}
+    ranges = {"memory_told": told.memory, "journal_told": told.bytes_between}
+    return {"cells": cells, "chunks": chunks, "memory": _peak(), "journal": journal, **ranges, **spent}
+
+
+def _peak() -> int:
+    """The most bytes that were resident; what the system has of it besides is of the parent as well."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
+    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _timed(owner, name, spent):

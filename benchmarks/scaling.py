@@ -26,13 +26,11 @@ from tcdp_sim.study import cells as sweep
 from tcdp_sim.study.settings import settings
 
 MILLION = 1_000_000
-WORKERS = (50, 100, 200, 400, 1000)  # that sleep
-LENGTHS = {1.0: (0.5, 20.0), 10.0: (1.0, 40.0)}  # seconds of a task -> of a chunk, of work for each worker
-FEW, SMALL, LARGE = (
-    2,
-    4,
-    2000,
-)  # workers on which costs are measured; trials of a chunk with a small record, a large one
+WORKERS = {50: (1.0, 10.0), 100: (1.0, 10.0), 200: (1.0, 10.0), 400: (10.0,), 1000: (10.0,)}  # seconds of their tasks
+LENGTHS = {1.0: (0.5, 10.0), 10.0: (1.0, 40.0)}  # seconds of a task -> of a chunk, of work for each worker
+FEW = 2  # workers on which costs are measured
+SMALL, LARGE = 4, 20_000  # trials of a chunk with a small record, a large one
+ROUNDS = 5
 IDLE = 10.0  # seconds of listening to workers that do nothing
 CHUNKS = (0.0005, 0.05, 1.0)  # seconds: a cell of a few trials, of some 1e5 trials, of some 1e6
 FORECAST = (10, 100, 1000)  # workers
@@ -42,18 +40,18 @@ WHERE = {False: "scheduler apart", True: "scheduler in the driver's process"}
 
 def scaling(most: float = 400):
     """The costs, the check of the model with at most so many workers, and what it predicts for a million chunks."""
-    counts = [count for count in WORKERS if count <= most] or [int(most)]
+    counts = [count for count in WORKERS if count <= most] or [min(WORKERS)]
     with sleepers() as there:
         few = _costs(there)
-        checks = [(count, length, _measured(there, count, length)) for count in counts for length in LENGTHS]
+        checks = [(count, length, _measured(there, count, length)) for count in counts for length in WORKERS[count]]
         costs = _with_workers(there, counts[-1], few)
     with sleepers(together=True) as there:
-        together = [_measured(there, count, 1.0) for count in (counts[0], counts[-1])]
+        together = [(count, WORKERS[count][-1], _measured(there, count, WORKERS[count][-1])) for count in counts[-2:]]
     yield from _told_costs(costs)
-    for count, length, spent in checks:
-        yield from _told_check(count, length, spent, costs, together=False)
-    for spent, count in zip(together, (counts[0], counts[-1])):
-        yield from _told_check(count, 1.0, spent, costs, together=True)
+    for check in checks:
+        yield from _told_check(*check, costs, together=False)
+    for check in together:
+        yield from _told_check(*check, costs, together=True)
     yield from _predictions(costs.with_records(_record_bytes()))
 
 
@@ -65,10 +63,11 @@ def _costs(there: Sleepers) -> Costs:
     with there.executor(FEW) as executor:
         _tasks(there, executor, 50, 1)
         idle = _idle(there)
-        one, _ = _tasks(there, executor, 400, 1)
-        many, small = _tasks(there, executor, 60, 100)
-        heavy, large = _tasks(there, executor, 60, 100, LARGE)
+        kinds = ((400, 1, SMALL), (60, 100, SMALL), (60, 100, LARGE))
+        found = [[_tasks(there, executor, *kind) for kind in kinds] for _ in range(ROUNDS)]
         delay = median(_delay(executor) for _ in range(50))
+    one, many, heavy = ([median(each) for each in zip(*(of[i][0] for of in found))] for i in range(len(kinds)))
+    small, large = found[0][1][1], found[0][2][1]
     chunk = [(b - a) / 99 for a, b in zip(one, many)]
     byte = [max(0.0, (c - b) / 100 / (large - small)) for b, c in zip(many, heavy)]
     task = [max(0.0, a - c) for a, c in zip(one, chunk)]
@@ -78,15 +77,13 @@ def _costs(there: Sleepers) -> Costs:
 
 
 def _with_workers(there: Sleepers, workers: int, few: Costs) -> Costs:
-    """The costs completed by what grows with the workers: by what there is more of it with so many."""
+    """The costs completed by what grows with the workers: what there is more of it with so many."""
     with there.executor(workers) as executor:
         _tasks(there, executor, workers, 1)
         idle = _idle(there)
-        found, _ = _tasks(there, executor, 2 * workers, 1)
     beats = [Costs(beat=1.0).listening(count) for count in (FEW, workers)]
     beat = max(0.0, (idle - few.idle) / (beats[1] - beats[0]))
-    choice = max(0.0, (found[1] - few.of_scheduler(1, 0)) / (workers - FEW))
-    return replace(few, beat=beat, choice=choice, idle=max(0.0, few.idle - beat * beats[0]))
+    return replace(few, beat=beat, choice=there.choice(), idle=max(0.0, few.idle - beat * beats[0]))
 
 
 def _idle(there) -> float:
@@ -196,11 +193,16 @@ def _told_check(workers, length, spent, costs, together):
         told = predict(workers, round(workers * seconds / chunk), chunk, costs, together=together)
     what = f"{workers} sleeping workers, tasks of {length:g} s, {WHERE[together]}"
     wall = f"{told.wall:.2f}, {spent.wall:.2f} ({told.wall / spent.wall - 1:+.0%})"
-    yield f"{what}: seconds, predicted and measured", wall, "within 10%"
-    yield "  driver busy, predicted and measured", f"{told.driver:.1%}, {spent.driver / spent.wall:.1%}", ""
-    if not together:
-        yield "  scheduler busy", f"{told.scheduler:.1%}, {spent.scheduler / spent.wall:.1%}", ""
-    yield "  all workers busy", f"{spent.workers / spent.wall:.1%} of a core", ""
+    yield f"{what}: seconds, predicted and measured", wall, "within 10%, where nobody else has the cores"
+    later = (spent.wall - told.wall) * costs.listening(workers)  # signs of life go on while others have the cores
+    driver, scheduler = (share * told.wall for share in (told.driver, told.scheduler))
+    if together:
+        yield "  CPU s of driver and scheduler", f"{driver + later:.2f}, {spent.driver:.2f}", ""
+    else:
+        yield "  CPU s of the driver", f"{driver:.2f}, {spent.driver:.2f}", ""
+        yield "  CPU s of the scheduler", f"{scheduler + later:.2f}, {spent.scheduler:.2f}", ""
+    yield "  shares of the driver and the scheduler", f"{told.driver:.0%}, {told.scheduler:.0%}", ""
+    yield "  CPU s of all workers together", f"{spent.workers:.2f}", ""
 
 
 def _predictions(costs):

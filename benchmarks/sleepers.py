@@ -1,4 +1,4 @@
-"""Hundreds of workers that sleep: dask's own workers, each with a thread of its own, all in one process.
+"""Hundreds of workers that sleep: dask's own workers, all in one process; their tasks sleep in its event loop.
 
 Scheduler and workers are processes of their own, so that the CPU seconds of each can be told apart:
 
@@ -14,14 +14,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import dask
 import psutil
 
 from benchmarks.engine import Trivial, known
-from tcdp_sim.engine import clusters
+from tcdp_sim.engine import clusters, simulate
 from tcdp_sim.engine.clusters import logs, protection, tuning
 from tcdp_sim.engine.schedule import Executor
 
@@ -34,28 +34,40 @@ QUIET = {
 SETTINGS = tuning.SETTINGS | protection.UNWRITTEN | protection.NO_PAGES
 AT_ONCE = 20  # workers that are started at the same time
 WAIT = 300  # seconds for all to come
+LOOKS = 200
 
 
 class Sleep(Trivial):
-    """A chunk that takes time, but no processor."""
+    """A chunk of which the law says how many seconds it takes; `doze` lets that time pass."""
 
     name = "sleep"
     options = ("seconds",)
-
-    def __init__(self, seconds: float):
-        self._seconds = seconds
 
     @classmethod
     def law(cls, point, options, counts):
         return super().law(point, options, counts) | options
 
-    @classmethod
-    def build(cls, law, counts):
-        return cls(law["seconds"])
 
-    def simulate(self, rng, trials):
-        time.sleep(self._seconds)
-        return super().simulate(rng, trials)
+async def doze(task: simulate.Task) -> simulate.Done:
+    """A task's chunks, after the time that they take: as `simulate.run`, but no thread and no processor is busy."""
+    seconds = sum(len(batch.chunks) * batch.law["seconds"] for batch in task.batches)
+    await asyncio.sleep(seconds)
+    return replace(simulate.run(task), seconds=seconds)
+
+
+class Dozing:
+    """An executor whose workers doze."""
+
+    dashboard = ""
+    silent = staticmethod(tuple)
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.workers = executor.workers
+
+    def results(self, tasks, work=None):
+        """As of the executor."""
+        return self._executor.results(tasks, work or doze)
 
 
 @dataclass
@@ -80,13 +92,13 @@ class Sleepers:
 
     @contextmanager
     def executor(self, count: int) -> Iterator[Executor]:
-        """The engine's own executor, for so many workers; those that there are already stay."""
+        """The engine's own executor, for so many workers that doze; those that there are already stay."""
         if count > self.count:
             self._pipe.stdin.write(f"{count}\n")
             self._pipe.stdin.flush()
             self.count = int(self._pipe.stdout.readline())
         with clusters.connect(self._spec | {"workers": count}) as executor:
-            yield executor
+            yield Dozing(executor)
 
     @contextmanager
     def spent(self) -> Iterator[Spent]:
@@ -95,9 +107,30 @@ class Sleepers:
         yield found
         found.wall, found.driver, found.scheduler, found.workers = (b - a for a, b in zip(before, self._clocks()))
 
+    def choice(self) -> float:
+        """Seconds of the scheduler to look at one worker when it chooses one for a task."""
+        from distributed import Client
+
+        keys = (self._spec["tls_cert"], self._spec["tls_key"])
+        with Client(self._spec["address"], security=protection.mutual(*keys)) as client:
+            future = client.submit(len, "", pure=False)
+            future.result()
+            return client.run_on_scheduler(_look_at_a_worker)
+
     def _clocks(self) -> tuple[float, float, float, float]:
         apart = _cpu(self._scheduler) if self._scheduler else 0.0
         return time.perf_counter(), time.process_time(), apart, _cpu(self._workers)
+
+
+def _look_at_a_worker(dask_scheduler) -> float:
+    task, worker = (next(iter(some.values())) for some in (dask_scheduler.tasks, dask_scheduler.workers))
+    found = []
+    for _ in range(LOOKS):
+        started = time.process_time()
+        for _ in range(LOOKS):
+            dask_scheduler.worker_objective(task, worker)
+        found.append((time.process_time() - started) / LOOKS)
+    return min(found)
 
 
 def _cpu(process) -> float:
@@ -126,7 +159,8 @@ def sleepers(together: bool = False) -> Iterator[Sleepers]:
 def _process(*words):
     """A process of this module; it ends when its input does."""
     command = [sys.executable, "-m", __name__, *words]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    root, pipe = Path(__file__).parents[1], subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=root)
     try:
         yield process
     finally:

@@ -9,13 +9,17 @@ from tcdp_sim.engine.pilot import ExactPilot, Pilot, exact_pilot, pilot
 from tcdp_sim.store.exact_records import ExactRecords
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.store.run_folder import open_run
+from tcdp_sim.store.table import BLOCK
 from tcdp_sim.study.study import Study
 
 # What the driver needs, as `python -m benchmarks driver scaling` measures it on one machine (docs/scaling.md).
-# Seconds: to send a task; for each chunk in it; to write a cell's row; to keep a cell's exact values.
-A_TASK, A_CHUNK, A_ROW, A_VALUE = 2.6e-3, 4e-5, 4e-4, 1e-4
-# Bytes: before the first cell, with the blocks in which the table is written; for each cell; for each of its chunks.
-MEMORY, A_CELL, AN_INDEX = 3e8, 1000, 8
+# Seconds: to send a task; for each chunk in it; for each byte of its record; to write a cell's row; to keep its exact
+# values. Of the scheduler too, which most clusters have in the driver's process.
+A_TASK, A_CHUNK, A_BYTE, A_ROW, A_VALUE = 3.5e-3, 5e-5, 1e-8, 4e-4, 1.4e-4
+# Bytes: before the first cell; of the blocks in which a table is written, for each cell until they are full; for each
+# cell, what Python keeps of it and what was resident for it, measured up to 20,000 cells; for each of its chunks.
+MEMORY, BLOCKS, A_CELL, AN_INDEX = 2.7e8, 5e7, (1200, 5300), 8
+MERGED = 2000  # bytes for each chunk of one cell, at the most, while they are merged
 A_FRAME = 33  # bytes of the journal around a chunk's record
 HEADS = 1e4  # bytes of the journal around all records: who wrote it, at its beginning and its end
 UNSEEN = 0.3  # of time and memory: what a pilot in one process does not see of workers side by side, and of libraries
@@ -43,8 +47,8 @@ class Forecast:
 
     workers, at_once: that the cluster has, and how many of them can work at the same time; seconds: with all of them;
     tasks: how many they would be sent; bytes: of journal; pilot: what it rests on, None where nothing is missing.
-    memory: of the driver, in bytes; writing: seconds that it takes to write the table. exact: what comes between the
-    two, None where no exact values are lacking.
+    memory: from how many bytes of the driver's memory to how many, before anything is drawn; writing: seconds that it
+    takes to write the table. exact: what comes between the two, None where no exact values are lacking.
     """
 
     missing: int
@@ -55,7 +59,7 @@ class Forecast:
     tasks: int
     bytes: float
     pilot: Pilot | None
-    memory: float = 0.0
+    memory: Range = (0.0, 0.0)
     writing: float = 0.0
     exact: ExactForecast | None = None
 
@@ -68,11 +72,6 @@ class Forecast:
     def bytes_between(self) -> Range:
         """From how many bytes of journal to how many."""
         return journal_bytes(self.chunks, self.pilot) if self.pilot else (0.0, 0.0)
-
-    @property
-    def memory_between(self) -> Range:
-        """From how many bytes of the driver's memory to how many, before anything is drawn."""
-        return _around(self.memory, UNSEEN)
 
 
 def _around(value: float, more: float) -> Range:
@@ -110,16 +109,19 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
-    takes = max(seconds / at_once, tasks * A_TASK + chunks * A_CHUNK)  # one driver serves them all
+    one_driver = tasks * A_TASK + chunks * (A_CHUNK + result.bytes * A_BYTE)  # serves them all
+    takes = max(seconds / at_once, one_driver)
     size = chunks * (result.bytes + A_FRAME)
     return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, *_driver(study, chunks), exact)
 
 
-def _driver(study: Study, chunks: int) -> tuple[float, float]:
-    """Bytes of the driver's memory, and seconds for the table."""
-    laws = len(study.plan.laws)
-    index = max(chunks, laws * study.settings.chunks) * AN_INDEX
-    return MEMORY + laws * A_CELL + index, len(study.plan.cells) * A_ROW
+def _driver(study: Study, chunks: int) -> tuple[Range, float]:
+    """From how many bytes of the driver's memory to how many, and seconds for the table."""
+    laws, rows = len(study.plan.laws), len(study.plan.cells)
+    fixed = MEMORY + BLOCKS * min(1.0, rows / BLOCK) + max(chunks, laws * study.settings.chunks) * AN_INDEX
+    low, high = (fixed + laws * cell for cell in A_CELL)
+    high += MERGED * chunks / laws
+    return (low / (1 + UNSEEN), high * (1 + UNSEEN)), rows * A_ROW
 
 
 def _lacking_values(study: Study, values: ExactValues) -> int:

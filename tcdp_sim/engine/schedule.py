@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 TASK_SECONDS = 1.0
-SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it 3 to 5 ms (docs/scaling.md)
+SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it some ms (docs/scaling.md)
 MEMORY = 0.9  # what a finished task still counts for when the next one is: the last twenty or so tell the speed
 WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
 

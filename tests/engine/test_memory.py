@@ -4,7 +4,9 @@ import tracemalloc
 
 import pytest
 
+from benchmarks import driver
 from tcdp_sim import published, results
+from tcdp_sim.engine import forecast, pilot
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.exact_values import ExactValues
@@ -63,3 +65,24 @@ def test_a_cell_costs_the_driver_few_bytes(tmp_path):
     published_at, read_at = ((b - a) / (MANY - FEW) for a, b in zip(few, many))
     assert published_at < MOST
     assert read_at < MOST + TABLE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cells", "chunks"), [(12, 2), (1, 300)])
+def test_a_run_takes_the_memory_and_the_journal_that_its_forecast_says(cells, chunks):
+    """In a process of its own, with two workers; what cells and chunks add is too little to show in so small a run."""
+    found = driver.apart(cells, chunks)
+    for what in ("memory", "journal"):
+        low, high = found[f"{what}_told"]
+        assert low < found[what] < high
+    low, high = found["memory_told"]
+    assert high < 2 * low
+
+
+@pytest.mark.parametrize(("cells", "megabytes"), [(2500, 317), (20_000, 424)])
+def test_the_forecast_of_memory_contains_what_was_measured(monkeypatch, tmp_path, cells, megabytes):
+    """By `python -m benchmarks driver`, on one machine: a range that is no wider than a factor of 3."""
+    monkeypatch.setattr(pilot, "SECONDS", 0.0)
+    monkeypatch.setattr(forecast, "missing", lambda study: cells)
+    low, high = forecast.forecast(prepare(study(cells, tmp_path)), print).memory
+    assert low < 1e6 * megabytes < high < 3 * low

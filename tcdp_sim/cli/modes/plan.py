@@ -55,7 +55,7 @@ def _exact(coming: ExactForecast, console: Console) -> None:
 
 def _driver(coming: Forecast, console: Console) -> None:
     table = f"{_duration(coming.writing)} to write the table" if coming.writing >= 1 else "no time for the table"
-    memory = f"memory of the driver: {_sizes(coming.memory_between)}"
+    memory = f"memory of the driver: {_sizes(coming.memory)}"
     say(console, f"then {table}; {memory}; figures come on top")
 
 

@@ -97,7 +97,7 @@ def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, mon
 
 def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
     """600 workers are given tasks of 6 s, so 24 s of chunks are 4 tasks; the driver takes longer than the workers."""
-    for name, cost in (("A_TASK", 2.0), ("A_CHUNK", 0.25), ("A_VALUE", 0.5)):
+    for name, cost in (("A_TASK", 2.0), ("A_CHUNK", 0.25), ("A_BYTE", 1e-6), ("A_VALUE", 0.5)):
         monkeypatch.setattr(forecast, name, cost)
     monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
     monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
@@ -105,7 +105,7 @@ def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
     code, out, _ = command("mode=plan", *small, "cluster=slurm", "cluster.workers=600")
     assert code == 0
     out = out.replace("\n", " ")
-    assert f"{4 * 2.0 + 8 * 0.25:g} s on 600 workers, in about 4 tasks" in out
+    assert f"{4 * 2.0 + 8 * (0.25 + 0.5):g} s on 600 workers, in about 4 tasks" in out
     assert f"then {4 * 0.5:g} s for the exact values of 4 cells" in out
 
 
