@@ -108,6 +108,21 @@ def test_outputs_that_no_pilot_has_seen_are_found(mechanism, answer):
     assert report.figure().axes
 
 
+class NothingToSay:
+    """Rare outputs, and a likelihood ratio that is none."""
+
+    def __call__(self, data, rng, trials):
+        return seldom(data, rng, trials)
+
+    def log_likelihood_ratio(self, outputs, data, other):
+        return np.zeros(len(outputs))
+
+
+def test_a_likelihood_ratio_that_never_differs_does_not_hide_rare_outputs():
+    given = {**AUDIT, "pairs": [(np.ones(1), np.array([2.0]))], "seed": 1}
+    assert tcdp_sim.audit(NothingToSay(), **given, claim=PureDP(0.1)).refuted
+
+
 def coin_of_the_last(data, rng, trials):
     """Fair, but where the last answer is 2, heads with 51%."""
     return rng.random(trials) < (0.51 if data[-1] == 2 else 0.5)
