@@ -14,7 +14,8 @@ from tcdp_sim.audits.scores import Score
 SURE = 8  # hits of the rarer input from which on their number is believed
 FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
 STEEPEST = 30.0
-CURSE = 1.5  # standard errors that the best of many is taken to be lucky by
+CURSE = 1.25  # standard errors that the best of many is taken to be lucky by
+CURSE_OF_FEW = 2.0  # and squares of standard errors: the fewer hits, the more of them are luck
 LITTLE = 1e-3  # nats: a bound that is of no use
 PRIOR = 4.0  # hits that the fall from SURE hits counts for
 
@@ -65,7 +66,7 @@ def best(
     """(what the best event is expected to show, the event) in `trials` further outputs of each input.
 
     None without thresholds. doubt: of the bound to come. The best of many looks better than it is: each is expected to
-    show what it would with CURSE standard errors to its disadvantage. Where that is no more than LITTLE, the best is
+    show what it would with some bad luck (`_luck`). Where that is no more than LITTLE, the best is
     the event whose shares differ by most standard errors.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
@@ -111,8 +112,8 @@ def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, u
     share = np.array(splits)[:, None]
     grow = np.array([[trials / seen]])
     with np.errstate(divide="ignore"):
-        fewer = likely * np.exp(-CURSE * np.sqrt((1 - likely / seen) / likely))
-        more = _expected(likely, rare, upper) * np.exp(CURSE * np.sqrt((1 - rare / seen) / np.maximum(rare, SURE)))
+        fewer = likely * np.exp(-_luck((1 - likely / seen) / likely))
+        more = _expected(likely, rare, upper) * np.exp(_luck((1 - rare / seen) / np.maximum(rare, SURE)))
     fewer, more = np.nan_to_num(fewer) * grow, np.minimum(more, seen) * grow
     low = binomial.forecast_lower(fewer, trials, share * doubt)
     high = binomial.forecast_upper(more, trials, (1 - share) * doubt)
@@ -121,6 +122,11 @@ def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, u
         return shown
     together = np.where(likely > 0, np.log(odds.forecast(fewer, more, trials, doubt)), -np.inf)
     return np.concatenate([shown, together])
+
+
+def _luck(variance: Floats) -> Floats:
+    """How much of the log of a number of hits may be luck; variance: of the log, one over the hits if they are rare."""
+    return CURSE * np.sqrt(variance) + CURSE_OF_FEW * variance
 
 
 def _expected(likely: Any, rare: Any, upper: bool) -> Floats:

@@ -228,6 +228,17 @@ def test_the_best_threshold_of_exact_counts():
     assert found.threshold == pytest.approx(1.0 if found.upper else 0.0, abs=0.11)
 
 
+def test_where_nothing_is_forecast_the_event_is_chosen_that_is_furthest_apart():
+    """45 against 30 is 1.8 standard errors; 400 against 398, which is less uncertain, none."""
+    seen = Thresholds(np.array([1.0, 2.0, 3.0]), np.array([400, 45, 2]), np.array([398, 30, 1]), 1000)
+    value, found = events.best(claims.measure(None), None, seen, 1000, DOUBT)
+    assert value < 0
+    assert (found.threshold, found.upper, found.first) == (2.0, True, True)
+    approximate = claims.measure(ApproxDP(1.0, 0.5))  # no event has this probability: nothing can be shown
+    assert events.best(approximate, None, seen, 1000, DOUBT)[1].threshold == 2.0
+    assert events.best(claims.measure(None), None, Thresholds(*[np.zeros(0)] * 3, 1000), 1000, DOUBT)[1] is None
+
+
 def test_rare_events_are_forecast_by_how_hits_fall():
     """q falls as p^2: at thresholds with no hit, the expectation goes on; where there are hits, it is what was seen."""
     likely = np.array([100, 200, 400, 800, 1600, 3200])

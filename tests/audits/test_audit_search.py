@@ -8,7 +8,7 @@ from scipy import stats
 import tcdp_sim
 from tcdp_sim.audits import answer_pairs, features, learnt, pairs, sampling, search, thresholds
 from tcdp_sim.audits.sampling import Counted, Pair, Task
-from tcdp_sim.audits.scores import Column
+from tcdp_sim.audits.scores import Column, LikelihoodRatio, Linear
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
 AUDIT = {"pairs": audited.ONE, "trials": 200_000, "level": 0.9}
@@ -106,6 +106,63 @@ def test_outputs_that_no_pilot_has_seen_are_found(mechanism, answer):
     assert report.toward == "second"
     assert report.hits[0] == 0 or report.hits[1] == 200_000
     assert report.figure().axes
+
+
+class NothingToSay:
+    """Rare outputs, and a likelihood ratio that is none."""
+
+    def __call__(self, data, rng, trials):
+        return seldom(data, rng, trials)
+
+    def log_likelihood_ratio(self, outputs, data, other):
+        return np.zeros(len(outputs))
+
+
+def test_a_likelihood_ratio_that_never_differs_does_not_hide_rare_outputs():
+    given = {**AUDIT, "pairs": [(np.ones(1), np.array([2.0]))], "seed": 1}
+    assert tcdp_sim.audit(NothingToSay(), **given, claim=PureDP(0.1)).refuted
+
+
+def coin_of_the_last(data, rng, trials):
+    """Fair, but where the last answer is 2, heads with 51%."""
+    return rng.random(trials) < (0.51 if data[-1] == 2 else 0.5)
+
+
+def test_the_pair_that_tells_is_found_among_many():
+    """One of ten pairs, epsilon 0.02: 20,000 outputs cannot say which, 100,000 can (4.5 standard errors)."""
+    given = [(np.ones(10), np.where(np.arange(10) == i, 2.0, 1.0)) for i in range(10)]
+    report = tcdp_sim.audit(coin_of_the_last, pairs=given, claim=PureDP(0.01), trials=4_000_000)
+    assert report.pair_index == 9
+    assert report.refuted
+
+
+def candidate(pair, worth, score=None):
+    return search.Candidate(Pair(None, None, pair, ""), score, np.zeros(1), (worth, 0.0))
+
+
+def test_finalists_are_the_best_of_two_pairs():
+    found = [candidate(0, 0.1), candidate(1, 0.5), candidate(1, 0.4), candidate(1, 0.45), candidate(2, 0.3)]
+    assert [each.worth[0] for each in search._finalists(found)] == [0.5, 0.45, 0.3]
+    own = candidate(1, 0.5, LikelihoodRatio(None, None, None))
+    assert [each.worth[0] for each in search._finalists([candidate(1, 0.52), own, *found])] == [0.5, 0.3]
+    assert len(search._finalists(found[:1])) == 1
+
+
+def test_columns_that_are_counted_together_are_those_counted_alone():
+    pair = Pair(np.zeros(1), np.ones(1), 0, "0" * 64)
+    columns, edges = [Column("value", 0, ""), Linear(np.array([-2.0]), "")], [np.zeros(1), np.array([-3.0, 1.0])]
+
+    def counts(*numbers):
+        counted = Counted(search.Stack(tuple(columns[i] for i in numbers)), tuple(edges[i] for i in numbers), 5)
+        task = Task("s", audited.laplace, pair, counted, 3, ("1" * 64, "2" * 64), ((0, 500), (1, 500)))
+        return sampling.merged([part for _, part in sampling.run(task).chunks])
+
+    for number in (0, 1):
+        alone, together = counts(number), sampling.column(counts(0, 1), number)
+        for name in ("cells", "low", "high"):
+            for side in (0, 1):
+                assert len(getattr(together, name)[side]) == 1
+                assert np.array_equal(getattr(alone, name)[side][0], getattr(together, name)[side][0])
 
 
 def test_a_column_that_is_always_the_same_leaves_room_for_others():

@@ -9,6 +9,7 @@ from figure_lines import curves, key, keys, shows, traces
 from rich.console import Console
 from scipy import stats
 from tcdp_sim.experiments import histogram
+from tcdp_sim.experiments.histogram.series import few_series
 
 from tcdp_sim import results
 from tcdp_sim.report import plots
@@ -487,3 +488,17 @@ def test_the_panels_of_stability_show_what_they_are_titled(table):
             rows = wide[(wide["noise"] == noise) & (wide["omega_sqrt_rho"].fillna(0) == np.nan_to_num(scaled))]
             shows(axes, key(figure, label), rows, "rho", name)
             traces(axes, key(figure, label), rows, "rho", f"{name}_exact", linewidth=1.2)
+
+
+def test_figures_have_at_most_eight_lines_and_every_early_noise_has_one():
+    """Three noises of six variants have two lines each; of ten noises the first eight have one."""
+    for noises, variants, kept in ((3, 6, 2), (10, 3, 1)):
+        names = [(f"noise {i}", f"noise {i}, {j}") for i in range(noises) for j in range(variants)]
+        rows = pd.DataFrame(names * 2, columns=["noise_label", "series"])
+        rows = rows.assign(noise=rows["noise_label"], noise_family="gaussian", noise_calibration="tight")
+        rows["data"] = np.repeat(["one", "other"], len(names))
+        shown, styles, left_out = few_series(rows)
+        assert shown["noise"].unique().tolist() == [f"noise {i}" for i in range(min(noises, 8))]
+        assert set(shown.groupby(["data", "noise"])["series"].nunique()) == {kept}
+        assert set(styles) == set(shown["series"])
+        assert left_out == f"; {min(noises, 8) * kept} of {noises * variants} series"
