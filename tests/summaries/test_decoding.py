@@ -187,7 +187,9 @@ def test_records_that_are_checked_together_are_judged_one_by_one(together, most,
     monkeypatch.setattr(decoding, "MOST_TOGETHER", most)
     infinite = to_bytes(summarise(CELL, 7, TRIALS, {"x": np.full(TRIALS, np.inf), "y": np.zeros(TRIALS)}, {}))
     events = to_bytes(summarise(CELL, 8, TRIALS, {"e": np.ones(TRIALS, dtype=bool)}, {}))
-    right = [record(0), infinite, events, record(5, "y", "two"), infinite]
+    tiny = np.random.default_rng(9).uniform(1e-100, 1e-99, TRIALS)  # twice its keys are too large for any
+    several = to_bytes(summarise(CELL, 9, TRIALS, {"x": tiny, "y": 2 * tiny}, {}))
+    right = [record(0), infinite, several, record(5, "y", "two"), events]
     records = [
         data for i, what in enumerate(FORGED) for data in (right[i % 5], forged(FORGED[what]), *NOISE[i : i + 1])
     ]
