@@ -725,6 +725,28 @@ def test_an_interrupt_that_python_drops_ends_the_run_all_the_same(name):
     assert done.stdout.splitlines() == ["result 1", "interrupted"]
 
 
+TWICE = """
+import signal
+from tcdp_sim.engine import interrupts
+
+interrupts.listen()
+try:
+    signal.raise_signal(signal.SIGTERM)
+except KeyboardInterrupt:
+    signal.raise_signal(signal.SIGTERM)
+    print("ends in order")
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+        print("at once")
+"""
+
+
+def test_a_second_signal_does_not_end_the_end_and_a_third_does():
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("ends in order\nat once\n", "")
+
+
 def test_held_signals_are_heard_at_the_end():
     done = []
 
