@@ -71,14 +71,12 @@ def _run() -> int:
 @contextmanager
 def _importing() -> Iterator[None]:
     """For imports: no signal tears one in two, and no time goes into looking for garbage in what stays."""
-    collecting = gc.isenabled()
     gc.disable()
     try:
         with interrupts.held():
             yield
     finally:
-        if collecting:
-            gc.enable()
+        gc.enable()
 
 
 def _command(words) -> int:
