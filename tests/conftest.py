@@ -25,7 +25,10 @@ def pytest_sessionstart():
 
 def pytest_collection_finish():
     gc.freeze()
-    gc.enable()
+
+
+def pytest_runtest_setup():
+    gc.enable()  # whatever the test before has left
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
