@@ -19,16 +19,16 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.load_profile("fixed")
 
 
+THRESHOLDS = gc.get_threshold()
+
+
 def pytest_sessionstart():
-    gc.disable()  # what is collected stays, and is much: looking through it again and again took a tenth of the time
+    gc.set_threshold(0)  # what is collected stays, and is much: to look for garbage in it took a tenth of the time
 
 
 def pytest_collection_finish():
     gc.freeze()
-
-
-def pytest_runtest_setup():
-    gc.enable()  # whatever the test before has left
+    gc.set_threshold(*THRESHOLDS)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow

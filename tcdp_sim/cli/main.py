@@ -70,13 +70,17 @@ def _run() -> int:
 
 @contextmanager
 def _importing() -> Iterator[None]:
-    """For imports: no signal tears one in two, and no time goes into looking for garbage in what stays."""
-    gc.disable()
+    """For imports: no signal tears one in two, and no time goes into looking for garbage in what stays.
+
+    Not by gc.disable(): a library that is imported meanwhile (dask) would take that for what is wanted ever after.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)
     try:
         with interrupts.held():
             yield
     finally:
-        gc.enable()
+        gc.set_threshold(*thresholds)
 
 
 def _command(words) -> int:

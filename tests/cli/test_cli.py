@@ -77,13 +77,29 @@ def test_version(command):
 
 def test_garbage_is_looked_for_again_once_all_is_imported(command, tmp_path):
     """And not in what is imported, which stays. After a mistake as well."""
+    thresholds = gc.get_threshold()
     assert command("mode=plan", f"results_dir={tmp_path}")[0] == 0
-    assert gc.isenabled()
+    assert gc.get_threshold() == thresholds
     assert gc.get_freeze_count()
     frozen = gc.get_freeze_count()
     assert command("mode=plan", "trials=x", f"results_dir={tmp_path}")[0] == 2
-    assert gc.isenabled()
+    assert gc.get_threshold() == thresholds
     assert 0 < gc.get_freeze_count() <= frozen
+
+
+COLLECTS = """
+import gc, sys
+from tcdp_sim.cli.main import _importing
+with _importing():
+    import dask.array
+dask.array.arange(10, chunks=2)[2:5]  # turns collection off, and on again if it was on when dask was imported
+print(gc.isenabled(), min(gc.get_threshold()) > 0)
+"""
+
+
+def test_garbage_is_collected_though_dask_was_imported_without():
+    done = subprocess.run([sys.executable, "-c", COLLECTS], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True True\n", "")
 
 
 def test_the_composed_config_can_be_printed(command, tmp_path):
