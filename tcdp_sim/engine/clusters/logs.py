@@ -17,6 +17,8 @@ def mute() -> None:
         for handler in logger.handlers:
             handler.setLevel(logging.CRITICAL + 1)
     logging.getLogger("distributed").setLevel(logging.WARNING)
+    # It fails to remove what went with its folder already (protection.scratch), and says so as the process ends.
+    logging.getLogger("distributed.diskutils").setLevel(logging.CRITICAL)
 
 
 def forward(client: "Client") -> None:

@@ -1,6 +1,7 @@
 """What each cluster admits in its keys, and what dask is told; without a cluster."""
 
 import socket
+import subprocess
 import sys
 import threading
 import types
@@ -353,3 +354,18 @@ def test_plain_text_is_warned_of(monkeypatch, remote):
 
 def refuse(*_, **__):
     raise OSError("nobody there")
+
+
+def test_dask_does_not_complain_of_folders_that_are_gone(tmp_path):
+    """Its folder for files goes with ours, maybe before it looks for it as the process ends."""
+    code = f"""
+import logging, shutil
+from distributed.diskutils import WorkSpace
+from tcdp_sim.engine.clusters import logs
+logs.mute()
+logging.getLogger("distributed").handlers.clear()  # Python then prints errors itself
+kept = WorkSpace({str(tmp_path / "ours")!r}).new_work_dir(name="scheduler")
+shutil.rmtree({str(tmp_path / "ours")!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
