@@ -18,6 +18,7 @@ from rich.console import Console
 
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import published, results
+from tcdp_sim.cli.main import YOUNG
 from tcdp_sim.cli.modes import status
 from tcdp_sim.engine import exact, run
 from tcdp_sim.store import certificate
@@ -112,6 +113,7 @@ def _run(raw) -> tuple[Stages, int]:
     stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
     known = published.known_exactly(checked.experiment.name)
     gc.freeze()  # as the command line does
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     start = psutil.Process().memory_info().rss
     with empty_folder(), ExitStack() as patches:
         for name, owner, function in (

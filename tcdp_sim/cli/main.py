@@ -18,6 +18,7 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.texts import printable
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
 
 
 def main() -> None:
@@ -64,7 +65,8 @@ def _run() -> int:
             mode = import_module(f"tcdp_sim.cli.modes.{checked.mode}")
         if not gc.get_freeze_count():
             gc.freeze()  # what is imported stays: to look for garbage in it is a tenth of a large run
-        codes.append(mode.main(checked, Terminal(highlight=False, soft_wrap=True)) or 0)
+        with _collecting(YOUNG):
+            codes.append(mode.main(checked, Terminal(highlight=False, soft_wrap=True)) or 0)
     return max(codes)
 
 
@@ -74,11 +76,17 @@ def _importing() -> Iterator[None]:
 
     Not by gc.disable(): a library that is imported meanwhile (dask) would take that for what is wanted ever after.
     """
+    with _collecting(0), interrupts.held():
+        yield
+
+
+@contextmanager
+def _collecting(young: int) -> Iterator[None]:
+    """Python looks for garbage once that many objects are new, and never for 0."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(0)
+    gc.set_threshold(young, *thresholds[1:])
     try:
-        with interrupts.held():
-            yield
+        yield
     finally:
         gc.set_threshold(*thresholds)
 

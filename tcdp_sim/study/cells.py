@@ -22,6 +22,7 @@ from tcdp_sim.study.packed_cells import Cell, Cells, Packer, show
 from tcdp_sim.study.points import derived
 
 NO_COUNTS = np.zeros(0, np.int64)
+NUMBER = (int, float)  # made once: int | float is made anew whenever it is met, and cells ask all the time
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def plan(
                 raise UserError(f"{_place(where)}cell {message}; invalid=skip leaves such cells out") from None
             skipped.append(message)
             continue
-        if made.first((cell.id, *cell.coords.items())):
+        if made.first(cell.coords.items(), cell.id):
             cells.add(cell)
             axes |= dict.fromkeys(cell.coords)
             named |= dict.fromkeys([cell.coords["noise"]] if cell.coords.get("noise") else [])
@@ -106,21 +107,17 @@ class _Seen:
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
-    def first(self, label: tuple[Any, ...]) -> bool:
-        """Whether this is the first time that it comes. label: texts, and (axis, value); equal numbers are one."""
-        digest = hashlib.blake2b(
-            repr([*map(_plain, label)]).encode("utf-8", "backslashreplace"), digest_size=16
-        ).digest()
+    def first(self, label: Iterable[tuple[str, Any]], cell: str = "") -> bool:
+        """Whether this is the first time that it comes, for a cell of this id; equal numbers are one."""
+        text = repr([cell, *(one if type(one[1]) is str else _plain(*one) for one in label)])
+        digest = hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest()
         known = len(self._digests)
         self._digests.add(digest)
         return len(self._digests) > known
 
 
-def _plain(one: Any) -> Any:
-    if isinstance(one, str):
-        return one
-    axis, value = one
-    return (axis, float(value) + 0.0) if isinstance(value, int | float) else one  # -0.0 + 0.0 is 0.0
+def _plain(axis: str, value: Any) -> tuple[str, Any]:
+    return axis, float(value) + 0.0 if isinstance(value, NUMBER) else value  # -0.0 + 0.0 is 0.0
 
 
 def _place(where: str) -> str:
@@ -207,7 +204,7 @@ def _canonical(value: Any) -> Any:
         return f"{value:.12g}"
     if kind is dict or isinstance(value, Mapping):
         return {key: _canonical(item) for key, item in value.items()}
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, NUMBER):
         return value
     return f"{value:.12g}"
 

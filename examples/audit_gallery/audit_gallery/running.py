@@ -1,10 +1,11 @@
 """The audit of a row: `tcdp_sim.audit` on it, with the clock running, and its sampler timed apart."""
 
+from contextlib import suppress
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
 
 import numpy as np
+import psutil
 
 import tcdp_sim
 from audit_gallery.outcomes import Outcome, kept
@@ -38,9 +39,13 @@ def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios
 
 
 def _cpu_seconds() -> float:
-    """Of this process, and of its workers that have ended."""
-    used = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    """Of this process and of its workers: those that live, those that end just now, and those that have ended."""
+    here = psutil.Process()
+    total = 0.0
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            total += sum(process.cpu_times()[:4])  # its own two, and those of its children that were waited for
+    return total
 
 
 def _first(outcome: Outcome, results: Path) -> Outcome:

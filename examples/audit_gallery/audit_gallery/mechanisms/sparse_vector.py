@@ -134,13 +134,14 @@ class FirstValueSearch(Known):
         return outputs
 
     def log_likelihood_ratio(self, outputs, data, other):
-        one, two = (first_value.first_value(x, self.threshold, self.scale) for x in (data, other))
-        ratio = np.full(len(outputs), one.log_none - two.log_none)
-        index = outputs[:, 0].astype(np.int8)
-        for k in range(len(data)):
-            where = np.flatnonzero(index == k)
-            value = outputs[where, 1]
-            ratio[where] = one.log_density(k, value) - two.log_density(k, value)
+        of = first_value.log_ratio(data, other, self.threshold, self.scale)
+        ratio = np.full(len(outputs), of.none)
+        for part in draws.blocks(len(outputs), 2):
+            index, value = outputs[part].T.copy()
+            found = ratio[part]
+            for k in range(len(data)):
+                where = np.flatnonzero(index == k)
+                found[where] = of(k, value[where])
         return ratio
 
     def cells(self, data, other):
