@@ -9,12 +9,13 @@ import numpy as np
 from tcdp_sim.arrays import Bools, Floats, Ints
 from tcdp_sim.audits import binomial, odds
 from tcdp_sim.audits.claims import Measure
-from tcdp_sim.audits.scores import Score
+from tcdp_sim.audits.scores import LikelihoodRatio, Score
 
 SURE = 8  # hits of the rarer input from which on their number is believed
 FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
 STEEPEST = 30.0
-CURSE = 2.5  # standard errors that the best of many is taken to be lucky by
+CURSE = 2.0  # standard errors that the best of many is taken to be lucky by
+CURSE_OF_RATIOS = 1.25  # and where rarer events do tell more, by the law itself
 CURSE_OF_FEW = 2.0  # and squares of standard errors: the fewer hits, the more of them are luck
 LITTLE = 1e-3  # nats: a bound that is of no use
 PRIOR = 4.0  # hits that the fall from SURE hits counts for
@@ -71,8 +72,9 @@ def best(
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
+    curse = CURSE_OF_RATIOS if isinstance(score, LikelihoodRatio) else CURSE
     for upper, first, likely, rare in _sides(seen):
-        shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper)
+        shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper, curse)
         values = shown.max(axis=0)
         rarer = likely + rare <= seen.trials  # than their complements, which are as far apart and show less
         apart = np.where(rarer, _errors_apart(likely, rare, seen.trials), 0.0)
@@ -107,13 +109,13 @@ def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
         yield upper, False, hits[1], hits[0]
 
 
-def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper: bool) -> Floats:
+def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper, curse: float) -> Floats:
     """What each threshold is expected to show, shape (splits, thresholds); of pure DP also by both counts together."""
     share = np.array(splits)[:, None]
     grow = np.array([[trials / seen]])
     with np.errstate(divide="ignore"):
-        fewer = likely * np.exp(-_luck((1 - likely / seen) / likely))
-        more = _expected(likely, rare, upper) * np.exp(_luck((1 - rare / seen) / np.maximum(rare, SURE)))
+        fewer = likely * np.exp(-_luck((1 - likely / seen) / likely, curse))
+        more = _expected(likely, rare, upper) * np.exp(_luck((1 - rare / seen) / np.maximum(rare, SURE), curse))
     fewer, more = np.nan_to_num(fewer) * grow, np.minimum(more, seen) * grow
     low = binomial.forecast_lower(fewer, trials, share * doubt)
     high = binomial.forecast_upper(more, trials, (1 - share) * doubt)
@@ -124,9 +126,9 @@ def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, u
     return np.concatenate([shown, together])
 
 
-def _luck(variance: Floats) -> Floats:
+def _luck(variance: Floats, curse: float) -> Floats:
     """How much of the log of a number of hits may be luck; variance: of the log, one over the hits if they are rare."""
-    return CURSE * np.sqrt(variance) + CURSE_OF_FEW * variance
+    return curse * np.sqrt(variance) + CURSE_OF_FEW * variance
 
 
 def _expected(likely: Any, rare: Any, upper: bool) -> Floats:

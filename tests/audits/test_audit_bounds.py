@@ -8,6 +8,7 @@ from scipy.stats import contingency
 from tcdp_sim.audits import binomial, claims, events, moments, odds, tables
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
+from tcdp_sim.audits.scores import Column, LikelihoodRatio
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, ApproxZCDP, PureDP
 
 DOUBT = 0.1
@@ -247,3 +248,30 @@ def test_rare_events_are_forecast_by_how_hits_fall():
     assert expected[3:].tolist() == [8, 32, 128]
     assert expected[:3] == pytest.approx([8 / 64, 8 / 16, 2.0], rel=0.5)
     assert events._expected(likely[::-1], rare[::-1], upper=True).tolist() == expected[::-1].tolist()
+
+
+@pytest.mark.parametrize(("score", "least"), [(Column("value", 0, ""), 0.997), (LikelihoodRatio(abs, 0, 1), 0.98)])
+def test_luck_in_rare_events_is_not_taken_for_evidence(score, least):
+    """Of events that all have the ratio e^0.3 the largest shows most; the best of 60 looks better in most samples.
+
+    least: of what it shows, on average. Where the law says that rarer events tell more, luck is allowed for less.
+    """
+    rng, trials, further = np.random.default_rng(5), 2_000_000, 20_000_000
+    share = 0.3 * 10 ** np.linspace(0, -5, 60)
+    cells = -np.diff(np.append(share, 0))
+    one = claims.measure(PureDP(1.0))
+
+    def drawn(ratio):
+        return rng.multinomial(trials, [1 - ratio * cells.sum(), *(ratio * cells)])[:0:-1].cumsum()[::-1]
+
+    def shown(place):
+        likely, rare = (np.round(further * ratio * share[place]) for ratio in (np.exp(0.3), 1))
+        ends = stats.beta.ppf(0.05, likely, further - likely + 1), stats.beta.ppf(0.95, rare + 1, further - rare)
+        return np.log(ends[0] / ends[1])
+
+    found = []
+    for _ in range(40):
+        seen = Thresholds(np.arange(60.0), drawn(np.exp(0.3)), drawn(1.0), trials)
+        best = events.best(one, score, seen, further, 0.1)[1]
+        found.append(shown(int(best.threshold)) if best.upper and best.first else 0.0)
+    assert least < np.mean(found) / shown(0) <= 1

@@ -1,18 +1,21 @@
 """From plan to table the driver's memory grows by little more than a cell's identity, whatever its statistics are."""
 
 import gc
+import time
 import tracemalloc
 
 import pytest
 
 from benchmarks import driver
 from tcdp_sim import published, results
-from tcdp_sim.engine import forecast, pilot
+from tcdp_sim.engine import clusters, forecast, pilot
 from tcdp_sim.engine.run import execute, prepare
+from tcdp_sim.engine.simulate import Task
 from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study import study as studies
 from tcdp_sim.study.compose import composed
+from tcdp_sim.study.groups import named
 from tcdp_sim.study.settings import settings
 
 FEW, MANY = 300, 900  # cells; more than are packed together
@@ -72,6 +75,19 @@ def test_a_cell_costs_the_driver_few_bytes(tmp_path):
     published_at, read_at = ((b - a) / (MANY - FEW) for a, b in zip(few, many))
     assert published_at < MOST
     assert read_at < MOST + TABLE
+
+
+def test_no_task_that_is_done_stays_in_the_drivers_memory():
+    """dask's scheduler lives in it, and would keep the last thousand tasks for each worker."""
+    with clusters.connect(dict(named("cluster", "local")) | {"workers": 1}) as executor:
+        assert len({*executor.results((Task(0, 1, (), float(i)) for i in range(20)), repr)}) == 20
+        for _ in range(600):  # until dask has heard that nobody wants the last of them
+            gc.collect()
+            left = [each for each in gc.get_objects() if type(each) is Task]
+            if not left:
+                break
+            time.sleep(0.05)
+        assert not left
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tcdp_sim.engine import interrupts
-from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, watch
+from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, tuning, watch
 from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
@@ -94,9 +94,11 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
         return
     with interrupts.held():
         logs.mute()
+        import dask
     try:
         full = _complete(spec) | {"workers": _expected_workers(spec, workers)}
-        with CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
+        forgetful = dask.config.set(tuning.FORGETFUL)
+        with forgetful, CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
             if name != "local":  # these run our own files
                 agreement.check(client, numerics == "strict", tell)
             logs.forward(client)

@@ -10,8 +10,6 @@ KEEP_BYTES = 2**28
 # Of a worker that is stopped, or hangs in a dead file system, nothing is heard. After so long its tasks go to others
 # (dask looks once in as long, so within twice that); a false alarm costs no more than doing them again.
 TTL = "30s"
-# The scheduler would keep the last thousand messages to each worker, and so the tasks in them: 1.5 kB a cell.
-MESSAGES = 0
 SETTINGS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEEP_BYTES,
     "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": KEEP_BYTES,
@@ -19,10 +17,13 @@ SETTINGS = {
     "distributed.scheduler.work-stealing": False,
     "distributed.worker.profile.enabled": False,
     "distributed.scheduler.worker-ttl": TTL,
-    "distributed.admin.low-level-log-length": MESSAGES,
 }
 # Workers that are cancelled or pre-empted take their tasks with them; only a task that meets it ten times is suspect.
 PATIENT = SETTINGS | {"distributed.scheduler.allowed-failures": 10}
+
+# Of this process, as long as there are workers: dask would keep the last thousand messages to each of them, and so the
+# tasks in these, 1.5 kB a cell.
+FORGETFUL = {"distributed.admin.low-level-log-length": 0}
 
 
 def inherited(more: Mapping[str, Any] | None = None) -> str:
