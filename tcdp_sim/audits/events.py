@@ -14,7 +14,7 @@ from tcdp_sim.audits.scores import LikelihoodRatio, Score
 SURE = 8  # hits of the rarer input from which on their number is believed
 FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
 STEEPEST = 30.0
-CURSE = 2.0  # standard errors that the best of many is taken to be lucky by
+CURSE = 2.5  # standard errors that the best of many is taken to be lucky by
 CURSE_OF_RATIOS = 1.25  # and where rarer events do tell more, by the law itself
 CURSE_OF_FEW = 2.0  # and squares of standard errors: the fewer hits, the more of them are luck
 LITTLE = 1e-3  # nats: a bound that is of no use
