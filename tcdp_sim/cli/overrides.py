@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import hydra
+from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
@@ -55,11 +56,16 @@ def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence
     return [{**raw, "name": name} for raw, name in zip(raws, names)]
 
 
+def _no_mode(*_: object, **__: object) -> None:
+    """Stands for Hydra's get_mode, which composes all once more to read hydra.mode; nobody can set that here."""
+
+
 def _jobs() -> list[tuple[Any, list[str]]]:
     for word in sys.argv[1:]:
         _refuse_code(word)
     sys.argv[1:] = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in sys.argv[1:]]
     search_path.with_plug_ins()
+    Hydra.get_mode = _no_mode  # type: ignore[method-assign]
     os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
     jobs = []
     stderr = io.StringIO()

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 import zarr
 from zarr.codecs import ZstdCodec
+from zarr.storage import MemoryStore
 
 CELLS = 8192  # rows of a chunk of what cells have, in a table of several blocks
 ENTRIES = 2**20  # of what has entries of its own, such as the bins of histograms
@@ -28,12 +29,22 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     coming = iter(blocks)
     first = list(islice(coming, 2))
     if len(first) == 1:
-        first[0].to_zarr(folder, mode="w", consolidated=False, zarr_format=3, encoding=_encoding(first[0], {}))
+        _write_one(folder, first[0])
         return
     tree = _Tree(folder)
     for block in chain(_handed_over(first), coming):
         tree.add(block)
     tree.finish()
+
+
+def _write_one(folder: Path, table: xr.Dataset) -> None:
+    """A tree of one block: made in memory, where zarr takes half as long for as many small arrays as a table has."""
+    files: dict[str, Any] = {}
+    table.to_zarr(MemoryStore(files), mode="w", consolidated=False, zarr_format=3, encoding=_encoding(table, {}))
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.to_bytes())
 
 
 def _handed_over(blocks: list[xr.Dataset]) -> Iterator[xr.Dataset]:
