@@ -98,6 +98,7 @@ def million(cells: float = MILLION, trials: float = 10):
     n = int(cells)
     axis = f"sweep.k={{from: 1e6, to: 1e12, num: {n}, scale: log}}"
     words = (f"trials={int(trials)}", f"chunk={int(trials)}", f"cluster.workers={WORKERS}", "sweep.noise=gaussian")
+    words += ("sweep.omega_sqrt_rho=2",)  # one point a cell: at most a million are laid out
     yield from _told(_run(composed("also=null", "sweep.rho=0.1", *words, axis)), n)
 
 

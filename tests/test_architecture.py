@@ -158,16 +158,20 @@ def outside_functions(node):
             yield from outside_functions(child)
 
 
+@cache
 def imports(path, nodes=ast.walk):
     """Every import of a file, wherever it stands: absolute dotted names, `from a import b` as a.b."""
+    found = []
     for node in nodes(tree(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
+@cache
 def inside(path, nodes=ast.walk):
     """The modules of the package that a file imports."""
     names = (name for name in imports(path, nodes) if part(name) == "tcdp_sim")
@@ -191,6 +195,7 @@ def reachable(start, nodes=outside_functions):
     return found
 
 
+@cache
 def calls(path):
     """(function as written, node) of every call in a file."""
     return [(ast.unparse(node.func), node) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]

@@ -470,7 +470,7 @@ def is_one_line(err):
     return err.startswith("tcdp-sim: ") and err.endswith("\n") and err.count("\n") == 1 and "Traceback" not in err
 
 
-@pytest.mark.few(30)
+@pytest.mark.few(20)
 @pytest.mark.parametrize("words", BAD)
 def test_a_mistake_is_one_line_and_leaves_nothing(command, tmp_path, words):
     code, out, err = command(*TINY, *split(words))

@@ -118,7 +118,7 @@ def whole_files(folder, pattern):
     return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", FILES)
 def test_any_change_of_any_file_is_noticed_and_costs_one_record_at_most(original, copied, kind):
     pattern, name, says, tries = FILES[kind]

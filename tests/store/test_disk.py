@@ -56,6 +56,7 @@ def clean(command):
     return published
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("figures")
 def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, clean, tmp_path, monkeypatch):
     """Ever more room: in the journal, in the snapshot and in the figures the disk is full, until it is not."""

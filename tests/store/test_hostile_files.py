@@ -88,7 +88,7 @@ def opened(tree):
 CODECS = ["pickle", "numcodecs.pickle", "json2", "msgpack2", "vlen-array", "python", "os.mkdir"]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("data_type", ["object", "O", "|O", None])
 def test_an_array_with_a_pickle_codec_runs_nothing(published, codec, data_type):

@@ -48,8 +48,8 @@ def recorded_run(undrawn, home, monkeypatch) -> Recorder:
     return recorder
 
 
-@pytest.mark.parametrize("states", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, monkeypatch, states):
+@pytest.mark.slow
+def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, monkeypatch):
     """And of a run that has ended everything is on the disk, so that nothing has to be healed."""
     recorder = recorded_run(undrawn, tmp_path / "run", monkeypatch)
     expected = published(tmp_path / "run" / "r")
@@ -58,7 +58,7 @@ def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, m
     assert published(tmp_path / "end" / "r") == expected
     assert set(whole_records(tmp_path / "end" / "r").values()) == {1}
     assert "2 cells, 12 chunks, all as certified" in undrawn(tmp_path / "end", "mode=verify")[1]
-    for i, failure in enumerate(failures(recorder, 1, states)):
+    for i, failure in enumerate(failures(recorder, 1, 20)):
         failure.leave(tmp_path / f"{i}")
         code, out, err = undrawn(tmp_path / f"{i}")
         assert code == 0, (failure.name, out, err)

@@ -106,7 +106,7 @@ def test_a_data_set_loads_at_the_first_of_its_own_k(name, tmp_path, monkeypatch)
     assert counts.bins >= len(counts.counts)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("data", names("data"))
 def test_every_data_set_gives_a_plan_with_every_noise(command, tmp_path, data):
     table(tmp_path)
@@ -118,7 +118,7 @@ def test_every_data_set_gives_a_plan_with_every_noise(command, tmp_path, data):
         assert "left out" not in out
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", names("experiment"))
 def test_an_experiment_composes_plans_and_has_its_module(command, name):
     code, out, err = command(f"experiment={name}", "mode=plan", "cluster=serial")
