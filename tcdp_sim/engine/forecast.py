@@ -15,10 +15,10 @@ from tcdp_sim.study.study import Study
 # What the driver needs, as `python -m benchmarks driver scaling` measures it on one machine (docs/scaling.md).
 # Seconds: to send a task; for each chunk in it; for each byte of its record; to write a cell's row; to keep its exact
 # values. Of the scheduler too, which most clusters have in the driver's process.
-A_TASK, A_CHUNK, A_BYTE, A_ROW, A_VALUE = 3.5e-3, 5e-5, 1e-8, 4e-4, 1.4e-4
+A_TASK, A_CHUNK, A_BYTE, A_ROW, A_VALUE = 3.5e-3, 5e-5, 1e-8, 2.5e-4, 8e-5
 # Bytes: before the first cell; of the blocks in which a table is written, for each cell until they are full; for each
 # cell, what Python keeps of it and what was resident for it, measured up to 20,000 cells; for each of its chunks.
-MEMORY, BLOCKS, A_CELL, AN_INDEX = 2.7e8, 5e7, (1200, 5300), 8
+MEMORY, BLOCKS, A_CELL, AN_INDEX = 2.7e8, 5e7, (1000, 1900), 8
 MERGED = 2000  # bytes for each chunk of one cell, at the most, while they are merged
 A_FRAME = 33  # bytes of the journal around a chunk's record
 HEADS = 1e4  # bytes of the journal around all records: who wrote it, at its beginning and its end
