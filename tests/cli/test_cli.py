@@ -286,6 +286,7 @@ def test_several_runs_by_multirun(command, tmp_path):
     assert everything(tmp_path / "results") in ([], ["multirun.yaml"])
 
 
+@pytest.mark.slow
 def test_several_runs_of_one_name_get_folders_of_their_own(command, tmp_path):
     words = (*TINY, "sweep.noise=gaussian", "sweep.k=[10],[1e6]", "seed=1,2")
     assert command("-m", *words)[0] == 0

@@ -146,7 +146,7 @@ def test_random_overrides_run_or_are_one_line(seed, tmp_path, monkeypatch):
     assert {True, False} <= set(became)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_random_command_lines_end_with_0_or_2_and_one_line(seed, command):
     rng = random.Random(1000 + seed)

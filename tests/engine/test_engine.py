@@ -168,6 +168,7 @@ def test_light_chunks_after_heavy_ones_make_no_long_tasks():
     assert 27 <= len(lights) <= 27 + 150  # it is soon known that they are light
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_every_worker_is_one_line():
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,

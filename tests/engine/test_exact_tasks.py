@@ -44,6 +44,7 @@ def kept(folder):
     return ExactRecords(folder, published.known_exactly("histogram"))
 
 
+@pytest.mark.slow
 def test_workers_and_driver_publish_the_same_bytes(ran):
     by_workers, said = ran("workers", "cluster=local", "cluster.workers=2")
     assert f"{CELLS} exact values to compute" in said

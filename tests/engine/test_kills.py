@@ -49,7 +49,7 @@ def finished(tmp_path_factory):
     return sweep
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", damage.JOURNAL + damage.PUBLISHED + damage.REST)
 def test_the_harness_notices_each_kind_of_damage(finished, tmp_path, kind):
     """Or its comparison at the end would prove nothing."""

@@ -24,6 +24,7 @@ def table(command, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_no_claim_of_ours_is_refuted_and_every_planted_bug_is(table):
     """All verdicts together are wrong with probability 0.05 at most, at other seeds than this one."""
     rows, out = table()

@@ -78,6 +78,7 @@ def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, cl
     assert snapshot(folder) == clean(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("figures")
 def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     folder = disk("size=20m") / "histogram"

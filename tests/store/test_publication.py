@@ -212,6 +212,7 @@ def test_what_is_damaged_is_published_again(again, folder, original, kind):
     assert contents(folder) == contents(original)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["certificate", "publication"])
 def test_who_is_killed_before_all_is_written_publishes_again(again, folder, original, monkeypatch, stage):
     """The table of another study was there before, and its certificate."""

@@ -36,6 +36,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tiny, folder, monkeypatch):
     assert "what was finished is kept: once there is room" in err
 
 
+@pytest.mark.slow
 def test_after_a_full_disk_the_same_command_ends_as_if_nothing_had_happened(tiny, folder, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         real, calls = os.write, []
@@ -167,7 +168,7 @@ def done(tiny, tiny_once):
     return lambda *more: tiny(*ONE, *more)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", PUBLISHED)
 def test_damaged_results_are_told_and_published_again(done, folder, damage):
     before = snapshot(folder)
@@ -231,6 +232,7 @@ def test_only_a_full_disk_asks_for_room(done, folder, monkeypatch, number):
     assert "room" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\xff\xfe{", None])
 def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, content):
     path = folder / "provenance.json"

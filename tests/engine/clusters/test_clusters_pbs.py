@@ -83,6 +83,7 @@ def scripts(queue):
     return [path.read_text() for path in sorted(queue.glob("*.script"))]
 
 
+@pytest.mark.slow
 def test_a_job_of_two_workers_deleted_mid_run_is_submitted_again(queue, tmp_path, monkeypatch):
     def nap(seconds):  # defined in here, it travels by value
         time.sleep(seconds)

@@ -121,6 +121,7 @@ def until(condition):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_named_and_its_tasks_are_done_by_others(monkeypatch, log):
     """SIGSTOP in the middle of a run. Dask allows five seconds at least; here the limit is that."""
 
