@@ -443,7 +443,7 @@ def test_help_loads_no_numerics():
     assert not found & heavy
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", config.options("noise"))
 def test_a_worker_simulates_without_exact_figures_and_storage(noise):
     data = Counts("two", np.array([7, 3]), 9.0, "")

@@ -55,6 +55,7 @@ def test_it_is_short():
     assert sum(len(path.read_text("utf-8").splitlines()) for path in files) < 100
 
 
+@pytest.mark.slow
 def test_the_simulated_numbers_are_those_of_the_closed_forms(cells):
     """The mean is the mean; quantiles are mean + scale log(q / (1 - q)) / n for logistic noise."""
     flat, _ = cells

@@ -483,6 +483,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(command, tmp_path, words):
     assert not os.path.exists("/proc/nope")
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

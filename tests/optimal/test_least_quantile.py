@@ -33,7 +33,7 @@ def test_the_search_is_that_of_brute_force(guess, allowed, power):
     assert len(asked) <= 25
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.001, 0.01, 0.1, 1.0, 5.0])
 @pytest.mark.parametrize("narrow", [True, False])
 def test_gaps_are_below_one_per_cent(rho, narrow):

@@ -76,6 +76,7 @@ def spec(cluster, **own):
     return dict(named("cluster", "scheduler")) | cluster | {"workers": 2, "wait": START} | own
 
 
+@pytest.mark.slow
 def test_the_published_bytes_are_those_of_one_process(cluster, command, folder):
     words = [f"cluster.{key}={value}" for key, value in spec(cluster).items() if key != "name"]
     code, out, err = command(*STUDY, "cluster=serial", "name=alone")
