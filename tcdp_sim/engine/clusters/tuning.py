@@ -22,7 +22,7 @@ SETTINGS = {
 PATIENT = SETTINGS | {"distributed.scheduler.allowed-failures": 10}
 
 # Of this process, as long as there are workers: dask would keep the last thousand messages to each of them, and so the
-# tasks in these, 1.5 kB a cell.
+# tasks in these, 4 kB a cell of a large sweep.
 FORGETFUL = {"distributed.admin.low-level-log-length": 0}
 
 
