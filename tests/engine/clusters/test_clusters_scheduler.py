@@ -64,7 +64,10 @@ def cluster(tmp_path_factory):
             for name, *words in (scheduler, worker, worker):
                 command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
                 started.append(subprocess.Popen(command, cwd=folder, stdout=log, stderr=log))
-        yield {"address": address, **files}
+        there = {"address": address, **files}
+        with clusters.connect(spec(there)):
+            pass  # both workers have come: no test below depends on how soon
+        yield there
     finally:
         for one in reversed(started):
             one.terminate()
@@ -96,8 +99,6 @@ def test_both_workers_are_used_and_stay_when_the_run_ends(cluster):
 
 def test_a_plan_asks_how_many_workers_there_are(cluster, command):
     words = [f"cluster.{key}={value}" for key, value in cluster.items()]
-    with clusters.connect(spec(cluster)):
-        pass  # both are there
     code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", *words)
     assert (code, err) == (0, "")
     assert " on 2 workers, in" in out.replace("\n", " ")
