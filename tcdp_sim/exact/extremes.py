@@ -53,9 +53,18 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
 
 
 def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:
-    """log P[`count` independent draws are all <= x]; also where P[Z > x] is too small for floats, and `count` large."""
+    """log P[`count` independent draws are all <= x]; also where P[Z > x] is too small for floats, and `count` large.
+
+    noise: of plain numbers; count: a number, or an array that broadcasts to the shape of x.
+    """
+    tail = noise.sf(x)
+    high, rare = tail > 0.5, tail <= RARE  # where the lower tail has more digits than 1 minus the upper; where neither
+    count = np.broadcast_to(count, tail.shape)
+    result: Floats = count * np.log1p(-np.minimum(tail, 0.5))
     with np.errstate(over="ignore"):
-        return np.where(noise.sf(x) > RARE, count * noise.logcdf(x), -_times(count, noise.logsf(x)))
+        result[high] = count[high] * noise.logcdf(x[high])
+        result[rare] = -_times(count[rare], noise.logsf(x[rare]))
+    return result
 
 
 def _times(count: Real, log_tail: Real) -> AsGiven:

@@ -88,7 +88,7 @@ def _expectation(
         return Bounds(max(value * (1 - _ROUNDING), 0.0), min(value, 1.0), min(value * (1 + _ROUNDING) + left_out, 1.0))
     levels = noise.isf(_TAILS)
     edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
-    kinks = np.array([-levels[0], 0.0, levels[0]])  # of the density and of cdf: the centre and the ends of the support
+    kinks = noise.kinks
     shifted = [edges - top, edges - gaps.min(initial=np.inf), *(kinks - gap for gap in np.sort(gaps)[:_KINKS])]
     inside = np.concatenate(shifted)
     inside = inside[(inside > edges.min()) & (inside < edges.max())]

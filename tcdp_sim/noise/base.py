@@ -103,6 +103,15 @@ class Noise(ABC):
         """Where its density jumps at known places, ascending, in counts; none unless a noise says so."""
         return np.empty(0)
 
+    @property
+    def kinks(self) -> NDArray[np.float64]:
+        """Where its density or a derivative of it jumps, ascending, in counts.
+
+        The fallback names the centre, where its support ends, and its `steps`.
+        """
+        end = float(self.isf(0.0))
+        return np.unique([0.0, *self.steps, *([-end, end] if np.isfinite(end) else [])])
+
     def with_density(self) -> "Noise":
         """Itself; of a discrete noise the one that breaks its ties, whose losses at whole shifts have the same law."""
         return self

@@ -39,6 +39,10 @@ class Gaussian(Noise):
         with np.errstate(over="ignore"):
             return -0.5 * z * z - HALF_LOG_TWO_PI - np.log(self.scale)
 
+    @property
+    def kinks(self) -> NDArray[np.float64]:
+        return np.empty(0)
+
     def sf(self, x: ArrayLike) -> Reals:
         return ndtr(-np.divide(x, self.scale, dtype=np.float64))
 

@@ -73,6 +73,14 @@ class LatticeNoise(Noise):
         with np.errstate(divide="ignore"):
             return np.where(x >= 0, self._log_beyond(x), np.log1p(-np.exp(self._log_at_least(-x))))[()]
 
+    def cdf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(x < 0, np.exp(self._log_at_least(-x)), -np.expm1(self._log_beyond(x)))[()]
+
+    def logcdf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(x < 0, self._log_at_least(-x), np.log1p(-np.exp(self._log_beyond(x))))[()]
+
     def isf(self, p: ArrayLike) -> Reals:
         """The least x of the lattice with P[Z > x] <= p."""
         p = np.asarray(p, dtype=np.float64)

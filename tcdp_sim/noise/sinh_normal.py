@@ -48,6 +48,10 @@ class SinhNormal(Noise):
             shape = np.where(np.isinf(z), -np.inf, log_cosh - 0.5 * z * z)[()]
             return shape - HALF_LOG_TWO_PI - np.log(self.scale)
 
+    @property
+    def kinks(self) -> NDArray[np.float64]:
+        return np.empty(0)
+
     def sf(self, x: ArrayLike) -> Reals:
         return ndtr(-self._z(x))
 

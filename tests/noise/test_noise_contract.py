@@ -48,6 +48,16 @@ def test_cdf_and_sf_are_complements(noise):
 
 
 @every
+def test_a_density_is_smooth_where_no_kink_is_named(noise):
+    """At the centre its slope jumps from s to -s, and is zero without a kink; a support that ends has its ends named."""
+    h = 1e-6 * noise.isf(0.25)
+    slope = (noise.logpdf(h) - noise.logpdf(0.0)) / h * noise.isf(0.25)
+    assert abs(slope) < 1e-4 or 0 in noise.kinks
+    ends = noise.isf(0.0) * np.array([-1, 1])
+    assert set(ends[np.isfinite(ends)]) | set(noise.steps) <= set(noise.kinks)
+
+
+@every
 def test_symmetry_is_exact(noise):
     x = points(noise)
     np.testing.assert_array_equal(noise.pdf(x), noise.pdf(-x))

@@ -50,7 +50,8 @@ def looked(*answers):
 
 
 @pytest.fixture
-def log(caplog):
+def log(caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("tcdp_sim"), "disabled", False)  # as a run sets it: Hydra may have been here
     caplog.set_level(logging.INFO, "tcdp_sim")
     return lambda: [record.getMessage() for record in caplog.records if record.name == "tcdp_sim"]
 
