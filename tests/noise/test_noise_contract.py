@@ -49,7 +49,7 @@ def test_cdf_and_sf_are_complements(noise):
 
 @every
 def test_a_density_is_smooth_where_no_kink_is_named(noise):
-    """At the centre its slope jumps from s to -s, and is zero without a kink; a support that ends has its ends named."""
+    """At the centre its slope jumps from s to -s, and is zero without a kink; the ends of a support are named."""
     h = 1e-6 * noise.isf(0.25)
     slope = (noise.logpdf(h) - noise.logpdf(0.0)) / h * noise.isf(0.25)
     assert abs(slope) < 1e-4 or 0 in noise.kinks
