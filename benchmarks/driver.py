@@ -16,8 +16,8 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.framework import composed, empty_folder
-from tcdp_sim import published
 from tcdp_sim.engine import forecast, run
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
@@ -77,7 +77,7 @@ def measured(cells: int, chunks: int) -> dict[str, Any]:
     with empty_folder(), _timed(Run, "publish", spent), _timed(run.exact, "complete", spent):
         study = run.prepare(raw)
         told = forecast.forecast(study, lambda line: None)
-        run.execute(study, lambda line: None, published.known_exactly(raw.experiment.name))
+        run.execute(study, lambda line: None, known_exactly(raw.experiment.name))
         journal = sum(path.stat().st_size for path in (study.folder / "journal").glob("*.seg"))
     spent = {"publish": spent["publish"], "exact": spent["complete"]}
     ranges = {"memory_told": told.memory, "journal_told": told.bytes_between}

@@ -6,6 +6,7 @@ from benchmarks.engine import Watch
 from benchmarks.framework import composed, empty_folder
 from tcdp_sim import published
 from tcdp_sim.engine import run
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import settings
 
 SIZES = (1000, 9000)
@@ -24,7 +25,7 @@ def _spent(cells) -> tuple[int, dict[str, float]]:
     """How many cells there are, and the CPU seconds of each stage."""
     with empty_folder():
         prepared = run.prepare(settings(_study(cells)))
-        run.execute(prepared, Console(quiet=True).print, published.known_exactly("histogram"))
+        run.execute(prepared, Console(quiet=True).print, known_exactly("histogram"))
         with Watch() as read:
             found = published.read(prepared.folder)
         with Watch() as draw:

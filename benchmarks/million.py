@@ -22,6 +22,7 @@ from tcdp_sim.cli.main import YOUNG
 from tcdp_sim.cli.modes import status
 from tcdp_sim.engine import exact, run
 from tcdp_sim.store import certificate
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
@@ -112,7 +113,7 @@ def chunks(chunks: float = 100_000):
 def _run(raw) -> tuple[Stages, int]:
     """(stages, bytes of memory before the first)."""
     stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
-    known = published.known_exactly(checked.experiment.name)
+    known = known_exactly(checked.experiment.name)
     gc.freeze()  # as the command line does
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     start = psutil.Process().memory_info().rss

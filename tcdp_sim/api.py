@@ -22,6 +22,7 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics
 from tcdp_sim.study.compose import composed
@@ -73,7 +74,7 @@ def run(
     """
     checked = _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
     study = prepare(checked)
-    if failed := execute(study, _tell, published.known_exactly(checked.experiment.name)):
+    if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
     _warn_of_contradictions(checked.folder)
     return open_results(checked.folder)

@@ -15,7 +15,6 @@ from tcdp_sim.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns
-from tcdp_sim.store.exact_values import ExactValues, of_experiment
 
 TITLE = "tcdp_sim experiment "
 BY_CELL = "BY_CELL"  # of an experiment whose `reference` makes a cell's rows from that cell alone: any part will do
@@ -33,11 +32,6 @@ class Published:
     experiment: ModuleType
     cells: xr.Dataset
     table: pd.DataFrame
-
-
-def known_exactly(experiment: str) -> ExactValues:
-    """What an experiment knows exactly beside what its study simulates, to be published with it."""
-    return of_experiment(registry.experiment(experiment), experiment)
 
 
 def read(folder: Path, title: str | None = None) -> Published:

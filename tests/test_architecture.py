@@ -443,6 +443,18 @@ def test_help_loads_no_numerics():
     assert not found & heavy
 
 
+def test_what_draws_is_not_loaded_before_there_is_something_to_draw():
+    found = loaded("import tcdp_sim.cli.modes.run")
+    assert "tcdp_sim.engine.run" in found
+    assert not found & {"matplotlib", "distributed"}
+
+
+def test_a_worker_computes_exact_values_of_the_default_study_without_tables_and_figures():
+    found = loaded("from tcdp_sim.store.exact_values import known_exactly\nassert known_exactly('histogram').width")
+    assert "tcdp_sim.exact.ranking" in found
+    assert not found & {"matplotlib", "zarr", "xarray", "pandas", "pyarrow", "hydra", "rich"}
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("noise", config.options("noise"))
 def test_a_worker_simulates_without_exact_figures_and_storage(noise):

@@ -6,6 +6,7 @@ import pytest
 
 from tcdp_sim import published, registry, results
 from tcdp_sim.store.columns import histogram, observables
+from tcdp_sim.store.exact_values import known_exactly
 
 CELLS = 12
 
@@ -22,7 +23,7 @@ def folder(tmp_path_factory):
     keys = {"sweep": sweep, "trials": 400, "chunk": 200, "also": None, "cluster": "serial", "data": "zipf"}
     place = {"results_dir": str(tmp_path_factory.mktemp("runs")), "name": "histogram"}
     checked = settings(composed({"experiment": "histogram", **keys, **place}))
-    execute(prepare(checked), lambda line: None, published.known_exactly("histogram"))
+    execute(prepare(checked), lambda line: None, known_exactly("histogram"))
     return checked.folder
 
 

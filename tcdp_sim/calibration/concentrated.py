@@ -8,7 +8,7 @@ Gauss rules and on the accuracy of the density; it is not interval arithmetic.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -207,6 +207,7 @@ def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high
 def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> float:
     """The smallest scale <= knee at which the target is met, by the fast divergence."""
 
+    @cache  # the two ends are looked at here, and again by brentq
     def excess(scale: float) -> float:
         return _excess(noise_class(scale, knee), rho, omega)
 

@@ -13,7 +13,7 @@ from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.store.exact_records import code_digest
-from tcdp_sim.store.exact_values import ExactValues, of_experiment
+from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.streams import fingerprint
 
 
@@ -38,7 +38,7 @@ class Evaluated:
 def evaluate(task: ExactTask) -> Evaluated:
     """The exact values of a task's cells. UserError if the functions here are not those that are asked for."""
     started = time.perf_counter()
-    values = of_experiment(registry.experiment(task.experiment), task.experiment)
+    values = known_exactly(task.experiment)
     if code_digest(values) != task.code:
         raise UserError(
             f"a worker has other exact values of {task.experiment} than this machine; install the same files"

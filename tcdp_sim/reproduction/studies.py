@@ -9,9 +9,8 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.experiments.papers.runs import Run, opened
 from tcdp_sim.experiments.papers.studies import STUDIES
 from tcdp_sim.log import Tell
-from tcdp_sim.published import known_exactly
 from tcdp_sim.results import open_cells
-from tcdp_sim.store.exact_values import ExactValues
+from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study

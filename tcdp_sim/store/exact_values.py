@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim import registry
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import columns
 
@@ -89,6 +90,11 @@ def of_experiment(module: ModuleType, name: str = "") -> ExactValues:
     """
     exact, bound, units = (getattr(module, part, {}) for part in ("EXACT", "BOUND", "UNITS"))
     return ExactValues(exact, bound, units, name)
+
+
+def known_exactly(experiment: str) -> ExactValues:
+    """What the experiment of that name knows exactly beside what its study simulates. UserError if there is none."""
+    return of_experiment(registry.experiment(experiment), experiment)
 
 
 def at_each_level(value: Callable[[Any, float], float]) -> Value:

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.engine import evaluate, exact, schedule
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.exact_records import ExactRecords
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.packed_cells import Cell
 
 WORDS = ("trials=200", "chunk=200", "sweep.k=[10,100,1e6]", "sweep.rho=0.1", "also=null", "sweep.omega_sqrt_rho=null")
@@ -41,7 +42,7 @@ def snapshot(folder):
 
 
 def kept(folder):
-    return ExactRecords(folder, published.known_exactly("histogram"))
+    return ExactRecords(folder, known_exactly("histogram"))
 
 
 @pytest.mark.slow
@@ -99,7 +100,7 @@ def test_a_worker_with_other_functions_is_refused():
 
 
 def test_an_error_is_told_with_its_cell():
-    values = published.known_exactly("histogram")
+    values = known_exactly("histogram")
     found, problem = evaluate.row(values, Batch("a" * 64, {"mechanism": "none"}, None, ()))
     assert (found, problem.partition(":")[0]) == (b"", "UserError")
 
@@ -135,7 +136,7 @@ def test_values_of_foreign_elementary_functions_are_published_and_not_kept(ran, 
 def test_tasks_are_as_large_as_cells_are_cheap():
     """By a simulated clock: one cell at first; cells of 2 s one by one, cells of 1 ms by hundreds."""
     study = SimpleNamespace(plan=SimpleNamespace(counts={"": None}))
-    values = published.known_exactly("histogram")
+    values = known_exactly("histogram")
     cells = [Cell(f"{i:064x}", {}, {}, "", "", "", 1.0) for i in range(3000)]
     for seconds, largest in ((2.0, range(1, 2)), (1e-3, range(300, 1001))):
         tally, speed, sizes = exact._Tally(len(cells)), schedule.Speed(), []

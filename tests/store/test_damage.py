@@ -14,10 +14,10 @@ import pytest
 
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
-from tcdp_sim.published import known_exactly
 from tcdp_sim.results import open_cells
 from tcdp_sim.store import digests
 from tcdp_sim.store.exact_records import ExactRecords
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 

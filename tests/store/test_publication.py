@@ -8,8 +8,8 @@ import pytest
 
 from tcdp_sim import registry
 from tcdp_sim.engine import run as engine
-from tcdp_sim.published import known_exactly
 from tcdp_sim.store import certificate, digests, journal, publication, snapshot
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import CHUNK, PROBLEM
 from tcdp_sim.study import groups
 from tcdp_sim.study.packed_cells import Cell, Packer

@@ -8,7 +8,7 @@ from tcdp_sim.cli.say import say, say_all
 from tcdp_sim.engine.forecast import ExactForecast, Forecast, forecast
 from tcdp_sim.engine.pilot import Pilot
 from tcdp_sim.engine.run import prepare
-from tcdp_sim.published import known_exactly
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
 

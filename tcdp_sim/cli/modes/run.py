@@ -4,11 +4,11 @@ from functools import partial
 
 from rich.console import Console
 
-from tcdp_sim.cli.modes import draw
 from tcdp_sim.cli.say import say
+from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure
-from tcdp_sim.published import known_exactly
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import Settings
 
 
@@ -19,6 +19,8 @@ def main(settings: Settings, console: Console) -> int:
     """
     study = prepare(settings)
     failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
+    with interrupts.held():  # no signal tears an import in two; it takes a second, which no start has to wait for
+        from tcdp_sim.cli.modes import draw
     code = draw.main(settings, console)
     if failed:
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")

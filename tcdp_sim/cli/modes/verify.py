@@ -12,8 +12,8 @@ from tcdp_sim.cli.modes.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.errors import UserError
-from tcdp_sim.published import known_exactly
 from tcdp_sim.store import certificate, table
+from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 

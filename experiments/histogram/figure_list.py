@@ -1,0 +1,47 @@
+"""Which figures a study of private histograms has."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+from tcdp_sim.experiments.histogram.best_additive import best_additive
+from tcdp_sim.experiments.histogram.drawing import (
+    LEVEL,
+    MOST_PANELS,
+    error_against_k,
+    exceedance,
+    kinds,
+    stability,
+)
+from tcdp_sim.experiments.histogram.series import few_series, with_series
+
+from tcdp_sim.report.plots import captioned
+from tcdp_sim.report.thinning import some_levels
+
+WITHOUT_DENSITY = ("lattice",)
+
+
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
+    """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
+    shown, styles, left_out = few_series(with_series(table))
+    unit = "errors in counts" + left_out
+    for data, part in table.groupby("data", sort=False):
+        rows = shown[shown["data"] == data]
+        if part["k"].nunique() > 1:
+            best, not_sought = best_additive(rows[rows["rho"].isin(some_levels(rows["rho"], MOST_PANELS))], LEVEL)
+            figure = error_against_k(rows, best, styles)
+            yield (
+                f"error_vs_k_{data}",
+                captioned(figure, rows, f"{unit}; {kinds(rows)}{not_sought}"),
+                _below(part, best),
+            )
+            middle = rows[rows["rho"] == some_levels(rows["rho"], 1)[0]]
+            middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
+            if len(middle):
+                yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit), part
+        else:
+            yield f"stability_{data}", captioned(stability(rows, styles), rows, unit), part
+
+
+def _below(part, best):
+    """The cells, and below them the points of lines that are no cells: whole numbers stay whole."""
+    return pd.concat([part.astype(dict.fromkeys(part.select_dtypes("int"), "Int64")), best], ignore_index=True)
