@@ -132,16 +132,18 @@ def _run(raw) -> tuple[Stages, int]:
             study = run.prepare(checked)
         run.execute(study, print, known)
         patches.close()
+        folder = study.folder
+        del study  # as the command line does
         with stages.timed("resume with nothing to do"):
             run.execute(run.prepare(checked), print, known)
         with stages.timed("status"):
             status.main(checked, quiet)
         with stages.timed("open"):
-            results.open_results(study.folder)
+            results.open_results(folder)
         with stages.timed("read beside exact values"):
-            published.read(study.folder)
+            published.read(folder)
         with stages.timed("table as CSV"):
-            results.export(study.folder, study.folder / "table.csv")
+            results.export(folder, folder / "table.csv")
     return stages, start
 
 

@@ -76,6 +76,7 @@ def run(
     study = prepare(checked)
     if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
+    del study  # which a large sweep needs the memory of
     _warn_of_contradictions(checked.folder)
     return open_results(checked.folder)
 

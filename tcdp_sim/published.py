@@ -3,8 +3,10 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import xarray as xr
@@ -58,8 +60,27 @@ def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def _table(experiment: ModuleType, blocks: Iterable[xr.Dataset]) -> pd.DataFrame:
-    parts = [experiment.reference(block) for block in blocks]
-    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    """The rows of all blocks; of a large table no more is in memory than itself and a column."""
+    coming = iter(blocks)
+    first = experiment.reference(next(coming))
+    same: dict[Any, Any] = {}  # equal texts once
+    parts = [_columns(part, same) for part in chain([first], map(experiment.reference, coming))]
+    if len(parts) == 1:
+        return first
+    if any(list(part) != list(parts[0]) for part in parts):
+        return pd.concat(map(pd.DataFrame, parts), ignore_index=True)
+    joined = {name: pd.concat([part.pop(name) for part in parts], ignore_index=True) for name in list(parts[0])}
+    return pd.DataFrame(joined, copy=False)
+
+
+def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[str, pd.Series]:
+    """Columns that can be freed one by one; those of a frame share their memory."""
+    return {
+        name: pd.Series([same.setdefault(x, x) for x in column], dtype=object)
+        if column.dtype == object
+        else column.copy()
+        for name, column in part.items()
+    }
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:

@@ -17,11 +17,17 @@ def main(settings: Settings, console: Console) -> int:
 
     Raises Failure at the end if errors left cells without numbers.
     """
-    study = prepare(settings)
-    failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
+    failed, cells = _executed(settings, console)
     with interrupts.held():  # no signal tears an import in two; it takes a second, which no start has to wait for
         from tcdp_sim.cli.modes import draw
     code = draw.main(settings, console)
     if failed:
-        raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
+        raise Failure(f"errors left {failed} of {cells} cells without numbers (see problems.csv)")
     return code
+
+
+def _executed(settings: Settings, console: Console) -> tuple[int, int]:
+    """How many cells have no numbers, and how many there are; what the study takes in memory is free again."""
+    study = prepare(settings)
+    failed = execute(study, partial(say, console), known_exactly(settings.experiment.name))
+    return failed, len(study.plan.laws)
