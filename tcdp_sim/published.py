@@ -60,27 +60,26 @@ def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def _table(experiment: ModuleType, blocks: Iterable[xr.Dataset]) -> pd.DataFrame:
-    """The rows of all blocks; of a large table no more is in memory than itself and a column."""
-    coming = iter(blocks)
-    first = experiment.reference(next(coming))
-    same: dict[Any, Any] = {}  # equal texts once
-    parts = [_columns(part, same) for part in chain([first], map(experiment.reference, coming))]
-    if len(parts) == 1:
+    """The rows of all blocks; of a large table memory holds little more than itself."""
+    coming = map(experiment.reference, blocks)
+    first, second = next(coming), next(coming, None)
+    if second is None:
         return first
+    same: dict[Any, Any] = {}  # equal texts once
+    parts = [_columns(part, same) for part in chain([first, second], coming)]
     if any(list(part) != list(parts[0]) for part in parts):
         return pd.concat(map(pd.DataFrame, parts), ignore_index=True)
     joined = {name: pd.concat([part.pop(name) for part in parts], ignore_index=True) for name in list(parts[0])}
     return pd.DataFrame(joined, copy=False)
 
 
-def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[str, pd.Series]:
-    """Columns that can be freed one by one; those of a frame share their memory."""
-    return {
-        name: pd.Series([same.setdefault(x, x) for x in column], dtype=object)
-        if column.dtype == object
-        else column.copy()
-        for name, column in part.items()
-    }
+def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[Any, pd.Series]:
+    """Columns that can be freed one by one, as those of a frame, which share their memory, cannot."""
+    return {name: _shared(column, same) if column.dtype == object else column.copy() for name, column in part.items()}
+
+
+def _shared(column: pd.Series, same: dict[Any, Any]) -> pd.Series:
+    return pd.Series([same.setdefault(x, x) for x in column], dtype=object)
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:

@@ -1,5 +1,8 @@
 """A table that is read some rows at a time says what it says as a whole."""
 
+import tracemalloc
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,3 +77,17 @@ def test_a_large_run_is_compared_without_its_histograms_in_memory(folder, monkey
     held = {str(name) for name, variable in read.cells.variables.items() if variable._in_memory}
     assert {"id", "k", "noise", "trials"} <= held
     assert not [name for name in held if "histogram_count" in name or "histogram_key" in name or name == "law"]
+
+
+def test_a_table_of_many_blocks_is_in_memory_once():
+    module = SimpleNamespace(reference=lambda i: pd.DataFrame(np.full((4096, 30), float(i))).assign(text=f"block {i}"))
+    tracemalloc.start()
+    try:
+        table = published._table(module, range(20))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2 * table.memory_usage(deep=False).sum()
+    assert table.loc[[4095, 4096], 0].tolist() == [0.0, 1.0]
+    assert list(table.index[-1:]) == [20 * 4096 - 1]
+    assert table["text"].nunique() == 20
