@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+ROWS = 8192  # of a table that are made into texts at a time
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet take a cell for a formula
 
 
@@ -38,7 +39,8 @@ def cell(value: object) -> object:
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:
     """Write a DataFrame without its index, its text cells harmless to spreadsheets. Raises OSError."""
-    write_csv_parts([table], path)
+    starts = range(0, len(table) or 1, ROWS)
+    write_csv_parts((table.iloc[start : start + ROWS] for start in starts), path)
 
 
 def write_csv_parts(parts: "Iterable[pd.DataFrame]", path: Path) -> None:

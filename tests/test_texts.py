@@ -2,6 +2,7 @@
 
 import csv
 import logging
+import tracemalloc
 
 import matplotlib as mpl
 import numpy as np
@@ -183,3 +184,18 @@ def test_logging_is_as_before_once_the_log_is_closed(tmp_path):
     with log.kept(tmp_path):
         pass
     assert logging.getLogger().handlers == before
+
+
+def test_a_large_table_is_written_some_rows_at_a_time(tmp_path):
+    """As texts, a table takes ten times the memory; and it has the same bytes whatever is written at a time."""
+    table = pd.DataFrame(np.random.default_rng(1).standard_normal((5 * texts.ROWS + 3, 8))).assign(name="=1+1")
+    tracemalloc.start()
+    try:
+        texts.write_csv(table, tmp_path / "parts.csv")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * table.memory_usage(deep=False).sum()
+    texts.write_csv_parts([table], tmp_path / "whole.csv")
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert (tmp_path / "parts.csv").read_text().count("\n") == len(table) + 1

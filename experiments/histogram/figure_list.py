@@ -24,8 +24,9 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
     shown, styles, left_out = few_series(with_series(table))
     unit = "errors in counts" + left_out
-    for data, part in table.groupby("data", sort=False):
-        rows = shown[shown["data"] == data]
+    drawn = dict(_by_data(shown))
+    for data, part in _by_data(table):
+        rows = drawn.get(data, shown.iloc[:0])
         if part["k"].nunique() > 1:
             best, not_sought = best_additive(rows[rows["rho"].isin(some_levels(rows["rho"], MOST_PANELS))], LEVEL)
             figure = error_against_k(rows, best, styles)
@@ -34,12 +35,19 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
                 captioned(figure, rows, f"{unit}; {kinds(rows)}{not_sought}"),
                 _below(part, best),
             )
-            middle = rows[rows["rho"] == some_levels(rows["rho"], 1)[0]]
-            middle = middle[~middle["noise_family"].isin(WITHOUT_DENSITY)]  # a bound that is one of few values
+            of_few_values = rows["noise_family"].isin(WITHOUT_DENSITY)  # then a bound is one of them
+            middle = rows[(rows["rho"] == some_levels(rows["rho"], 1)[0]) & ~of_few_values]
             if len(middle):
                 yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit), part
         else:
             yield f"stability_{data}", captioned(stability(rows, styles), rows, unit), part
+
+
+def _by_data(table) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of each data set; those of a single one are the table itself, which may be large, and no copy of it."""
+    if table["data"].nunique() == 1:
+        return [(table["data"].iloc[0], table)]
+    return list(table.groupby("data", sort=False))
 
 
 def _below(part, best):

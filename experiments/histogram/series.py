@@ -56,8 +56,9 @@ def few_series(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Style], str]
         named = named.iloc[:MOST_SERIES]
     styles = noise_styles(_series(row) for row in named.to_dict("records"))
     everything = rows["series"].nunique()
-    left_out = f"; {len(named)} of {everything} series" if len(named) < everything else ""
-    return rows[rows["series"].isin(named["series"])], styles, left_out
+    if len(named) == everything:
+        return rows, styles, ""
+    return rows[rows["series"].isin(named["series"])], styles, f"; {len(named)} of {everything} series"
 
 
 def _series(row) -> Series:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,11 +27,15 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     standard errors of a normal law with that p-value), p_value. `attrs["comparisons"]`: how many were made.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
-    comparisons = [_compared(table, name, name, f"{name}_") for name in names]
+    asked: list[tuple[Any, ...]] = [(name, name, f"{name}_") for name in names]
     if {"quantity", "simulated", "mcse", "exact"} <= set(table):
-        comparisons.append(_compared(table, table["quantity"], "simulated", ""))
-    empty = pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])
-    return beyond_chance(pd.concat(comparisons, ignore_index=True) if comparisons else empty)
+        asked.append((table["quantity"], "simulated", ""))
+    made, doubted = 0, [pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])]
+    for each in asked:
+        compared = _compared(table, *each)
+        made += len(compared)
+        doubted.append(compared[compared["p_value"] <= FALSE_DISCOVERIES])  # few, of a table that may be large
+    return beyond_chance(pd.concat(doubted[1:] or doubted, ignore_index=True), made)
 
 
 def _compared(table, quantity, name, prefix):
