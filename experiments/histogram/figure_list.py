@@ -17,6 +17,7 @@ from tcdp_sim.experiments.histogram.series import few_series, with_series
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.thinning import some_levels
 
+MOST_LEVELS = 2000  # values of k
 WITHOUT_DENSITY = ("lattice",)
 
 
@@ -26,19 +27,19 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     unit = "errors in counts" + left_out
     drawn = dict(_by_data(shown))
     for data, part in _by_data(table):
-        rows = drawn.get(data, shown.iloc[:0])
+        rows, fewer = _few_levels(drawn.get(data, shown.iloc[:0]))
         if part["k"].nunique() > 1:
             best, not_sought = best_additive(rows[rows["rho"].isin(some_levels(rows["rho"], MOST_PANELS))], LEVEL)
             figure = error_against_k(rows, best, styles)
             yield (
                 f"error_vs_k_{data}",
-                captioned(figure, rows, f"{unit}; {kinds(rows)}{not_sought}"),
+                captioned(figure, rows, f"{unit}{fewer}; {kinds(rows)}{not_sought}"),
                 _below(part, best),
             )
             of_few_values = rows["noise_family"].isin(WITHOUT_DENSITY)  # then a bound is one of them
             middle = rows[(rows["rho"] == some_levels(rows["rho"], 1)[0]) & ~of_few_values]
             if len(middle):
-                yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit), part
+                yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit + fewer), part
         else:
             yield f"stability_{data}", captioned(stability(rows, styles), rows, unit), part
 
@@ -50,6 +51,16 @@ def _by_data(table) -> list[tuple[str, pd.DataFrame]]:
     return list(table.groupby("data", sort=False))
 
 
+def _few_levels(rows) -> tuple[pd.DataFrame, str]:
+    """The rows at no more values of k than a line has use for, and what is left out, in words ("" if nothing is)."""
+    levels = rows["k"].nunique()
+    if levels <= MOST_LEVELS:
+        return rows, ""
+    return rows[rows["k"].isin(some_levels(rows["k"], MOST_LEVELS))], f"; {MOST_LEVELS:,} of {levels:,} values of k"
+
+
 def _below(part, best):
     """The cells, and below them the points of lines that are no cells: whole numbers stay whole."""
+    if best.empty:
+        return part
     return pd.concat([part.astype(dict.fromkeys(part.select_dtypes("int"), "Int64")), best], ignore_index=True)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.texts import write_csv
 
+ROWS = 65536  # of a table that are compared at a time
 COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals
 NO_HIT = -np.log(0.025)  # hits expected at the upper end of the interval of none
 
@@ -27,14 +27,16 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     standard errors of a normal law with that p-value), p_value. `attrs["comparisons"]`: how many were made.
     """
     names = [name for name in table if f"{name}_exact" in table and f"{name}_mcse" in table]
-    asked: list[tuple[Any, ...]] = [(name, name, f"{name}_") for name in names]
+    asked = [(name, f"{name}_") for name in names]
     if {"quantity", "simulated", "mcse", "exact"} <= set(table):
-        asked.append((table["quantity"], "simulated", ""))
+        asked.append(("simulated", ""))
     made, doubted = 0, [pd.DataFrame(columns=["row", "quantity", "simulated", "exact", "distance", "p_value"])]
-    for each in asked:
-        compared = _compared(table, *each)
-        made += len(compared)
-        doubted.append(compared[compared["p_value"] <= FALSE_DISCOVERIES])  # few, of a table that may be large
+    for name, prefix in asked:
+        for start in range(0, len(table), ROWS):
+            rows = table.iloc[start : start + ROWS]
+            compared = _compared(rows, name if prefix else rows["quantity"], name, prefix)
+            made += len(compared)
+            doubted.append(compared[compared["p_value"] <= FALSE_DISCOVERIES])
     return beyond_chance(pd.concat(doubted[1:] or doubted, ignore_index=True), made)
 
 

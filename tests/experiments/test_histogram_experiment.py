@@ -9,6 +9,7 @@ from figure_lines import curves, key, keys, shows, traces
 from rich.console import Console
 from scipy import stats
 from tcdp_sim.experiments import histogram
+from tcdp_sim.experiments.histogram import figure_list
 from tcdp_sim.experiments.histogram.series import few_series
 
 from tcdp_sim import results
@@ -342,6 +343,17 @@ def test_of_many_levels_of_rho_four_have_a_panel_and_it_is_said(table):
     figure = drawn(widened(table, rhos=[0.1, 0.2, 0.3, 0.4, 0.5]))["error_vs_k_one_bin"]
     assert "4 of 5 values of ρ" in caption(figure)
     assert "values of ρ" not in caption(drawn(table)["error_vs_k_one_bin"])
+
+
+def test_of_many_values_of_k_some_are_drawn_and_all_are_in_the_file(table, monkeypatch):
+    monkeypatch.setattr(figure_list, "MOST_LEVELS", 2)
+    for name, figure, saved in histogram.figures(table):
+        assert "2 of 3 values of k" in caption(figure), name
+        found = {x for line in figure.axes[0].lines for x in line.get_xdata() if len(line.get_xdata()) == 2}
+        assert found >= {10, 1e6}
+        assert 1000 not in found
+        assert set(saved.dropna(subset="noise")["k"]) == {10, 1000, 1e6}
+    assert "values of k" not in caption(drawn(table[table["k"] > 10])["error_vs_k_one_bin"])
 
 
 @pytest.mark.parametrize("rho", [50.0, 1e4])

@@ -35,6 +35,16 @@ def test_wrong_values_are_found_and_the_worst_comes_first():
     assert found.attrs["comparisons"] == 2000
 
 
+def test_a_large_table_is_compared_some_rows_at_a_time(monkeypatch):
+    table = honest(np.random.default_rng(6)).assign(y=lambda t: t["x"], y_mcse=0.01, y_exact=lambda t: t["x_exact"])
+    whole = contradictions.find(table)
+    monkeypatch.setattr(contradictions, "ROWS", 300)
+    found = contradictions.find(table)
+    pd.testing.assert_frame_equal(found, whole)
+    assert found.attrs["comparisons"] == whole.attrs["comparisons"] == 4000
+    assert len(found) > 100
+
+
 def test_the_false_discovery_rate_is_kept():
     rng = np.random.default_rng(7)
     false = total = 0
