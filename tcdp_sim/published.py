@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
@@ -68,18 +69,28 @@ def _table(experiment: ModuleType, blocks: Iterable[xr.Dataset]) -> pd.DataFrame
     same: dict[Any, Any] = {}  # equal texts once
     parts = [_columns(part, same) for part in chain([first, second], coming)]
     if any(list(part) != list(parts[0]) for part in parts):
-        return pd.concat(map(pd.DataFrame, parts), ignore_index=True)
-    joined = {name: pd.concat([part.pop(name) for part in parts], ignore_index=True) for name in list(parts[0])}
-    return pd.DataFrame(joined, copy=False)
+        frames = (pd.DataFrame({name: _series(array) for name, array in part.items()}) for part in parts)
+        return pd.concat(frames, ignore_index=True)
+    return pd.DataFrame({name: _joined([part.pop(name) for part in parts]) for name in list(parts[0])}, copy=False)
 
 
-def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[Any, pd.Series]:
+def _columns(part: pd.DataFrame, same: dict[Any, Any]) -> dict[Any, Any]:
     """Columns that can be freed one by one, as those of a frame, which share their memory, cannot."""
-    return {name: _shared(column, same) if column.dtype == object else column.copy() for name, column in part.items()}
+    return {name: _array(column, same) for name, column in part.items()}
 
 
-def _shared(column: pd.Series, same: dict[Any, Any]) -> pd.Series:
-    return pd.Series([same.setdefault(x, x) for x in column], dtype=object)
+def _array(column: pd.Series, same: dict[Any, Any]) -> Any:
+    if column.dtype == object:
+        return np.array([same.setdefault(x, x) for x in column], dtype=object)
+    return column.to_numpy().copy() if isinstance(column.dtype, np.dtype) else column.array.copy()
+
+
+def _joined(arrays: list[Any]) -> pd.Series:
+    return pd.concat(map(_series, arrays), ignore_index=True)
+
+
+def _series(array: Any) -> pd.Series:
+    return pd.Series(array, dtype=array.dtype, copy=False)  # which would take texts for its own kind of them
 
 
 def loaded(folder: Path, title: str | None = None) -> xr.Dataset:
