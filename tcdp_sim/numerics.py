@@ -15,15 +15,123 @@ ULP = 2.0**-51  # relative: what the rounding of a quotient and of one operation
 T = TypeVar("T", default=float)
 
 
-class Bounds(NamedTuple, Generic[T]):
-    """A certified number: the truth lies in [lower, upper]; estimate is the best guess inside.
-
-    Three floats, or three arrays of one shape: `Bounds[Any]` is what a function gives whose argument may be either.
-    """
-
+class _Ends(NamedTuple, Generic[T]):
     lower: T
     estimate: T
     upper: T
+
+
+class Bounds(_Ends[T]):
+    """A number known to lie in [lower, upper]; estimate is the best guess inside.
+
+    Three floats, or three arrays of one shape: `Bounds[Any]` is what a function returns whose argument may be either.
+    An estimate that rounding has carried past an end is moved to that end. Ends may be infinite or NaN (nothing known).
+    `+`, `-`, `*`, `/` with other bounds, numbers or arrays, and `log`, round their ends outwards. They treat their
+    operands as unrelated, so x - x contains 0 and is not 0. Raises ValueError where lower > upper.
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000  # numpy leaves arithmetic with bounds to the bounds
+
+    def __new__(cls, lower: T, estimate: T, upper: T) -> "Bounds[T]":
+        if np.any(np.greater(lower, upper)):  # type: ignore[call-overload]
+            raise ValueError(f"no number lies between {lower} and {upper}; valid bounds: lower <= upper")
+        return super().__new__(cls, lower, _between(lower, estimate, upper), upper)  # type: ignore[type-var]
+
+    def clipped(self, least: float = -np.inf, most: float = np.inf) -> "Bounds[T]":
+        """Bounds of a quantity that is known to lie in [least, most], such as a probability in [0, 1]."""
+        return Bounds(*(_between(least, part, most) for part in self))
+
+    def log(self) -> "Bounds[T]":
+        """Bounds of the natural logarithm; -inf at an end that is 0. Raises ValueError for an end below 0."""
+        if np.any(np.asarray(self.lower) < 0):
+            raise ValueError(f"the logarithm of bounds that begin at {self.lower} is not real; valid: lower >= 0")
+        with np.errstate(divide="ignore"):
+            low, middle, high = (np.log(part) for part in self)  # type: ignore[call-overload]
+        slack = 2 * np.spacing(np.abs(low)), 2 * np.spacing(np.abs(high))
+        low = np.where(np.isfinite(low) & np.not_equal(low, 0), low - slack[0], low)
+        high = np.where(np.isfinite(high) & np.not_equal(high, 0), high + slack[1], high)
+        return _bounds(low, middle, high)
+
+    def __neg__(self) -> "Bounds[T]":
+        return Bounds(-self.upper, -self.estimate, -self.lower)  # type: ignore[operator]
+
+    def __add__(self, other: Any) -> "Bounds[T]":  # not the concatenation of tuples
+        other = _exactly(other)
+        low, middle, high = (_outwards(np.add, a, b, to) for a, b, to in zip(self, other, (-np.inf, 0, np.inf)))
+        return _bounds(low, middle, high)
+
+    def __sub__(self, other: Any) -> "Bounds[T]":
+        return self + -_exactly(other)
+
+    def __mul__(self, other: Any) -> "Bounds[T]":
+        return _hull(np.multiply, self, _exactly(other))
+
+    def __truediv__(self, other: Any) -> "Bounds[T]":
+        """Raises ValueError where the divisor's bounds contain 0."""
+        other = _exactly(other)
+        if np.any(np.less_equal(other.lower, 0) & np.greater_equal(other.upper, 0)):
+            raise ValueError(f"cannot divide by bounds that contain 0: [{other.lower}, {other.upper}]")
+        return _hull(np.divide, self, other)
+
+    def __radd__(self, other: Any) -> "Bounds[T]":
+        return self + other
+
+    def __rsub__(self, other: Any) -> "Bounds[T]":
+        return _exactly(other) - self
+
+    def __rmul__(self, other: Any) -> "Bounds[T]":
+        return self * other
+
+    def __rtruediv__(self, other: Any) -> "Bounds[T]":
+        return _exactly(other) / self
+
+
+def _between(lower: Any, value: Any, upper: Any) -> Any:
+    """The value, or the end that it has crossed; ends and values that are NaN stay as they are."""
+    if isinstance(value, float):
+        return max(min(value, upper), lower) if lower == lower and upper == upper else value
+    with np.errstate(invalid="ignore"):
+        return np.where(np.less(value, lower), lower, np.where(np.greater(value, upper), upper, value))[()]
+
+
+def _exactly(value: Any) -> Bounds[Any]:
+    """Bounds as they are; a number or an array as bounds of width zero."""
+    if isinstance(value, Bounds):
+        return value
+    plain = np.asarray(value, dtype=np.float64)[()]
+    return Bounds(plain, plain, plain)
+
+
+def _hull(operation: Any, one: Bounds[Any], other: Bounds[Any]) -> Bounds[Any]:
+    """Bounds of a product or quotient: it is monotone in each operand, so its extremes lie at the four corners."""
+    corners = [(a, b) for a in one[::2] for b in other[::2]]
+    low = np.minimum.reduce([_outwards(operation, a, b, -np.inf) for a, b in corners])
+    high = np.maximum.reduce([_outwards(operation, a, b, np.inf) for a, b in corners])
+    return _bounds(low, _outwards(operation, one.estimate, other.estimate, 0), high)
+
+
+def _outwards(operation: Any, a: Any, b: Any, to: float) -> Any:
+    """operation(a, b), moved one float towards -inf or inf where it may be rounded; nearest for to = 0."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
+        value = operation(a, b)
+        infinite = np.isinf(a) | np.isinf(b)
+        undefined = np.isnan(value) & ~np.isnan(a) & ~np.isnan(b)  # 0 * inf, inf / inf: any number of that sign
+        sign = np.copysign(1.0, a) * np.copysign(1.0, b)
+    if operation is np.multiply:
+        value = np.where(undefined, 0.0, value)  # an end that is 0 is 0, however large the other factor
+    elif operation is np.divide:
+        value = np.where(undefined, np.where(sign == np.sign(to), sign * np.inf, 0.0), value)
+    if to == 0:
+        return value
+    zero = np.equal(a, 0) | np.equal(b, 0)
+    underflow = np.equal(value, 0) & (np.signbit(value) == (to > 0))  # 0 lies on the outer side of it
+    with np.errstate(over="ignore", under="ignore"):
+        return np.where(infinite | zero | underflow, value, np.nextafter(value, to))
+
+
+def _bounds(low: Any, middle: Any, high: Any) -> Bounds[Any]:
+    return Bounds(low, middle, high) if np.ndim(low) else Bounds(float(low), float(middle), float(high))
 
 
 ArrayBounds = Bounds[Floats]

@@ -45,18 +45,18 @@ def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float,
     s = np.geomspace(first, last, 2 + int(np.log(last / first) / np.log(_RATIO)))
     intervals = _between(s, curve(s))
     start = float(intervals.at_left.upper[0] / first)  # D does not fall, so nothing below the first order exceeds this
-    best, upper = Bounds(at_one.lower, at_one.estimate, at_one.upper), max(start, at_one.upper)
+    best, estimate, upper = at_one.lower, at_one.estimate, max(start, at_one.upper)
     for _ in range(_ROUNDS):
         low, middle, high = _ratios(intervals, largest)
-        best = Bounds(max(best.lower, float(low.max())), max(best.estimate, float(middle.max())), 0.0)
-        open_ = high > best.lower * (1 + _TOLERANCE)
+        best, estimate = max(best, float(low.max())), max(estimate, float(middle.max()))
+        open_ = high > best * (1 + _TOLERANCE)
         upper_now = max(upper, float(high.max(initial=0.0)))
-        settled = high - np.maximum(low, best.lower) <= _TOLERANCE * best.lower
+        settled = high - np.maximum(low, best) <= _TOLERANCE * best
         if not (open_ & ~settled).any() or open_.sum() * _PARTS > _MOST:
             break
         upper = max(upper, float(high[~(open_ & ~settled)].max(initial=0.0)))
         intervals = _cut(intervals, open_ & ~settled, curve)
-    return Bounds(best.lower, min(max(best.estimate, best.lower), upper_now), upper_now)
+    return Bounds(best, estimate, upper_now)
 
 
 def _between(s: Floats, values: Curve) -> _Interval:

@@ -57,7 +57,7 @@ def _divergence(pair: _Pair, order: float) -> Bounds:
     if order == 1:
         mean = integrate(lambda v: np.exp(_log_density(pair, v)) * _log_ratio(pair, v), edges)
         atom = np.exp(log_atom) * log_ratio_at_zero if log_atom > -np.inf else 0.0
-        slack = _ROUNDING + _RELATIVE * mean.estimate
+        slack = _ROUNDING + _RELATIVE * (abs(mean.estimate) + abs(atom))  # the mean is below 0 where the atom is above
         return Bounds(max(mean.lower + atom - slack, 0.0), mean.estimate + atom, mean.upper + atom + slack)
     s = order - 1
 

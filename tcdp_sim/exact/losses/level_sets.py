@@ -90,7 +90,8 @@ class LevelSets:
             for a, b in zip(left[:, j], right[:, j]):
                 if a < b:
                     inside = self.edges[np.searchsorted(self.edges, a, "right") : np.searchsorted(self.edges, b)]
-                    integrals[:, j] += integrate(lambda x: f(level, x), np.concatenate([[a], inside, [b]]))  # noqa: B023
+                    panels = np.concatenate([[a], inside, [b]])
+                    integrals[:, j] += np.array(integrate(lambda x: f(level, x), panels))  # noqa: B023
         return Bounds(*integrals)
 
     def _known(self, points: Floats) -> tuple[Floats, Floats]:
