@@ -36,7 +36,6 @@ MAY_IMPORT = {
     "texts": (),
     "log": ("texts",),
     "streams": (),
-    "claims": ("numerics",),  # a verdict follows from the evidence and nothing else
     "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
     # 2: what is known of itself
     "privacy": ("errors",),
@@ -64,22 +63,22 @@ MAY_IMPORT = {
     # 8, 9, 10: what is asked, what is kept, what is done
     "study": ("errors", "registry", "summaries", "data", "mechanisms"),
     "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
-    "statistics": ("errors", "claims", "texts", "summaries", "store"),
+    "statistics": ("errors", "texts", "summaries", "store"),
     "engine": ("errors", "log", "registry", "streams", "summaries", "report", "mechanisms", "study", "store"),
     "audits": ("errors", "log", "streams", "privacy", "report", "store", "engine"),
     "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
-        *("errors", "numerics", "claims", "noise", "privacy", "summaries", "data", "report", "exact", "bounds"),
+        *("errors", "numerics", "noise", "privacy", "summaries", "data", "report", "exact", "bounds"),
         *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
         *("store", "audits", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
     "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),
-    "reproduction": (
-        *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine"),
-        *("results", "published"),
-        "experiments",  # the claims are what is reproduced
+    "papers": (  # experiments/papers: claims, their judge, their page
+        *("errors", "numerics", "log", "texts", "noise", "privacy", "data", "report", "exact", "bounds", "releases"),
+        *("calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics", "store", "study"),
+        *("engine", "results", "published", "experiments"),
     ),
     "api": (
         *("errors", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results"),
@@ -87,12 +86,12 @@ MAY_IMPORT = {
     ),
     "cli": (
         *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),
-        *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "reproduction", "api"),
+        *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "papers", "api"),
     ),
     "__main__": ("cli",),
 }
 LAZY = "test_importing_the_package_loads_nothing"  # holds that tcdp_sim names its API without importing it
-VERSION_READERS = ("study", "store", "cli", "reproduction")  # rooms that write down or print the package's version
+VERSION_READERS = ("study", "store", "cli", "papers")  # rooms that write down or print the package's version
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
@@ -104,7 +103,7 @@ ONLY_IN = {
         "experiments",
         "published",
         "run_report",
-        "reproduction.drawing",
+        "papers",
         "api",
         "audits.drawing",
         "audits.report",
@@ -140,7 +139,8 @@ MODULES = dict(modules())
 
 
 def part(name):
-    return name.split(".")[0]
+    """The room of a module; the papers are one of their own."""
+    return "papers" if f"{name}.".startswith("experiments.papers.") else name.split(".")[0]
 
 
 def resolved(name):
@@ -478,7 +478,7 @@ def test_a_worker_simulates_without_exact_figures_and_storage(noise):
 
 def test_nobody_but_the_judge_makes_a_verdict():
     makers = {name for name, path in MODULES.items() if any(f.split(".")[-1] == "Judgement" for f, _ in calls(path))}
-    assert makers == {"claims"}
+    assert makers == {"experiments.papers.judge.verdict"}
 
 
 def test_what_is_expected_of_a_claim_is_read_only_to_be_compared():
@@ -489,14 +489,21 @@ def test_what_is_expected_of_a_claim_is_read_only_to_be_compared():
             if isinstance(node, ast.Attribute) and node.attr == "expected" and isinstance(node.ctx, ast.Load):
                 readers.add((name, ast.unparse(node.value)))
     assert readers == {
-        ("reproduction.gather", "self.claim"),  # Result.changed
-        ("reproduction.rows", "claim"),  # the column `recorded`
-        ("reproduction.terminal", "claim"),
+        ("experiments.papers.gather.gather", "self.claim"),  # Result.changed
+        ("experiments.papers.page.rows", "claim"),  # the column `recorded`
+        ("experiments.papers.page.terminal", "claim"),
     }
 
 
+def test_the_judge_reads_no_class_and_no_data_file():
+    """A verdict follows from the evidence: no class, no quote and nothing that is recorded can enter it."""
+    for name in ("evidence", "verdict", "power"):
+        found = inside(MODULES[f"experiments.papers.judge.{name}"])
+        assert not {other for other in found if other.endswith((".classes", ".library", ".registry"))}, name
+
+
 def test_claims_know_nothing_of_the_page():
+    upper = ("experiments.papers.page", "experiments.papers.command")
     for name, path in MODULES.items():
-        if name.startswith("experiments.papers.") and name != "experiments.papers.registry":
-            named = set(imports(path))
-            assert not {each for each in named if each.startswith("tcdp_sim.reproduction")}, name
+        if name.startswith("experiments.papers.") and not name.startswith(upper):
+            assert not {each for each in inside(path) if each.startswith(upper)}, name

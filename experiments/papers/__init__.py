@@ -1,28 +1,32 @@
-"""What five papers claim, as functions that gather evidence: a package a paper, whose modules register their claims."""
+"""What five papers claim: a data file and a folder of point functions for each paper, a judge, and a page."""
 
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from functools import cache
 
-from tcdp_sim.experiments.papers.registry import Exhibit, exhibited, registered
-
-from tcdp_sim.claims import Claim
+from tcdp_sim.experiments.papers import library
+from tcdp_sim.experiments.papers.library import Claim
+from tcdp_sim.experiments.papers.registry import Exhibit, exhibited
 
 __all__ = ["claims", "exhibits"]
 
 
 def claims() -> Mapping[str, Claim]:
-    """Id -> claim of every module of the papers' packages, in the order of the catalogue."""
+    """Return id -> claim, in the order of the papers, with the functions of all of them registered."""
     _load()
-    return registered()
+    return library.claims()
 
 
 def exhibits() -> Mapping[str, Exhibit]:
-    """Name -> figure or table, in the order of the papers."""
+    """Return name -> figure or table, in the order of the papers."""
     _load()
     return exhibited()
 
 
+@cache
 def _load() -> None:
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
+    for name in library.FILES:
+        package = importlib.import_module(f"{__name__}.{name}")
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)

@@ -38,7 +38,7 @@ def main(words: Sequence[str], console) -> int:
         console.print(HELP, markup=False)
         return 0
     request = read(words)
-    from tcdp_sim.reproduction import command
+    from tcdp_sim.experiments.papers import command
 
     verdicts = command.reproduce(
         request.folder,

@@ -1,17 +1,28 @@
 """Intervals for the simulated sides of claims: so wide that a whole page of them errs with a chance of a millionth."""
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 from scipy.stats import beta, binom
 
-from tcdp_sim.claims import Simulated
 from tcdp_sim.errors import real, whole
 from tcdp_sim.statistics.one_sample import skewed
 
 CHANCE_OF_ERROR = 1e-6  # that any simulated side of a page leaves out the truth
 MOST_SIDES = 5000  # of a page; each has its share, so that a new one changes no older number
 SHARE = CHANCE_OF_ERROR / MOST_SIDES
+
+
+class Simulated(NamedTuple):
+    """A simulated number: its interval at the page's level, its estimate, its standard error and the trials."""
+
+    lower: float
+    estimate: float
+    upper: float
+    mcse: float
+    trials: int
 
 
 def simulated_proportion(successes: int, trials: int, chance: float = SHARE) -> Simulated:

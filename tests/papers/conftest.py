@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
-from tcdp_sim.experiments.papers.registry import Budget
-from tcdp_sim.experiments.papers.runs import opened
-from tcdp_sim.experiments.papers.studies import STUDIES
+from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
+from tcdp_sim.experiments.papers.gather.runs import opened
+from tcdp_sim.experiments.papers.registry import Budget, evidence_of, points_of
 
 import tcdp_sim
 
@@ -43,7 +43,7 @@ def evidence(runs):
     def of(claim):
         if claim.id not in known:
             budget = Budget(full=False, runs={name: runs[name] for name in claim.needs})
-            known[claim.id] = claim.evidence(budget)
+            known[claim.id] = evidence_of(claim, points_of(claim, budget))
         return known[claim.id]
 
     return of

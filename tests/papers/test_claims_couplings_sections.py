@@ -79,7 +79,7 @@ def test_how_far_poisson_couples_under_substitution(others, chance):
 
 def test_poisson_under_substitution_is_attained_by_randomised_membership():
     """All groups of it have the profile (p - a (1-p))₊, and the bound is γ times that."""
-    for point in distances.poisson_under_substitution(Budget()).points:
+    for point in list(distances.poisson_under_substitution(Budget())):
         if "membership" in point.where:
             a = F(point.where.split("= ")[-1])
             assert point.left.estimate == pytest.approx(float(F(1, 3) * (F(2, 3) - a / 3)), rel=1e-15)

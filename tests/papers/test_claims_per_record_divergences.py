@@ -69,13 +69,13 @@ def test_the_distance_from_a_printed_number():
 def test_three_records_lose_6_4_and_are_promised_9():
     where = "Gaussian noise on a sum, losses 0.1, 0.4, 2.5"
     for claim, promised in ((group_of_records_printed, 9.0), (group_of_records_sharp, 6.4)):
-        point = next(point for point in claim(Budget()).points if point.where == where)
+        point = next(point for point in list(claim(Budget())) if point.where == where)
         assert point.right.estimate == pytest.approx(promised, rel=1e-7)
         assert point.left.estimate == pytest.approx((np.sqrt(0.1) + np.sqrt(0.4) + np.sqrt(2.5)) ** 2, rel=1e-9)
 
 
 def test_an_added_record_moves_another_one_into_the_other_half():
     """Values 2, 3*, 5, 8* (* is counted): halves {2, 3*}, {5, 8*}; with 1: {1, 2}, {3*, 5, 8*}; with 1*: {1*, 2}."""
-    wheres = [point.where for point in parallel_by_rank(Budget()).points]
+    wheres = [point.where for point in list(parallel_by_rank(Budget()))]
     assert wheres[0].startswith("counts (1, 1) and (0, 2), an unmarked")
     assert wheres[-1].startswith("counts (1, 1) and (1, 2), a marked")

@@ -16,11 +16,11 @@ from tcdp_sim.releases import Identity, Log, Root
 
 
 def lefts(claim):
-    return [point.left.estimate for point in claim(Budget()).points]
+    return [point.left.estimate for point in list(claim(Budget()))]
 
 
 def rights(claim):
-    return [point.right.estimate for point in claim(Budget()).points]
+    return [point.right.estimate for point in list(claim(Budget()))]
 
 
 def test_the_losses_of_unit_splitting():
@@ -64,7 +64,7 @@ def test_the_logarithm_and_the_root_cross_at_2_53_and_5504_5():
 
     crossings = [mp.findroot(difference, start) for start in (2.5, 5500)]
     assert [float(crossing) for crossing in crossings] == pytest.approx([2.529313, 5504.5316], rel=1e-6)
-    points = log_against_root_of_small_records(Budget()).points
+    points = list(log_against_root_of_small_records(Budget()))
     wrong = [point.where for point in points if point.left.lower > point.right.upper]
     assert wrong == ["1 employee", "2 employees"]
 

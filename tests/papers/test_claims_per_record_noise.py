@@ -43,7 +43,7 @@ def test_its_moments(power, second):
 def test_the_printed_loss_and_where_it_is_too_small():
     assert printed_loss(0.5, 2.0, 2.0, 2.0) == pytest.approx(0.718271, abs=1e-6)
     assert printed_loss(0.5, 2.0, 1.0, 2.0) == pytest.approx(0.328804, abs=1e-6)
-    points = offset_is_needed(Budget()).points
+    points = list(offset_is_needed(Budget()))
     assert [point.right.estimate for point in points] == pytest.approx([0.734728, 0.734728], abs=1e-6)
 
 
@@ -71,7 +71,7 @@ def test_the_variance_of_power_2(rate, offset, scale):
 
 
 def test_the_variance_of_power_1_is_12_and_not_60():
-    point = next(p for p in table_as_printed(Budget()).points if p.where == "variance, p = 1, d = 5, a = 2, σ = 3")
+    point = next(p for p in list(table_as_printed(Budget())) if p.where == "variance, p = 1, d = 5, a = 2, σ = 3")
     assert point.left.lower <= 12 <= point.left.upper
     assert point.left.upper - point.left.lower < 1e-7
     assert point.right.estimate == pytest.approx(60, rel=1e-12)

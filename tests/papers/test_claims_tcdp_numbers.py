@@ -2,7 +2,7 @@
 
 import pytest
 from claim_changes import CLAIMS
-from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.registry import Budget, points_of
 
 KNOWN = [  # claim, the beginning of the point's name, left side, relative tolerance by its digits
     ("T.C18p", "ω√ρ = 0.125, ρ = 0.01", 1.823, 5e-4),
@@ -64,7 +64,7 @@ RIGHT = [  # the same of right sides
 
 
 def point_of(name, where):
-    points = CLAIMS[name].evidence(Budget()).points
+    points = points_of(CLAIMS[name], Budget())
     return next(point for point in points if point.where.startswith(where))
 
 

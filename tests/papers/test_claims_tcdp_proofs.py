@@ -171,7 +171,7 @@ def test_the_pair_of_erratum_e27_is_epsilon_delta_dp_and_no_better():
     from tcdp_sim.experiments.papers.tcdp.conversions import approximate_tail
 
     delta, epsilon = 1e-6, 0.01
-    point = approximate_tail(Budget()).points[-1]
+    point = list(approximate_tail(Budget()))[-1]
     p = point.left.estimate * delta
     loss = 2 * epsilon
     first, second = np.array([p, 1 - p]), np.array([p * math.exp(-loss), 1 - p * math.exp(-loss)])

@@ -6,10 +6,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 from tcdp_sim.experiments.papers import claims, exhibits
-from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.judge.verdict import judge
+from tcdp_sim.experiments.papers.registry import Budget, evidence_of, points_of
 from tcdp_sim.experiments.papers.variants import composition, gaussian_noise, tables
-
-from tcdp_sim.claims import judge
 
 FULL = Budget(full=True)
 
@@ -25,7 +24,7 @@ def test_the_classical_variance_fails_first_between_points_of_the_claim(delta, f
 
     root = brentq(excess, 2, 15)
     assert root == pytest.approx(first, abs=0.006)
-    points = [p for p in gaussian_noise.classical_variance(FULL).points if p.right.estimate == delta]
+    points = [p for p in list(gaussian_noise.classical_variance(FULL)) if p.right.estimate == delta]
     at = {float(p.where.split(",")[0][4:]): p.left.lower > delta for p in points}
     assert all(fails == (epsilon > root) for epsilon, fails in at.items())
     assert min(abs(epsilon - root) for epsilon in at) < 0.05
@@ -46,13 +45,13 @@ def test_composed_randomised_responses_in_forty_digits(k, epsilon, total):
 
 
 def test_erratum_e8_of_advanced_composition():
-    points = {p.where: p.left.estimate for p in composition.advanced(FULL).points}
+    points = {p.where: p.left.estimate for p in list(composition.advanced(FULL))}
     assert points["k = 1000, ε = 0.5, δ' = 1e-05"] == pytest.approx(2.4e-2, rel=0.02)
     assert points["k = 5000, ε = 0.3, δ' = 1e-06"] == pytest.approx(0.487, abs=5e-4)
 
 
 def test_erratum_e8_of_the_moments_accountant():
-    points = {p.where: p.left.estimate for p in composition.moments_accountant(FULL).points}
+    points = {p.where: p.left.estimate for p in list(composition.moments_accountant(FULL))}
     assert points["k = 1e+06, ε = 0.9, δ = 1e-05"] == pytest.approx(0.455, abs=5e-4)
     theta = 1000 * 0.9 / np.sqrt(2 * np.log(1.25e5))
     assert points["k = 1e+06, ε = 0.9, δ = 1e-05"] == pytest.approx(
@@ -62,7 +61,7 @@ def test_erratum_e8_of_the_moments_accountant():
 
 def test_the_second_release_may_depend_on_the_first():
     """δ at ε₁ + ε₂ of the worst laws, one after the other, is 1 - (1 - δ)²."""
-    for point in composition.sequential(FULL).points:
+    for point in composition.sequential(FULL):
         if point.where.startswith("(log"):
             delta = point.right.estimate / 2
             assert point.left.estimate == pytest.approx(1 - (1 - delta) ** 2, rel=1e-12), point.where
@@ -70,7 +69,7 @@ def test_the_second_release_may_depend_on_the_first():
 
 def test_the_tables_say_what_the_claims_say():
     asked = {name: claims()[f"V.T1 {name}"] for name in ("Gauss", "adv", "mom")}
-    claim = {name: judge(one.kind, one.evidence(Budget())) for name, one in asked.items()}
+    claim = {name: judge(one.kind, evidence_of(one, points_of(one, Budget()))) for name, one in asked.items()}
     basic, sampled = (exhibits()[name].table(Budget()) for name in ("variants_table_1", "variants_table_2"))
     assert list(basic["notion"].unique()) == [tables.DP, tables.MOMENTS, tables.RDP, tables.ZCDP]
     false = basic[basic["verdict as printed"] == "false"]

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, norm
+from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import groups, information, marginals, pure_from_zcdp, records
 
-from tcdp_sim.claims import ratio
 from tcdp_sim.noise import Gaussian
 
 
 def by_place(evidence):
-    return {point.where: point for point in evidence.points}
+    return {point.where: point for point in evidence}
 
 
 @pytest.mark.parametrize(("d", "printed"), [(10.0, 1.33), (100.0, 1.94), (1000.0, 2.43)])
@@ -45,7 +45,7 @@ def test_a_histogram_takes_about_three_times_what_a_packing_asks():
 
 
 def test_the_counter_example_to_accuracy_on_average_takes_one_record():
-    points = records.accurate_on_average(Budget()).points
+    points = list(records.accurate_on_average(Budget()))
     assert all(point.right.estimate == 1 for point in points)
     form = np.sqrt(np.log(0.25 * 1e3) / (0.1 * 0.25)) / 1000
     assert points[0].left.estimate == pytest.approx(form, rel=1e-12)
@@ -61,24 +61,24 @@ def test_the_repaired_bound_is_a_packing_of_the_block():
 @pytest.mark.parametrize(("digits", "first"), [(2, 25), (6, 116), (300, 6886)])
 def test_groups_of_approximate_dp_are_vacuous_from_there_on(digits, first):
     """115.6 at (0.1, 1e-6), so 116 records."""
-    assert f"δ = 1e-{digits}: k = {first}" in str([p.where for p in groups.vacuous_groups(Budget()).points])
+    assert f"δ = 1e-{digits}: k = {first}" in str([p.where for p in list(groups.vacuous_groups(Budget()))])
     growth = [10.0**-digits * np.expm1(0.1 * size) / np.expm1(0.1) for size in (first - 1, first)]
     assert growth[0] < 1 <= growth[1]
 
 
 def test_a_packing_is_told_by_no_fewer_records():
-    for point in information.packing(Budget()).points:
+    for point in list(information.packing(Budget())):
         assert point.left.upper <= point.right.lower
-    worst = max(ratio(point).estimate for point in information.packing(Budget(full=True)).points)
+    worst = max(ratio(point).estimate for point in list(information.packing(Budget(full=True))))
     assert 0.25 < worst < 0.5  # Gaussian noise takes 1.4 times the records, not ten times
 
 
 def test_the_ledger_of_the_quadratic_blowup():
     """net 4, sample 2 + sqrt(1/2), choice 0.8 (1 + log 2 / (alpha n)^2): 8.07 at the worst."""
-    totals = [ratio(point).estimate * 10 for point in pure_from_zcdp.quadratic_blowup(Budget()).points]
+    totals = [ratio(point).estimate * 10 for point in list(pure_from_zcdp.quadratic_blowup(Budget()))]
     assert max(totals) == pytest.approx(4 + 2 + np.sqrt(0.5) + 0.8 * (1 + np.log(2)), rel=1e-12)
     assert max(totals) < 8.07
-    assert max(ratio(point).estimate for point in pure_from_zcdp.any_norm(Budget()).points) > 0.999
+    assert max(ratio(point).estimate for point in list(pure_from_zcdp.any_norm(Budget()))) > 0.999
 
 
 def test_the_share_of_the_choice_in_the_ledger():

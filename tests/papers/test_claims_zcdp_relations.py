@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
+from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import composition, family, losses, mean_concentrated, relation_to_dp
 
-from tcdp_sim.claims import ratio
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi
 
@@ -97,7 +97,7 @@ def test_rho_counts_both_directions():
 
 def test_the_bit_that_is_cut_leaves_its_mean_concentration():
     """Numbers of the catalogue: 1.068 at 5, 1.054 at 10."""
-    points = mean_concentrated.cut_to_a_bit(Budget()).points
+    points = list(mean_concentrated.cut_to_a_bit(Budget()))
     found = {point.where.rpartition("= ")[2]: point.right.estimate for point in points}
     assert found["5"] == pytest.approx(1.068, abs=6e-4)
     assert found["10"] == pytest.approx(1.054, abs=1e-3)
@@ -105,7 +105,7 @@ def test_the_bit_that_is_cut_leaves_its_mean_concentration():
 
 def test_the_loss_of_the_attaining_pair_doubles_with_more_than_delta():
     """1.58, 10.5 and 100.5 times delta at epsilon = 1, 0.1 and 0.01."""
-    points = losses.approximate_by_the_loss(Budget()).points
+    points = list(losses.approximate_by_the_loss(Budget()))
     assert [10 * ratio(point).estimate for point in points] == pytest.approx([1.582, 10.51, 100.5], rel=1e-3)
     for epsilon in (1.0, 0.1, 0.01):
         p, q = losses.attaining(epsilon, 1e-6)
@@ -121,7 +121,7 @@ def test_divergences_by_the_tail_of_the_loss_of_gaussian_noise():
 
 def test_advanced_composition_is_far_from_gaussian_noise():
     """k answers with scale 10 are one with scale 10 / sqrt(k)."""
-    point = next(p for p in composition.advanced_composition(Budget(full=True)).points if p.where == "k = 100")
+    point = next(p for p in list(composition.advanced_composition(Budget(full=True))) if p.where == "k = 100")
     truth = brentq(lambda epsilon: gaussian_delta(1.0, epsilon) - 1e-6, 0, 40, xtol=1e-12)
     assert point.left.estimate == pytest.approx(2 * truth, rel=1e-8)
 

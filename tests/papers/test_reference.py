@@ -11,10 +11,10 @@ import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from claim_changes import CLAIMS, by_claim
 from page_numbers import numbers, stray_numbers
-
-from tcdp_sim.claims import Kind, judge
-from tcdp_sim.reproduction.gather import Result
-from tcdp_sim.reproduction.rows import claims_table
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.evidence import Kind
+from tcdp_sim.experiments.papers.judge.verdict import judge
+from tcdp_sim.experiments.papers.page.rows import claims_table
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / "results" / "reference" / "papers"

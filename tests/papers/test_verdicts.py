@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 from claim_changes import CLAIMS, bent, blinded, by_claim, one_by_one, scaled, swapped
+from tcdp_sim.experiments.papers.judge.evidence import Kind
+from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge, ratio
 
-from tcdp_sim.claims import Kind, Scope, Simulated, Verdict, judge, ratio
-from tcdp_sim.statistics.intervals import MOST_SIDES
+from tcdp_sim.statistics.intervals import MOST_SIDES, Simulated
 
 ONE_SIDED = {Kind.INEQUALITY, Kind.ORDERING, Kind.EXISTENCE}
 CHECKED = set(Kind) - {Kind.DEFINITION, Kind.NOT_CHECKABLE}
@@ -89,7 +90,7 @@ def test_holds_for_all_has_a_proof_and_what_cannot_be_checked_a_reason(claim, ev
 def test_what_people_read_is_there(claim, evidence):
     whole = evidence(claim)
     assert claim.title
-    assert claim.section
+    assert claim.place.section
     if claim.kind in CHECKED:
         assert whole.measures
         places = [point.where for point in whole.points]
@@ -106,7 +107,7 @@ def test_the_simulated_sides_are_no_more_than_their_shares_allow(evidence):
 
 @pytest.mark.parametrize("name", sorted({name for claim in CLAIMS.values() for name in claim.needs}))
 def test_the_full_run_goes_on_where_the_fast_one_ends(name):
-    from tcdp_sim.experiments.papers.studies import STUDIES
+    from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 
     study = STUDIES[name]
     assert study.fast % study.chunk == 0

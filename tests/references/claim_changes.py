@@ -5,8 +5,9 @@ from math import inf
 
 import pytest
 from tcdp_sim.experiments.papers import claims
+from tcdp_sim.experiments.papers.judge.evidence import Growth
 
-from tcdp_sim.claims import Bounds, Growth
+from tcdp_sim.numerics import Bounds
 
 CLAIMS = claims()
 

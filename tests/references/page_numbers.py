@@ -5,7 +5,7 @@ import io
 import re
 from html.parser import HTMLParser
 
-from tcdp_sim.reproduction.wording import number
+from tcdp_sim.experiments.papers.page.wording import number
 
 VOID = {"meta", "link", "br", "img", "input"}
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.])")

@@ -13,17 +13,15 @@ from tcdp_sim.experiments.papers.couplings.finite_laws import (
     mixed,
 )
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
-from tcdp_sim.experiments.papers.registry import Budget, claim, definition
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian
 
 RATIOS = (Fraction(1), Fraction(3, 2), Fraction(4))
 OUTPUTS = 4
 ALL_LAWS = "any two laws on a space of outputs, ε ≥ 0"
-
-definition("S.eq1-3 D", section="2")
 
 
 def _pairs(budget: Budget, seed: int) -> list[tuple[str, Law, Law]]:
@@ -35,82 +33,34 @@ def _total_variation(p: Law, q: Law) -> Fraction:
     return sum((abs(x - y) for x, y in zip(p, q)), Fraction(0)) / 2
 
 
-@claim("S.T1 + (i)–(iii)", kind=Kind.IDENTITY, section="2, 3", expected=Verdict.HOLDS)
-def dp_is_a_divergence(budget: Budget) -> Evidence:
+@claim("S.T1 + (i)–(iii)")
+def dp_is_a_divergence(budget: Budget) -> Points:
     """All events of small spaces are gone through, in exact fractions."""
-    points = []
     for name, p, q in _pairs(budget, 1):
         for a in RATIOS:
             left, right = hockey_stick_over_events(p, q, a), hockey_stick(p, q, a)
-            points.append(Point(f"{name}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="largest P[E] - e^ε Q[E] over all events E, against the sum of (p - e^ε q)₊",
-        universe=ALL_LAWS,
-        tolerance=1e-12,
-        proof=Proof.IDENTITY,
-        why="the event {p > e^ε q} collects every positive term and no other",
-    )
+            yield Point(f"{name}, e^ε = {a}", as_side(left), as_side(right))
 
 
-@claim(
-    "S.T1 + (i)–(iii)",
-    part="(i)",
-    title="At ε = 0 the divergence is the total variation distance",
-    kind=Kind.IDENTITY,
-    section="3",
-    expected=Verdict.HOLDS,
-)
-def total_variation_at_zero(budget: Budget) -> Evidence:
+@claim("S.T1 + (i)–(iii) (i)")
+def total_variation_at_zero(budget: Budget) -> Points:
     """In exact fractions."""
-    points = []
     for name, p, q in _pairs(budget, 2):
-        points.append(Point(name, as_side(hockey_stick(p, q, Fraction(1))), as_side(_total_variation(p, q))))
-    return Evidence(
-        points,
-        measures="divergence at ε = 0, against half the sum of |p - q|",
-        universe=ALL_LAWS,
-        tolerance=1e-12,
-        proof=Proof.IDENTITY,
-        why="p - q sums to zero, so that its positive part is half of its size",
-    )
+        yield Point(name, as_side(hockey_stick(p, q, Fraction(1))), as_side(_total_variation(p, q)))
 
 
-@claim(
-    "S.T1 + (i)–(iii)",
-    part="(ii)",
-    title="The divergence falls as ε grows",
-    kind=Kind.ORDERING,
-    section="3",
-    expected=Verdict.HOLDS,
-)
-def divergence_falls(budget: Budget) -> Evidence:
+@claim("S.T1 + (i)–(iii) (ii)")
+def divergence_falls(budget: Budget) -> Points:
     """In exact fractions."""
-    points = []
     for name, p, q in _pairs(budget, 3):
         for a, b in pairwise(RATIOS):
             left, right = hockey_stick(p, q, b), hockey_stick(p, q, a)
             if right:
-                points.append(Point(f"{name}, e^ε = {b} after {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="divergence at the larger ε, against that at the smaller one",
-        universe=ALL_LAWS,
-        tolerance=1e-12,
-        proof=Proof.SYMBOLIC,
-        why="every term (p - e^ε q)₊ falls as ε grows",
-    )
+                yield Point(f"{name}, e^ε = {b} after {a}", as_side(left), as_side(right))
 
 
-@claim(
-    "S.T1 + (i)–(iii)",
-    part="(iii)",
-    title="The divergence is jointly convex",
-    kind=Kind.INEQUALITY,
-    section="3",
-    expected=Verdict.HOLDS,
-)
-def jointly_convex(budget: Budget) -> Evidence:
+@claim("S.T1 + (i)–(iii) (iii)")
+def jointly_convex(budget: Budget) -> Points:
     """In exact fractions."""
     points, pairs, weights = [], _pairs(budget, 4), (Fraction(1, 3), Fraction(2, 3))
     for (name, *one), (other, *two) in pairwise(pairs):
@@ -118,107 +68,52 @@ def jointly_convex(budget: Budget) -> Evidence:
             left = hockey_stick(mixed(weights, (one[0], two[0])), mixed(weights, (one[1], two[1])), a)
             right = sum((w * hockey_stick(*pair, a) for w, pair in zip(weights, (one, two))), Fraction(0))
             points.append(Point(f"a third of {name} and two of {other}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="divergence of two mixtures, against the mean of the divergences of their parts",
-        universe=ALL_LAWS,
-        tolerance=1e-12,
-        proof=Proof.SYMBOLIC,
-        why="(x - e^ε y)₊ is convex in (x, y), and sums of convex functions are",
-    )
+    return points
 
 
-@claim("S.3a", kind=Kind.IDENTITY, section="3", expected=Verdict.HOLDS)
-def maximal_coupling(budget: Budget) -> Evidence:
+@claim("S.3a")
+def maximal_coupling(budget: Budget) -> Points:
     """By linear programming over all couplings, certified by its dual."""
-    points = []
     different = [[Fraction(i != j) for j in range(OUTPUTS)] for i in range(OUTPUTS)]
     for name, p, q in _pairs(budget, 5):
-        points.append(Point(name, least_cost(p, q, different), as_side(_total_variation(p, q))))
-    return Evidence(
-        points,
-        measures="least P[X ≠ Y] over all couplings of two laws, against their total variation distance",
-        universe="any two laws on finitely many outputs",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="X = Y = y has at most min(p, q)(y), which sum to 1 - η; the maximal coupling has them all",
-    )
+        yield Point(name, least_cost(p, q, different), as_side(_total_variation(p, q)))
 
 
-@claim(
-    "S.3a",
-    part="remainders",
-    title="What the maximal coupling leaves of the two laws has disjoint supports",
-    kind=Kind.IDENTITY,
-    section="3",
-    expected=Verdict.HOLDS,
-)
-def disjoint_remainders(budget: Budget) -> Evidence:
+@claim("S.3a remainders")
+def disjoint_remainders(budget: Budget) -> Points:
     """Laws have disjoint supports if and only if their distance is one."""
-    points = []
     for name, p, q in _pairs(budget, 6):
         if eta := _total_variation(p, q):
             left = _total_variation(*(_remainder(law, p, q, eta) for law in (p, q)))
-            points.append(Point(f"{name}, η = {eta}", as_side(left), as_side(Fraction(1))))
-    return Evidence(
-        points,
-        measures="total variation distance of (μ - min(μ, μ'))/η and (μ' - min(μ, μ'))/η, against 1",
-        universe="any two different laws on finitely many outputs",
-        tolerance=1e-12,
-        proof=Proof.IDENTITY,
-        why="at every output the smaller of the two laws leaves nothing",
-    )
+            yield Point(f"{name}, η = {eta}", as_side(left), as_side(Fraction(1)))
 
 
 def _remainder(law: Law, p: Law, q: Law, eta: Fraction) -> Law:
     return tuple((own - min(x, y)) / eta for own, x, y in zip(law, p, q))
 
 
-@claim("S.T2 eq4 eq6", kind=Kind.IDENTITY, section="3", expected=Verdict.HOLDS)
-def advanced_joint_convexity(budget: Budget) -> Evidence:
+@claim("S.T2 eq4 eq6")
+def advanced_joint_convexity(budget: Budget) -> Points:
     """Triples of laws in exact fractions, and Gaussians by quadrature."""
-    points = []
     for name, shared, one, other, eta, a in _triples(budget, 7):
         outer, towards = _amplified(eta, a)
         left = hockey_stick(mixed((1 - eta, eta), (shared, one)), mixed((1 - eta, eta), (shared, other)), outer)
         right = eta * hockey_stick(one, mixed((1 - towards, towards), (shared, other)), a)
-        points.append(Point(name, as_side(left), as_side(right)))
-    points += [_gaussian_triple(eta, a) for eta, a in budget.choose([(0.1, 1.5)], [(0.1, 1.5), (0.5, 1.1), (0.9, 2.0)])]
-    return Evidence(
-        points,
-        measures="divergence at ε' of two mixtures, against η times that at ε of μ₁ and (1-β)μ₀ + βμ₁'",
-        universe="any μ₀, μ₁, μ₁', 0 < η ≤ 1, ε ≥ 0, e^ε' = 1 + η(e^ε - 1), β = e^(ε' - ε)",
-        tolerance=1e-8,
-        proof=Proof.IDENTITY,
-        why="μ - e^ε'μ' is η(μ₁ - e^ε((1-β)μ₀ + βμ₁')) at every output, since e^ε' - 1 = η(e^ε - 1)",
-    )
+        yield Point(name, as_side(left), as_side(right))
+    yield from [
+        _gaussian_triple(eta, a) for eta, a in budget.choose([(0.1, 1.5)], [(0.1, 1.5), (0.5, 1.1), (0.9, 2.0)])
+    ]
 
 
-@claim(
-    "S.T2 eq4 eq6",
-    part="bound",
-    title="Its bound η((1-β)D(μ₁‖μ₀) + βD(μ₁‖μ₁'))",
-    kind=Kind.INEQUALITY,
-    section="2, 3",
-    expected=Verdict.HOLDS,
-)
-def advanced_bound(budget: Budget) -> Evidence:
+@claim("S.T2 eq4 eq6 bound")
+def advanced_bound(budget: Budget) -> Points:
     """The same triples."""
-    points = []
     for name, shared, one, other, eta, a in _triples(budget, 8):
         outer, towards = _amplified(eta, a)
         left = hockey_stick(mixed((1 - eta, eta), (shared, one)), mixed((1 - eta, eta), (shared, other)), outer)
         right = eta * ((1 - towards) * hockey_stick(one, shared, a) + towards * hockey_stick(one, other, a))
         if right:
-            points.append(Point(name, as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="divergence at ε' of two mixtures, against η((1-β)D(μ₁‖μ₀) + βD(μ₁‖μ₁')) at ε",
-        universe="any μ₀, μ₁, μ₁', 0 < η ≤ 1, ε ≥ 0",
-        tolerance=1e-12,
-        proof=Proof.SYMBOLIC,
-        why="the equality, and joint convexity of its right side",
-    )
+            yield Point(name, as_side(left), as_side(right))
 
 
 def _triples(budget: Budget, seed: int) -> list[tuple[str, Law, Law, Law, Fraction, Fraction]]:

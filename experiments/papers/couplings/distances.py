@@ -19,9 +19,9 @@ from tcdp_sim.experiments.papers.couplings.subsamples import (
     table,
 )
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.numerics import Bounds
 
 RATIOS = (Fraction(1), Fraction(5, 4), Fraction(2))
@@ -30,38 +30,21 @@ KEEP = Fraction(2, 3)
 LESS_THAN_ALL = 0.99
 
 
-@claim("S.T7 eq10 eq11 eq5", kind=Kind.IDENTITY, section="2, 3", expected=Verdict.HOLDS)
-def compatible_couplings(budget: Budget) -> Evidence:
+@claim("S.T7 eq10 eq11 eq5")
+def compatible_couplings(budget: Budget) -> Points:
     """The best coupling by linear programming, certified by its dual, against the sum that the theorem has for it."""
-    points = []
     for i in range(budget.choose(8, 60)):
         near, far = _compatible(i)
         deltas = _rising(i)
         costs = [[deltas[int(add_remove(x, y))] for y in far] for x in near]
         right = sum((chance * deltas[_to_support(x, far)] for x, chance in near.items()), Fraction(0))
         left = least_cost(tuple(near.values()), tuple(far.values()), costs)
-        points.append(Point(f"pair of laws {i + 1} on sets of three records", left, as_side(right)))
-    return Evidence(
-        points,
-        measures="least mean of δ_d(y,y') over all couplings of ν and ν', against the sum of ν(Y_k) δ_k",
-        universe="ν, ν' with a coupling at nearest distances, any δ_1 ≤ δ_2 ≤ ...",
-        tolerance=1e-8,
-        proof=Proof.SYMBOLIC,
-        why="no coupling brings y nearer to y' than the support of ν' is, δ_k does not fall in k, and one reaches that",
-    )
+        yield Point(f"pair of laws {i + 1} on sets of three records", left, as_side(right))
 
 
-@claim(
-    "S.T7 eq10 eq11 eq5",
-    part="bound",
-    title="The sum bounds the divergence of the mixtures",
-    kind=Kind.INEQUALITY,
-    section="2, 3",
-    expected=Verdict.HOLDS,
-)
-def coupling_bounds_divergence(budget: Budget) -> Evidence:
+@claim("S.T7 eq10 eq11 eq5 bound")
+def coupling_bounds_divergence(budget: Budget) -> Points:
     """With the mechanism's own group profiles; randomised membership attains it where the record tells all."""
-    points = []
     for i in range(budget.choose(4, 30)):
         near, far = _compatible(i)
         for name, mechanism in (
@@ -72,15 +55,7 @@ def coupling_bounds_divergence(budget: Budget) -> Evidence:
                 left = hockey_stick(*(mixed(list(law.values()), [mechanism[y] for y in law]) for law in (near, far)), a)
                 deltas = [Fraction(0), *(group_profile(mechanism, add_remove, k, a) for k in (1, 2, 3))]
                 right = sum((chance * deltas[_to_support(x, far)] for x, chance in near.items()), Fraction(0))
-                points.append(Point(f"pair of laws {i + 1}, {name}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="divergence of the mechanism's mixtures under ν and ν', against the sum of ν(Y_k) δ_k",
-        universe="any mechanism, ν, ν' with a coupling at nearest distances, ε ≥ 0",
-        tolerance=1e-12,
-        proof=Proof.SYMBOLIC,
-        why="joint convexity over the pairs (y, y') of the coupling, each no farther apart than y is from the support",
-    )
+                yield Point(f"pair of laws {i + 1}, {name}, e^ε = {a}", as_side(left), as_side(right))
 
 
 def _compatible(i: int) -> tuple[Drawn, Drawn]:
@@ -107,31 +82,16 @@ def _rising(i: int) -> list[Fraction]:
     return [Fraction(0), *sorted(Fraction(1 + x, 100) for x in whole_numbers(3, 99, 80 + i))]
 
 
-@claim(
-    "S.4a",
-    kind=Kind.INEQUALITY,
-    section="4",
-    expected=Verdict.FALSE,
-    erratum="E32",
-    printed="Poisson sampling under substitution has no compatible couplings, for either relation of the base",
-    correct="it has none for a base under substitution; under add/remove there are couplings at distances 1 and 2",
-    consequence="the method does give a bound, γ((1-β)δ₁ + βδ₂), and randomised membership attains it",
-)
-def no_compatible_couplings(budget: Budget) -> Evidence:
+@claim("S.4a")
+def no_compatible_couplings(budget: Budget) -> Points:
     """Of the two pairs of laws that the method needs, the one that fits less; by certified linear programming."""
-    points = []
     for others, chance in budget.choose(
         [(2, Fraction(1, 3))], [(1, Fraction(1, 3)), (2, Fraction(1, 3)), (3, Fraction(1, 2))]
     ):
         drawn, none, other = _poisson_parts(others, chance)
         for name, distance in (("substitution", substitute), ("add/remove", add_remove)):
             left = min(_at_nearest(drawn, none, distance), _at_nearest(drawn, other, distance))
-            points.append(Point(f"base under {name}, n = {others + 1}, γ = {chance}", left, constant(LESS_THAN_ALL)))
-    return Evidence(
-        points,
-        measures="largest probability that a coupling puts on pairs at the nearest distance, against 0.99 (not all)",
-        universe="Poisson sampling of sets that differ by a substituted record, base under either relation",
-    )
+            yield Point(f"base under {name}, n = {others + 1}, γ = {chance}", left, constant(LESS_THAN_ALL))
 
 
 def _poisson_parts(others: int, chance: Fraction) -> tuple[Drawn, Drawn, Drawn]:
@@ -151,19 +111,10 @@ def _nearest(x: Records, y: Records, far: Drawn, distance: Distance) -> bool:
     return distance(x, y) < inf and distance(x, y) == min(distance(x, z) for z in far)
 
 
-@claim(
-    "S.4a",
-    part="bound",
-    title="The bound γ((1-β)δ₁ + βδ₂) that the couplings give, and that is attained",
-    kind=Kind.INEQUALITY,
-    section="4",
-    expected=Verdict.HOLDS,
-    erratum="E32",
-)
-def poisson_under_substitution(budget: Budget) -> Evidence:
+@claim("S.4a bound")
+def poisson_under_substitution(budget: Budget) -> Points:
     """Sets of two out of three records, all subsamples."""
     pairs = neighbours(subsets(3, [1, 2]), substitute)
-    points = []
     for chance in budget.choose((Fraction(1, 3),), (Fraction(1, 10), Fraction(1, 3), Fraction(4, 5))):
         tried = {f"mechanism {seed + 1}": table(RECORDS, 400 + seed) for seed in range(budget.choose(4, 100))}
         tried["randomised membership"] = membership(RECORDS, 0, KEEP)
@@ -173,12 +124,4 @@ def poisson_under_substitution(budget: Budget) -> Evidence:
                 first, second = (group_profile(mechanism, add_remove, k, a) for k in (1, 2))
                 left = sampled_profile(mechanism, poisson(chance), pairs, outer)
                 right = chance * ((1 - outer / a) * first + outer / a * second)
-                points.append(Point(f"γ = {chance}, {name}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="exact δ at ε' under substitution, against γ((1-β)δ₁ + βδ₂) at ε from the profiles under add/remove",
-        universe="any mechanism, 0 < γ ≤ 1, ε ≥ 0, β = e^(ε' - ε)",
-        tolerance=1e-12,
-        proof=Proof.SYMBOLIC,
-        why="advanced joint convexity; the record is left out, at distance one, or replaced, at distance two",
-    )
+                yield Point(f"γ = {chance}, {name}, e^ε = {a}", as_side(left), as_side(right))

@@ -14,27 +14,20 @@ from tcdp_sim.experiments.papers.couplings.schemes import (
     without_replacement_setting,
 )
 from tcdp_sim.experiments.papers.couplings.subsamples import Records, Sampling, membership
-from tcdp_sim.experiments.papers.registry import Budget, claim, not_checkable
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.numerics import closed_form
 from tcdp_sim.privacy import amplified_profile
-
-not_checkable(
-    "S.A",
-    section="Appendix",
-    reason="the proofs of Theorems 2, 3 and 6 are checked with their statements; no other proof is in the text",
-)
 
 SETTINGS = (poisson_setting(Fraction(1, 3)), without_replacement_setting(3, 2), with_replacement_setting(3, 2))
 MORE_SETTINGS = (poisson_setting(Fraction(4, 5)), without_replacement_setting(4, 3), with_replacement_setting(3, 3))
 KEEPS = (Fraction(3, 5), Fraction(9, 10))
 
 
-@claim("S.L12", kind=Kind.IDENTITY, section="5", expected=Verdict.HOLDS)
-def largest_divergence(budget: Budget) -> Evidence:
+@claim("S.L12")
+def largest_divergence(budget: Budget) -> Points:
     """Over all neighbours of small data sets; η is the largest distance between their subsamples, by counting."""
-    points = []
     for setting in budget.choose(SETTINGS, SETTINGS + MORE_SETTINGS):
         eta = max(_distance(setting.sampling, x, y) for x, y in setting.pairs)
         for keep in KEEPS:
@@ -42,13 +35,7 @@ def largest_divergence(budget: Budget) -> Evidence:
                 left = setting.attained(membership(setting.inputs, 0, keep), a)
                 if right := eta * max(keep - a * (1 - keep), Fraction(0)):
                     where = f"{setting.name}, p = {keep}, e^ε = {a}"
-                    points.append(Point(where, as_side(left), as_side(right)))
-    return Evidence(
-        points,
-        measures="largest divergence at ε' between neighbours under randomised membership, against η (p - e^ε (1-p))₊",
-        universe="natural samplings, 1/2 ≤ p < 1, ε ≥ 0",
-        tolerance=1e-12,
-    )
+                    yield Point(where, as_side(left), as_side(right))
 
 
 def _distance(sampling: Sampling, x: Records, y: Records) -> Fraction:
@@ -57,8 +44,8 @@ def _distance(sampling: Sampling, x: Records, y: Records) -> Fraction:
     return sum((abs(one.get(key, zero) - other.get(key, zero)) for key in {*one, *other}), zero) / 2
 
 
-@claim("S.T13", kind=Kind.IDENTITY, section="5", expected=Verdict.HOLDS)
-def attains_the_bounds(budget: Budget) -> Evidence:
+@claim("S.T13")
+def attains_the_bounds(budget: Budget) -> Points:
     """Counted on small data sets, against Theorems 8 to 10 as the software has them."""
     points = []
     for setting in budget.choose(SETTINGS, SETTINGS + MORE_SETTINGS):
@@ -66,15 +53,8 @@ def attains_the_bounds(budget: Budget) -> Evidence:
     return _of_attained(points, "Theorems 8 to 10, all n, m or γ, and all ε ≥ 0")
 
 
-@claim(
-    "S.T11 eq13",
-    part="attained",
-    title="Randomised membership attains it too",
-    kind=Kind.IDENTITY,
-    section="4, 5",
-    expected=Verdict.HOLDS,
-)
-def attains_the_hybrid_bound(budget: Budget) -> Evidence:
+@claim("S.T11 eq13 attained")
+def attains_the_hybrid_bound(budget: Budget) -> Points:
     """The paper says so of Theorems 8 to 10 alone."""
     points = []
     for size in budget.choose([(3, 2)], [(3, 2), (3, 3), (4, 2)]):
@@ -106,6 +86,5 @@ def _promised(setting: Setting, keep: Fraction) -> Callable[[float], float]:
     return amplified_profile(psi, fraction, how, groups=lambda _, epsilon: psi(epsilon), records=records)
 
 
-def _of_attained(points: list[Point], universe: str) -> Evidence:
-    measures = "largest divergence between neighbours under randomised membership, against the theorem's bound"
-    return Evidence(points, measures=measures, universe=universe, tolerance=1e-9)
+def _of_attained(points: list[Point], universe: str) -> Points:
+    return points

@@ -2,18 +2,17 @@
 
 from math import expm1, log1p
 
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.numerics import Bounds
 
 
-@claim("S.3b", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS)
-def plain_convexity(budget: Budget) -> Evidence:
+@claim("S.3b")
+def plain_convexity(budget: Budget) -> Points:
     """Both bounds for noise, sampled without replacement: one takes the profile at ε, the other at the smaller ε'."""
-    points = []
     noises: tuple[Noise, ...] = (Gaussian(1.0), Laplace(1.0))
     for noise in noises:
         for eta in budget.choose((0.1,), (1e-3, 0.1, 0.5, 0.9)):
@@ -21,14 +20,7 @@ def plain_convexity(budget: Budget) -> Evidence:
                 outer = log1p(eta * expm1(epsilon))
                 left, right = (_share(noise, eta, at) for at in (epsilon, outer))
                 if right.estimate > 0:
-                    points.append(Point(f"{noise!r}, η = {eta:g}, ε = {epsilon:g}", left, right))
-    return Evidence(
-        points,
-        measures="ηδ(ε) by advanced joint convexity, against ηδ(ε') by the plain one, both for the sampled noise at ε'",
-        universe="any profile, 0 < η < 1, ε > 0, e^ε' = 1 + η(e^ε - 1)",
-        proof=Proof.SYMBOLIC,
-        why="ε' < ε and profiles do not rise",
-    )
+                    yield Point(f"{noise!r}, η = {eta:g}, ε = {epsilon:g}", left, right)
 
 
 def _share(noise: Noise, eta: float, epsilon: float) -> Bounds[float]:
@@ -36,24 +28,11 @@ def _share(noise: Noise, eta: float, epsilon: float) -> Bounds[float]:
     return Bounds(*(eta * end for end in delta))
 
 
-@claim(
-    "S.3b",
-    part="no smaller ε",
-    title="It amplifies δ but not ε: for ε-DP noise it says nothing below ε",
-    kind=Kind.ORDERING,
-    section="3",
-    expected=Verdict.HOLDS,
-)
-def no_amplified_epsilon(budget: Budget) -> Evidence:
+@claim("S.3b no smaller ε")
+def no_amplified_epsilon(budget: Budget) -> Points:
     """Laplace noise is ε-DP and no less: the plain bound is above 0 at every ε' < ε, and the truth is 0."""
-    points = []
     for eta in budget.choose((0.1,), (1e-3, 0.1, 0.5)):
         own = log1p(eta * expm1(1.0))  # of the sampled noise
         for epsilon in (0.2 * own + 0.8, 0.6 * own + 0.4):
             left = exact.subsampled_hockey_stick(Laplace(1.0), 1.0, epsilon, eta)
-            points.append(Point(f"η = {eta:g}, ε' = {epsilon:.4g}", left, _share(Laplace(1.0), eta, epsilon)))
-    return Evidence(
-        points,
-        measures="exact δ at ε' of sampled Laplace noise with ε = 1 (it is 0), against the plain bound ηδ(ε')",
-        universe="log(1 + η(e - 1)) < ε' < 1",
-    )
+            yield Point(f"η = {eta:g}, ε' = {epsilon:.4g}", left, _share(Laplace(1.0), eta, epsilon))

@@ -28,9 +28,9 @@ from tcdp_sim.experiments.papers.couplings.subsamples import (
     with_replacement,
     without_replacement,
 )
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.numerics import closed_form
 
 RATIOS = (Fraction(1), Fraction(5, 4), Fraction(2))
@@ -116,17 +116,13 @@ def _times_drawn(n: int, draws: int) -> tuple[Fraction, ...]:
     return tuple(comb(draws, k) * once**k * (1 - once) ** (draws - k) for k in range(1, draws + 1))
 
 
-def _evidence(settings: list[Setting], budget: Budget, universe: str, why: str) -> Evidence:
-    points = []
+def _evidence(settings: list[Setting], budget: Budget, universe: str, why: str) -> Points:
     for setting in settings:
         for name, mechanism in _mechanisms(setting, budget.choose(2, 20)):
             for a in RATIOS:
                 left, right = setting.attained(mechanism, a), setting.bound(mechanism, a)
                 if right:
-                    points.append(Point(f"{setting.name}, {name}, e^ε = {a}", as_side(left), as_side(right)))
-    return Evidence(
-        points, measures=MEASURES, universe=universe, tolerance=1e-12, proof=Proof.SYMBOLIC, why=f"{CONVEX}{why}"
-    )
+                    yield Point(f"{setting.name}, {name}, e^ε = {a}", as_side(left), as_side(right))
 
 
 def _mechanisms(setting: Setting, tables: int) -> Iterator[tuple[str, Mechanism]]:
@@ -135,15 +131,15 @@ def _mechanisms(setting: Setting, tables: int) -> Iterator[tuple[str, Mechanism]
         yield f"mechanism {seed + 1}", table(setting.inputs, 50 + seed)
 
 
-@claim("S.T8", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def theorem_8(budget: Budget) -> Evidence:
+@claim("S.T8")
+def theorem_8(budget: Budget) -> Points:
     """All sets of up to three records."""
     chances = budget.choose((Fraction(1, 3),), (Fraction(1, 10), Fraction(1, 3), Fraction(4, 5)))
     return _evidence([poisson_setting(chance) for chance in chances], budget, "any mechanism, 0 < γ ≤ 1, ε ≥ 0", ADDED)
 
 
-@claim("S.T9", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def theorem_9(budget: Budget) -> Evidence:
+@claim("S.T9")
+def theorem_9(budget: Budget) -> Points:
     """All sets of three or four records."""
     sizes = budget.choose([(3, 2)], [(3, 1), (3, 2), (4, 2), (4, 3)])
     return _evidence(
@@ -151,8 +147,8 @@ def theorem_9(budget: Budget) -> Evidence:
     )
 
 
-@claim("S.T10 eq12", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def theorem_10(budget: Budget) -> Evidence:
+@claim("S.T10 eq12")
+def theorem_10(budget: Budget) -> Points:
     """All sets of two or three records, and multisets of two or three draws."""
     sizes = budget.choose([(2, 2)], [(2, 2), (2, 3), (3, 2), (3, 3)])
     return _evidence(
@@ -160,29 +156,20 @@ def theorem_10(budget: Budget) -> Evidence:
     )
 
 
-@claim(
-    "S.T10 eq12",
-    part="η",
-    title="η goes to 1 - e^(-m/n)",
-    kind=Kind.ASYMPTOTIC,
-    section="4",
-    expected=Verdict.CONSISTENT,
-)
-def chance_of_being_drawn(budget: Budget) -> Evidence:
+@claim("S.T10 eq12 η")
+def chance_of_being_drawn(budget: Budget) -> Points:
     """At a tenth of the records drawn."""
-    points = []
     for exponent in range(1, budget.choose(5, 10)):
         left, right = closed_form(_drawn_at_all(10.0**exponent, 0.1)), closed_form(-expm1(-0.1))
-        points.append(Point(f"n = 1e{exponent}, m = n/10", left, right, at=exponent))
-    return Evidence(points, measures="1 - (1 - 1/n)^m, against 1 - e^(-m/n)", universe="m/n fixed, n large")
+        yield Point(f"n = 1e{exponent}, m = n/10", left, right, at=exponent)
 
 
 def _drawn_at_all(n: float, share: float) -> float:
     return -expm1(share * n * log1p(-1 / n))
 
 
-@claim("S.T11 eq13", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def theorem_11(budget: Budget) -> Evidence:
+@claim("S.T11 eq13")
+def theorem_11(budget: Budget) -> Points:
     """Sets of n records and of one record less, both ways."""
     sizes = budget.choose([(3, 2)], [(2, 2), (2, 3), (3, 2), (3, 3)])
     return _evidence(

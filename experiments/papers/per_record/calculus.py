@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.divergences import (
     ORDERS,
     finite_per_order,
@@ -12,10 +13,9 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     over,
     response,
 )
-from tcdp_sim.experiments.papers.registry import Budget, claim, definition
+from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import GeneralizedGaussian, Laplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy.per_record import PerRecordDP, PerRecordZCDP, compose_per_record, parallel
@@ -26,98 +26,61 @@ ATTAINED = 1e-9
 BOTH = ((1.0, 0.5), (0.3, 2.0))  # (epsilon, epsilon) of two randomised responses
 MEASURES = "D_α/α of the releases, with and without the record, against what the statement promises (nats)"
 
-definition("P.D2.1–2.3 2.7 2.8 2.10 2.11 4.2 5.1 A4.3", section="2, 4, 5")
 
-
-@claim("P.2.4–2.6 2.9", kind=Kind.INEQUALITY, section="2.2", expected=Verdict.HOLDS)
-def zcdp_calculus(budget: Budget) -> Evidence:
+@claim("P.2.4–2.6 2.9")
+def zcdp_calculus(budget: Budget) -> Points:
     """An adaptive pair of randomised responses, Gaussian noise, its square, and Laplace noise moved k times as far."""
-    points = [*_adaptive_pairs(budget), *_squares(budget)]
+    yield from [*_adaptive_pairs(budget), *_squares(budget)]
     for order in budget.choose((1.0, 8.0), ORDERS):
         left, right = gaussian_per_order(float(np.hypot(1, 0.5)), 1.0, order), closed_form(0.5 * (1 + 0.25))
-        points.append(Point(f"two Gaussian releases that the record moves by 1 and 0.5 σ, {named(order)}", left, right))
+        yield Point(f"two Gaussian releases that the record moves by 1 and 0.5 σ, {named(order)}", left, right)
     noise = AdditiveRelease(Laplace(1.0))
     single = exact.record_policy(noise, 1.0)
     for size in (2, 3, 10):
         promised = Bounds(*(size**2 * part for part in single))
-        points.append(Point(f"{size} records, Laplace noise on a count", exact.record_policy(noise, size), promised))
+        yield Point(f"{size} records, Laplace noise on a count", exact.record_policy(noise, size), promised)
         left = gaussian_per_order(float(size), 2.0, 2.0)
-        points.append(Point(f"{size} records, Gaussian noise on a count", left, closed_form(size**2 / 8)))
-    return Evidence(points, measures=MEASURES, universe="all zCDP mechanisms, all α > 1", tolerance=ATTAINED)
+        yield Point(f"{size} records, Gaussian noise on a count", left, closed_form(size**2 / 8))
 
 
-@claim("P.2.5", kind=Kind.INEQUALITY, section="2.2", expected=Verdict.HOLDS, erratum="E21")
-def parallel_add_remove(budget: Budget) -> Evidence:
+@claim("P.2.5")
+def parallel_add_remove(budget: Budget) -> Points:
     """With the neighbours of this paper: a record is added to one part, or removed from it."""
-    points = []
     for first, second in BOTH:
         promised = closed_form(max(_rho(first), _rho(second)))
         for order in ORDERS:
             p, q = (np.outer(response(first, bit), response(second, 0)).ravel() for bit in (0, 1))
             where = f"randomised responses, ε = {first:g}, {second:g}, record in the first part, {named(order)}"
-            points.append(Point(where, finite_per_order(p, q, order), promised))
-    return Evidence(
-        points,
-        measures=MEASURES,
-        universe="all pairs of zCDP mechanisms, parts chosen by the values of the records, add/remove neighbours",
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why="the record is in one part; the other release has one law, is independent of it, and adds nothing to D_α",
-    )
+            yield Point(where, finite_per_order(p, q, order), promised)
 
 
-@claim(
-    "P.2.5",
-    part="substitution",
-    title="The same where neighbours replace a record, as in the paper that is cited for it",
-    kind=Kind.INEQUALITY,
-    section="2.2",
-    expected=Verdict.FALSE,
-    erratum="E21",
-    printed="max(ρ₁, ρ₂)-zCDP, by Bun and Steinke 2016, whose neighbours differ in the value of one record",
-    correct="max(ρ₁, ρ₂) for adding or removing a record; ρ₁ + ρ₂ for replacing one",
-    consequence="a record that moves from one part to the other changes both: it loses up to twice what is promised",
-)
-def parallel_substitution(budget: Budget) -> Evidence:
+@claim("P.2.5 substitution")
+def parallel_substitution(budget: Budget) -> Points:
     """A record moves from one part to the other: both counts change by one."""
-    points = []
     for first, second in ((1.0, 1.0), (1.0, 2.0)):
         promised = closed_form(max(first**-2, second**-2) / 2)
         for order in budget.choose((1.0, 8.0), ORDERS):
             left = gaussian_per_order(float(np.hypot(1 / first, 1 / second)), 1.0, order)
             where = f"Gaussian counts of both parts, σ = {first:g}, {second:g}, {named(order)}"
-            points.append(Point(where, left, promised))
+            yield Point(where, left, promised)
     for first, second in BOTH:
         p, q = (np.outer(response(first, bit), response(second, 1 - bit)).ravel() for bit in (0, 1))
         promised = closed_form(max(_rho(first), _rho(second)))
         where = f"randomised responses of both parts, ε = {first:g}, {second:g}, α → 1"
-        points.append(Point(where, finite_per_order(p, q, 1.0), promised))
-    return Evidence(points, measures=MEASURES, universe="all pairs of zCDP mechanisms, substitution neighbours")
+        yield Point(where, finite_per_order(p, q, 1.0), promised)
 
 
-@claim(
-    "P.2.5",
-    part="by rank",
-    title="The same for any two disjoint subsets of the data, such as its smaller and its larger half",
-    kind=Kind.INEQUALITY,
-    section="2.2",
-    expected=Verdict.FALSE,
-    printed="D₁, D₂ two disjoint subsets of a database",
-    correct="D ∩ C₁, D ∩ C₂ for a partition of all possible records, fixed beforehand, as in Lemma 2.14",
-    consequence="a record that is added can move another one from one half to the other, and both releases change",
-)
-def parallel_by_rank(budget: Budget) -> Evidence:
+@claim("P.2.5 by rank")
+def parallel_by_rank(budget: Budget) -> Points:
     """Marked records are counted in both halves; a small one is added, unmarked or marked."""
     marked = {2.0: False, 3.0: True, 5.0: False, 8.0: True}  # value -> whether it is counted
-    points = []
     for added in (False, True):
         before, after = _marked_by_half(marked), _marked_by_half({1.0: added, **marked})
         for order in budget.choose((1.0, 8.0), ORDERS):
             left = gaussian_per_order(float(np.hypot(*np.subtract(after, before))), 1.0, order)
             name = "a marked" if added else "an unmarked"
             where = f"counts {before} and {after}, {name} record added, σ = 1, {named(order)}"
-            points.append(Point(where, left, closed_form(0.5)))
-    return Evidence(points, measures=MEASURES, universe="all pairs of disjoint subsets, add/remove neighbours")
+            yield Point(where, left, closed_form(0.5))
 
 
 def _marked_by_half(marked: dict[float, bool]) -> tuple[int, int]:
@@ -127,10 +90,10 @@ def _marked_by_half(marked: dict[float, bool]) -> tuple[int, int]:
     return sum(ordered[:half]), sum(ordered[half:])
 
 
-@claim("P.2.12–2.14", kind=Kind.INEQUALITY, section="2.4", expected=Verdict.HOLDS)
-def per_record_calculus(budget: Budget) -> Evidence:
+@claim("P.2.12–2.14")
+def per_record_calculus(budget: Budget) -> Points:
     """By releases with policies: of a count and a sum, of a square that hides a sign, and of two parts."""
-    points = [*_adaptive_pairs(budget), *_squares(budget), *_clamped(budget)]
+    yield from [*_adaptive_pairs(budget), *_squares(budget), *_clamped(budget)]
     count, total = TransformedRelease(Root(1.0), 3.0), AdditiveRelease(GeneralizedGaussian(10.0, 0.5))
     root = TransformedRelease(Root(4.0, 1.0), 2.0)
     both = compose_per_record(PerRecordZCDP(lambda _: gaussian(1.0, 3.0)), PerRecordDP(total.pure_policy))
@@ -140,13 +103,10 @@ def per_record_calculus(budget: Budget) -> Evidence:
             spent = [exact.record_renyi(count, 1.0, order), exact.record_renyi(total, influence, order)]
             left = over(Bounds(*(sum(parts) for parts in zip(*spent))), order)
             where = f"a count and a sum, influence {influence:g}, {named(order)}"
-            points.append(Point(where, left, closed_form(_promised(both.at(influence)))))
+            yield Point(where, left, closed_form(_promised(both.at(influence))))
             left = over(largest(spent[1], exact.record_renyi(root, influence, order)), order)
             where = f"a part by additive noise, the other by the fourth root, influence {influence:g}, {named(order)}"
-            points.append(Point(where, left, closed_form(_promised(parts.at(influence)))))
-    return Evidence(
-        points, measures=MEASURES, universe="all mechanisms with policies, add/remove, all α > 1", tolerance=ATTAINED
-    )
+            yield Point(where, left, closed_form(_promised(parts.at(influence))))
 
 
 def _rho(epsilon: float) -> float:

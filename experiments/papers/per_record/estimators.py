@@ -6,10 +6,10 @@ from math import comb, factorial
 
 import numpy as np
 from scipy.special import eval_hermitenorm
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import Log, Root, Transform, TransformedRelease
 
@@ -54,14 +54,8 @@ ROWS: dict[str, tuple[int | None, Callable[[Floats, float, float], Floats], Call
 }  # of Table 2, written out as there: degree, g(x, a, σ), variance(q + a, σ)
 
 
-@claim(
-    "P.T4.9 T2",
-    kind=Kind.IDENTITY,
-    section="4.3",
-    expected=Verdict.HOLDS,
-    figure="per_record_table_2",
-)
-def unbiased_estimators(budget: Budget) -> Evidence:
+@claim("P.T4.9 T2")
+def unbiased_estimators(budget: Budget) -> Points:
     """Means and variances of the printed estimators by quadrature, against q and the printed variances."""
     points = []
     for degree in budget.choose((1, 2, 3, 4, None), (1, 2, 3, 4, 5, 7, 10, None)):
@@ -73,14 +67,7 @@ def unbiased_estimators(budget: Budget) -> Evidence:
             points.append(Point(f"mean, {at}", mean, closed_form(q)))
             printed = closed_form(printed_variance(degree, q, offset, scale))
             points.append(Point(f"variance, {at}", variance, printed))
-    return Evidence(
-        [*points, *_rows_of_the_table()],
-        measures="mean and variance of what is released, by quadrature, against q and the variance printed",
-        universe="roots of whole degree, a ≥ 0; the logarithm, a > 0; q ≥ 0, σ > 0",
-        tolerance=1e-7,
-        proof=Proof.SYMBOLIC,
-        why="E σᵏHe_k(V/σ) = vᵏ and Σ C(k,i) (v/σ)ⁱ He_{k-i}(Z) has orthogonal terms; the lognormal's two moments",
-    )
+    return [*points, *_rows_of_the_table()]
 
 
 def _rows_of_the_table() -> list[Point]:
@@ -114,39 +101,23 @@ def _padded(bounds: Bounds[float], size: float) -> Bounds[float]:
     return Bounds(bounds.lower - slack, bounds.estimate, bounds.upper + slack)
 
 
-@claim("P.4.9b", kind=Kind.ORDERING, section="4.3", expected=Verdict.HOLDS)
-def variance_grows(budget: Budget) -> Evidence:
+@claim("P.4.9b")
+def variance_grows(budget: Budget) -> Points:
     """From q to the next larger one."""
     transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 1.0), Root(4.0), Root(7.0), Log(1.0))
     answers = (0.0, 1.0, 10.0, 1e3, 1e6)
-    points = []
     for transform in transforms:
         release = TransformedRelease(transform, 1.5)
         name = "logarithm" if isinstance(transform, Log) else f"root of degree {transform.degree:g}"  # type: ignore[attr-defined]
         for less, more in pairwise(answers):
             left, right = (closed_form(float(release.var(q))) for q in (less, more))
-            points.append(Point(f"{name}, σ = 1.5, q = {less:g} and {more:g}", left, right))
-    return Evidence(
-        points,
-        measures="variance of the release at q, against that at a larger q",
-        universe="roots of degree k ≥ 2 and the logarithm, all q ≥ 0",
-        proof=Proof.SYMBOLIC,
-        why="the terms of the variance are positive multiples of powers of q + a, of which one at least grows",
-    )
+            yield Point(f"{name}, σ = 1.5, q = {less:g} and {more:g}", left, right)
 
 
-@claim(
-    "P.T4.9 T2",
-    part="equal error",
-    title="Gaussian noise of equal variance costs every record of a sum at most what an unbiased transformation does",
-    kind=Kind.INEQUALITY,
-    section="4.3",
-    expected=Verdict.HOLDS,
-)
-def gaussian_at_equal_error(budget: Budget) -> Evidence:
+@claim("P.T4.9 T2 equal error")
+def gaussian_at_equal_error(budget: Budget) -> Points:
     """Derived here: transformations pay only where groups have unlike answers, as their noise follows the answer."""
     transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 5.0), Root(4.0, 1e3), Log(1.0), Log(100.0), Log(1e5))
-    points = []
     for transform in transforms:
         for scale in budget.choose((0.5,), (0.01, 0.5, 2.0)):
             release = TransformedRelease(transform, scale)
@@ -154,11 +125,4 @@ def gaussian_at_equal_error(budget: Budget) -> Evidence:
                 for share in (0.001, 0.1, 1.0):
                     left = closed_form(float((share * q) ** 2 / (2 * release.var(q))))
                     right = closed_form(float(release.policy(share * q)))
-                    points.append(Point(f"{transform!r}, σ = {scale:g}, q = {q:g}, t = {share:g} q", left, right))
-    return Evidence(
-        points,
-        measures="t²/2V of Gaussian noise of the variance V of the release at q, against its policy at t (nats)",
-        universe="concave increasing differentiable f, unbiased g, a sum q > 0 of values ≥ 0, all its records t ≤ q",
-        proof=Proof.SYMBOLIC,
-        why="V ≥ σ²/f'(q+a)² (Cramér-Rao), and f(t+a) - f(a) ≥ t f'(t+a) ≥ t f'(q+a), as f is concave and t ≤ q",
-    )
+                    yield Point(f"{transform!r}, σ = {scale:g}, q = {q:g}, t = {share:g} q", left, right)

@@ -4,11 +4,11 @@ from math import e
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import ExponentialPolylogarithmic
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import AdditiveRelease
@@ -28,49 +28,27 @@ OUTPUTS = (0.0, 0.7, -3.0, 40.0)  # in units of σ
 TABLE = "entry of Table 3 as it is printed, against the law of the noise; its variance by quadrature"
 
 
-@claim("P.C5.7", kind=Kind.INEQUALITY, section="5.2", expected=Verdict.HOLDS)
-def policy(budget: Budget) -> Evidence:
+@claim("P.C5.7")
+def policy(budget: Budget) -> Points:
     """Exactly at all orders, and the loss itself at the peak, where it is all of P."""
-    points = []
     for power, offset, rate in PARAMETERS:
         for ratio in budget.choose((0.01, 1.0, 100.0), (1e-4, 0.01, 1.0, 100.0, 1e4, 1e8)):
             noise = ExponentialPolylogarithmic(3.0, power, offset, rate)
             loss = printed_loss(ratio, power, offset, rate)
             at = f"p = {power:g}, a = {offset:.4g}, d = {rate:g}, Δ/σ = {ratio:g}"
             left = exact.record_policy(AdditiveRelease(noise), 3.0 * ratio)
-            points.append(Point(f"policy, {at}", left, closed_form(loss * float(np.tanh(loss / 2)))))
+            yield Point(f"policy, {at}", left, closed_form(loss * float(np.tanh(loss / 2))))
             peak = closed_form(abs(float(noise.privacy_loss(0.0, 3.0 * ratio))))
-            points.append(Point(f"loss at the peak, {at}", peak, closed_form(loss)))
-    return Evidence(
-        points,
-        measures="largest D_α/α over all α > 1, and the loss at the peak, against P tanh(P/2) and P (nats)",
-        universe="σ > 0, a ≥ e^(p-1), p > 1 and d > 0 or p = 1 and d > 1",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="f'' has the sign of log(z/σ + a) - (p - 1), which is ≥ 0 for all z from a = e^(p-1) on; then Theorem 5.5",
-    )
+            yield Point(f"loss at the peak, {at}", peak, closed_form(loss))
 
 
-@claim(
-    "P.C5.7",
-    part="offset needed",
-    title="Below a = e^(p-1) the policy is false for some noise",
-    kind=Kind.EXISTENCE,
-    section="5.2",
-    expected=Verdict.HOLDS,
-)
-def offset_is_needed(budget: Budget) -> Evidence:
+@claim("P.C5.7 offset needed")
+def offset_is_needed(budget: Budget) -> Points:
     """Where f is not convex the loss is largest away from the peak: 0.7347 at a = 2 and at a = 1."""
-    points = []
     for offset, output in ((2.0, 0.487), (1.0, 1.487)):
         loss = printed_loss(output + 0.5, 2.0, offset, 2.0) - printed_loss(output, 2.0, offset, 2.0)
         where = f"p = 2, d = 2, a = {offset:g}, Δ/σ = 0.5, output at {output + 0.5:g} σ"
-        points.append(Point(where, closed_form(printed_loss(0.5, 2.0, offset, 2.0)), closed_form(loss)))
-    return Evidence(
-        points,
-        measures="P = f(0) - f(Δ), against the loss at that output (nats)",
-        universe="p > 1, 1 ≤ a < e^(p-1)",
-    )
+        yield Point(where, closed_form(printed_loss(0.5, 2.0, offset, 2.0)), closed_form(loss))
 
 
 def printed_loss(ratio: float, power: float, offset: float, rate: float) -> float:
@@ -78,42 +56,20 @@ def printed_loss(ratio: float, power: float, offset: float, rate: float) -> floa
     return float(rate * (np.log(ratio + offset) ** power - np.log(offset) ** power))
 
 
-@claim(
-    "P.T3",
-    kind=Kind.IDENTITY,
-    section="5.2",
-    expected=Verdict.FALSE,
-    erratum="E5",
-    figure="per_record_table_3",
-    printed="variance σ²a² (d-1) [1/(d-3) - 1/(d-2) + 1/(d-1)] at p = 1",
-    correct="σ²a² (d-1) [1/(d-3) - 2/(d-2) + 1/(d-1)] = 2σ²a² / ((d-2)(d-3))",
-    consequence="the variance is far below what is printed: 12, not 60, at d = 5, a = 2, σ = 3; a 32nd at d = 10",
-)
-def table_as_printed(budget: Budget) -> Evidence:
+@claim("P.T3")
+def table_as_printed(budget: Budget) -> Points:
     """Densities, distribution functions, the quantile of p = 2 and the variance of p = 1."""
-    return Evidence(
-        [*_densities(), *_quantiles(), *_variances_of_power_1(1.0)], measures=TABLE, universe="p = 1, 2", tolerance=1e-8
-    )
+    return [*_densities(), *_quantiles(), *_variances_of_power_1(1.0)]
 
 
-@claim(
-    "P.T3",
-    part="repaired",
-    title="Table 3 with the variance put right for p = 1 and restored where the text at hand is cut for p = 2",
-    kind=Kind.IDENTITY,
-    section="5.2",
-    expected=Verdict.HOLDS,
-    erratum="E5",
-    figure="per_record_table_3",
-)
-def table_repaired(budget: Budget) -> Evidence:
+@claim("P.T3 repaired")
+def table_repaired(budget: Budget) -> Points:
     """The variance of p = 2 ends in + a², which is lost in the text at hand."""
-    points = [*_densities(), *_quantiles(), *_variances_of_power_1(2.0)]
+    yield from [*_densities(), *_quantiles(), *_variances_of_power_1(2.0)]
     for rate, offset, scale in OF_POWER_2:
         noise = ExponentialPolylogarithmic(scale, 2.0, offset, rate)
         printed = closed_form(variance_of_power_2(rate, offset, scale), 1e-10)
-        points.append(Point(f"variance, {_parameters(noise)}", second_moment(noise), printed))
-    return Evidence(points, measures=TABLE, universe="p = 1 with d > 3, and p = 2", tolerance=1e-8)
+        yield Point(f"variance, {_parameters(noise)}", second_moment(noise), printed)
 
 
 def beyond(x: float, m: float, rate: float) -> float:

@@ -1,11 +1,11 @@
 """Section 2.4: what several records together are promised."""
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace
 from tcdp_sim.numerics import closed_form
 from tcdp_sim.privacy.per_record import PerRecordZCDP, group_of_records
@@ -16,38 +16,16 @@ UNIVERSE = "all mechanisms with policies, groups of any size, add/remove neighbo
 ATTAINED = 1e-9
 
 
-@claim("P.2.15 eq1", kind=Kind.INEQUALITY, section="2.4", expected=Verdict.HOLDS, erratum="E21")
-def group_of_records_printed(budget: Budget) -> Evidence:
+@claim("P.2.15 eq1")
+def group_of_records_printed(budget: Budget) -> Points:
     """Of one noisy sum, exactly: attained by Gaussian noise and equal losses, loose else."""
-    return Evidence(
-        [*_gaussian_points("printed"), *_other_points("printed")],
-        measures="D_α/α of the group, against J ΣP (nats)",
-        universe=UNIVERSE,
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why="one record after the other gives (Σ√P)² (Bun and Steinke 2016, Lemma 26); Cauchy's inequality the rest",
-    )
+    return [*_gaussian_points("printed"), *_other_points("printed")]
 
 
-@claim(
-    "P.2.15 eq1",
-    part="sharp",
-    title="The same with (Σ√P)² for J ΣP",
-    kind=Kind.INEQUALITY,
-    section="2.4",
-    expected=Verdict.HOLDS,
-    erratum="E21",
-)
-def group_of_records_sharp(budget: Budget) -> Evidence:
+@claim("P.2.15 eq1 sharp")
+def group_of_records_sharp(budget: Budget) -> Points:
     """Gaussian noise attains it for all losses."""
-    return Evidence(
-        [*_gaussian_points("tight"), *_other_points("tight")],
-        measures="D_α/α of the group, against (Σ√P)² (nats)",
-        universe=UNIVERSE,
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why="Bun and Steinke 2016, Lemma 26, at k = 1 + √(ρ₁/ρ₂) adds √ρ₁ and √ρ₂; then one record after the other",
-    )
+    return [*_gaussian_points("tight"), *_other_points("tight")]
 
 
 def _gaussian_points(method: str) -> list[Point]:

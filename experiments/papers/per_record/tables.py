@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 import pandas as pd
+from tcdp_sim.experiments.papers.judge.evidence import Evidence, Kind, Point
+from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.per_record.estimators import ROWS, moments
 from tcdp_sim.experiments.papers.per_record.examples import BY_THE_LOG, BY_THE_ROOT
 from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import table_as_printed, table_repaired
@@ -16,7 +18,6 @@ from tcdp_sim.experiments.papers.per_record.transformation import (
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES, PRINTED, SPLIT
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 
-from tcdp_sim.claims import Evidence, Kind, Point, judge
 from tcdp_sim.numerics import closed_form
 from tcdp_sim.releases import TransformedRelease
 
@@ -64,10 +65,8 @@ def table_2(budget: Budget) -> pd.DataFrame:
 
 def table_3(budget: Budget) -> pd.DataFrame:
     """A row an entry: what is printed, put in numbers, and the noise's own."""
-    repaired = [point for point in table_repaired(budget).points if point.where.startswith("variance")]
-    labelled = [(point, "") for point in table_as_printed(budget).points] + [
-        (point, ", put right") for point in repaired
-    ]
+    repaired = [point for point in table_repaired(budget) if point.where.startswith("variance")]
+    labelled = [(point, "") for point in table_as_printed(budget)] + [(point, ", put right") for point in repaired]
     rows = []
     for point, label in labelled:
         entry, power, *at = point.where.split(", ")

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order, over
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
 
@@ -22,77 +22,40 @@ SCALE = 2.0  # of both examples
 TOTAL = float(sum(EMPLOYEES))
 
 
-@claim("P.L4.1 A1 T4.4", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS, erratum="E20")
-def policy_of_transformations(budget: Budget) -> Evidence:
+@claim("P.L4.1 A1 T4.4")
+def policy_of_transformations(budget: Budget) -> Points:
     """By quadrature of V at several answers, and of what is released where its estimator merges two V."""
     some = budget.choose((Identity(), Root(4.0), Log(1.0)), (Identity(), Root(4.0), Log(1.0), Root(2.5, 3.0), Log(0.1)))
-    points = _policy_points(some, (1.0, 100.0), 1.5)
+    yield from _policy_points(some, (1.0, 100.0), 1.5)
     square = TransformedRelease(Root(2.0), 1.0)
     for order in budget.choose((2.0,), (1.0, 2.0, 5.0, 20.0)):
         left = over(exact.record_renyi(square, 1.0, order, 0.0), order)
         where = f"root of degree 2 as released, influence 1, q = 0, α = {order:g}"
-        points.append(Point(where, left, closed_form(float(square.policy(1.0)))))
-    return Evidence(
-        points,
-        measures=MEASURES,
-        universe="all concave increasing f, estimators g, answers q ≥ 0, orders α ≥ 1",
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why=WHY,
-    )
+        yield Point(where, left, closed_form(float(square.policy(1.0))))
 
 
-@claim(
-    "P.L4.1 A1 T4.4",
-    part="proof step",
-    title="A step of the proof: f moves at most as far from f(q + a) as it would by adding the sensitivity",
-    kind=Kind.INEQUALITY,
-    section="4",
-    expected=Verdict.FALSE,
-    erratum="E20",
-    printed="|f(q+a) - f(q+a+(q'-q))| ≤ |f(q+a) - f(q+a+Δ)|, as f is increasing",
-    correct="true for q' ≥ q, which may be assumed as the divergence of two Gaussians is symmetric; the theorem stands",
-    consequence="none for the mechanism: the proof needs the larger of both answers to be q'",
-)
-def step_of_the_proof(budget: Budget) -> Evidence:
+@claim("P.L4.1 A1 T4.4 proof step")
+def step_of_the_proof(budget: Budget) -> Points:
     """The record is removed: q' = q - Δ, where a concave f is steeper."""
-    points = []
     for transform in (Root(2.0), Root(4.0), Log(1.0)):
         for answer, influence in ((10.0, 10.0), (10_070.0, 10_000.0), (100.0, 1.0)):
             down, up = (float(transform.rise(influence, start=start)) for start in (answer - influence, answer))
             where = f"{_name(transform)}, q = {answer:g}, q' = {answer - influence:g}"
-            points.append(Point(where, closed_form(down), closed_form(up)))
-    return Evidence(
-        points, measures="how far f moves, from q to q' and from q to q + Δ", universe="all concave increasing f, q, q'"
-    )
+            yield Point(where, closed_form(down), closed_form(up))
 
 
-@claim("P.C4.5", kind=Kind.INEQUALITY, section="4.1", expected=Verdict.HOLDS)
-def policy_of_roots(budget: Budget) -> Evidence:
+@claim("P.C4.5")
+def policy_of_roots(budget: Budget) -> Points:
     """Attained by the noisy root at q = 0."""
     roots = [Root(degree, offset) for degree in (1.0, 2.0, 4.0, 7.0) for offset in (0.0, 10.0)]
-    return Evidence(
-        _policy_points(budget.choose(roots[2:6], roots), (5.0, 1e4), 2.0),
-        measures=MEASURES,
-        universe="roots of any degree k ≥ 1, a ≥ 0, answers q ≥ 0, all orders",
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why=WHY + "; the k-th root is concave for k ≥ 1",
-    )
+    return _policy_points(budget.choose(roots[2:6], roots), (5.0, 1e4), 2.0)
 
 
-@claim("P.C4.7 E4.8", kind=Kind.INEQUALITY, section="4.2", expected=Verdict.HOLDS)
-def policy_of_the_logarithm(budget: Budget) -> Evidence:
+@claim("P.C4.7 E4.8")
+def policy_of_the_logarithm(budget: Budget) -> Points:
     """Attained by the noisy logarithm at q = 0."""
     logs = [Log(1.0), Log(100.0), Log(0.01), Log(10.0)]
-    return Evidence(
-        _policy_points(budget.choose(logs[:2], logs), (5.0, 1e4), 2.0),
-        measures=MEASURES,
-        universe="a > 0, answers q ≥ 0, all orders",
-        tolerance=ATTAINED,
-        proof=Proof.SYMBOLIC,
-        why=WHY,
-    )
+    return _policy_points(budget.choose(logs[:2], logs), (5.0, 1e4), 2.0)
 
 
 def policy_formula(transform: Transform, influence: float, scale: float) -> float:

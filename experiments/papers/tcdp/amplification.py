@@ -2,11 +2,11 @@
 
 import numpy as np
 from scipy.special import gammaln
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing, scaled
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP
@@ -33,126 +33,72 @@ def by_lemma_15(noise: Noise, s: float, order: int) -> Bounds[float]:
     return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11))
 
 
-@claim(
-    "T.P3",
-    kind=Kind.INEQUALITY,
-    section="1.1",
-    expected=Verdict.FALSE,
-    erratum="E25",
-    printed="(O(ρs²), Ω(min{ω, log(1/s)/ρ}))-tCDP after sampling, for any ρ",
-    correct="the same for ρ = O(1): Theorem 11 has ρ ≤ 0.1 and the constant 13",
-    consequence="the constant grows like e^(2ρ)/2ρ: 67 at ρ = 3, 6e15 at ρ = 20",
-)
-def any_rho(budget: Budget) -> Evidence:
+@claim("T.P3")
+def any_rho(budget: Budget) -> Points:
     """Gaussian noise at order 2, far below log(1/s)/ρ, by Lemma 15."""
-    points = []
     s = 1e-40
     for rho in (0.1, 1.0, 3.0, 5.0, 10.0, 20.0):
         left = scaled(by_lemma_15(gaussian(rho), s, 2), 1 / (2 * rho * s * s))
-        points.append(Point(f"ρ = {rho:g}, s = 1e-40, log(1/s)/ρ = {np.log(1 / s) / rho:.3g}", left, constant(13.0)))
-    return Evidence(points, measures="D_2/(2ρs²), against the constant 13 of Theorem 11", universe="ρ > 0, s → 0")
+        yield Point(f"ρ = {rho:g}, s = 1e-40, log(1/s)/ρ = {np.log(1 / s) / rho:.3g}", left, constant(13.0))
 
 
-@claim(
-    "T.P3",
-    part="repaired",
-    title="The same with a constant of 13 for ρ ≤ 1, Gaussian noise",
-    kind=Kind.INEQUALITY,
-    section="1.1",
-    expected=Verdict.HOLDS,
-    erratum="E25",
-)
-def bounded_rho(budget: Budget) -> Evidence:
+@claim("T.P3 repaired")
+def bounded_rho(budget: Budget) -> Points:
     """At orders up to log(1/s)/4ρ."""
-    points = []
     for rho, s in [(0.1, 1e-2), (0.5, 1e-4), (1.0, 1e-4), (1.0, 1e-8)]:
         end = float(np.log(1 / s)) / (4 * rho)
         orders = np.array([1.0, 2.0, 0.5 * end, end])
         bounds = exact.subsampled_renyi(gaussian(rho), 1.0, orders, s)
         for i, order in enumerate(orders):
             left = scaled(Bounds(*(float(part[i]) for part in bounds)), 1 / (rho * s * s * float(order)))
-            points.append(Point(f"ρ = {rho:g}, s = {s:g}, order {i + 1}: {order:.4g}", left, constant(13.0)))
-    return Evidence(points, measures="D_α/(ρs²α) at orders up to log(1/s)/4ρ, against 13", universe="ρ ≤ 1, s → 0")
+            yield Point(f"ρ = {rho:g}, s = {s:g}, order {i + 1}: {order:.4g}", left, constant(13.0))
 
 
-@claim("T.1.1c", kind=Kind.ASYMPTOTIC, section="1.1", expected=Verdict.CONSISTENT)
-def no_amplification(budget: Budget) -> Evidence:
+@claim("T.1.1c")
+def no_amplification(budget: Budget) -> Points:
     """Gaussian noise under sampling, at large orders."""
-    return Evidence(
-        growing(
-            np.arange(2.5, 5.5, 0.5),
-            lambda order: exact.subsampled_renyi(gaussian(0.1), 1.0, order, 0.01),
-            lambda order: 0.1 * order,
-            "α",
-        ),
-        measures="D_α after sampling s = 0.01, over ρα: Gaussian noise of ρ = 0.1 (nats)",
-        universe="ρ-CDP mechanisms, α → ∞",
+    return growing(
+        np.arange(2.5, 5.5, 0.5),
+        lambda order: exact.subsampled_renyi(gaussian(0.1), 1.0, order, 0.01),
+        lambda order: 0.1 * order,
+        "α",
     )
 
 
-@claim(
-    "T.1.1c",
-    part="approximate",
-    title="(ε, δ)-DP becomes (log(1 + s(e^ε - 1)), sδ)-DP by sampling",
-    kind=Kind.IDENTITY,
-    section="1.1",
-    expected=Verdict.HOLDS,
-)
-def amplified_profile(budget: Budget) -> Evidence:
+@claim("T.1.1c approximate")
+def amplified_profile(budget: Budget) -> Points:
     """The profile of the pair that attains it."""
-    points = []
     for name, noise in [("Gaussian", Gaussian(1.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", SinhNormal(2.0, 5.0))]:
         for s, epsilon in [(0.01, 0.3), (0.5, 0.8)]:
             after = float(np.log1p(s * np.expm1(epsilon)))
             left = exact.subsampled_hockey_stick(noise, 1.0, after, s)
             right = scaled(exact.hockey_stick(noise, 1.0, epsilon), s)
-            points.append(Point(f"{name}, s = {s:g}, ε = {epsilon:g}", left, right))
-    return Evidence(
-        points,
-        measures="δ after sampling at log(1 + s(e^ε - 1)), against sδ(ε)",
-        universe="all mechanisms (≤); attained where the record counts only when drawn",
-        tolerance=1e-6,
-    )
+            yield Point(f"{name}, s = {s:g}, ε = {epsilon:g}", left, right)
 
 
-@claim("T.T11", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS)
-def theorem_11(budget: Budget) -> Evidence:
+@claim("T.T11")
+def theorem_11(budget: Budget) -> Points:
     """Of any mechanism, certified by its profile; Gaussian noise has at most 1.2."""
-    points = []
     pairs = [(0.1, 0.1), (0.1, 1e-4), (0.01, 0.1), (0.01, 1e-3)]
     for rho, s in budget.choose(pairs, [*pairs, (0.1, 0.01), (0.1, 1e-9), (0.01, 0.01), (1e-3, 0.1), (1e-3, 1e-4)]):
         base = TCDP(rho, float(np.log(1 / s)) / (2 * rho))
-        points.append(Point(f"ρ = {rho:g}, s = {s:g}", _constant(base, s, base.omega / 2), constant(13.0)))
-    return Evidence(
-        points,
-        measures="certified bound of D_α/(s²ρα) for all (ρ, log(1/s)/2ρ)-tCDP mechanisms, α < log(1/s)/4ρ, against 13",
-        universe="0 < ρ, s ≤ 0.1",
-    )
+        yield Point(f"ρ = {rho:g}, s = {s:g}", _constant(base, s, base.omega / 2), constant(13.0))
 
 
-@claim("T.3a", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS)
-def amplified_epsilon(budget: Budget) -> Evidence:
+@claim("T.3a")
+def amplified_epsilon(budget: Budget) -> Points:
     """Both inequalities on a grid."""
-    points = []
     for s in (0.01, 0.1, 0.5, 0.9):
         for epsilon in (0.1, 0.5, 1.0, 4.0, 20.0):
             value, linear = float(np.log1p(s * np.expm1(epsilon))), s * epsilon
             excess = Bounds(value - linear - 1e-13, value - linear, value - linear + 1e-13)
-            points.append(Point(f"at least sε, s = {s:g}, ε = {epsilon:g}", closed_form(linear), closed_form(value)))
-            points.append(Point(f"at most sε + ε²/8, s = {s:g}, ε = {epsilon:g}", excess, closed_form(epsilon**2 / 8)))
-    return Evidence(
-        points,
-        measures="sε against log(1 + s(e^ε - 1)); what that is above sε, against ε²/8 (nats)",
-        universe="ε > 0, 0 < s < 1",
-        proof=Proof.SYMBOLIC,
-        why="the left is concavity of the logarithm (Jensen), the right Hoeffding's lemma for a coin of chance s",
-    )
+            yield Point(f"at least sε, s = {s:g}, ε = {epsilon:g}", closed_form(linear), closed_form(value))
+            yield Point(f"at most sε + ε²/8, s = {s:g}, ε = {epsilon:g}", excess, closed_form(epsilon**2 / 8))
 
 
-@claim("T.T12 eq5", kind=Kind.INEQUALITY, section="3", expected=Verdict.HOLDS)
-def theorem_12(budget: Budget) -> Evidence:
+@claim("T.T12 eq5")
+def theorem_12(budget: Budget) -> Points:
     """At the largest ω' that condition (5) admits, of any mechanism, certified by its profile."""
-    points = []
     pairs = [(0.1, 0.01), (0.1, 1e-5), (0.01, 0.01), (0.01, 1e-5)]
     for rho, s in budget.choose(
         pairs, [*pairs, (0.05, 0.1), (0.1, 1e-9), (0.01, 1e-3)]
@@ -162,54 +108,26 @@ def theorem_12(budget: Budget) -> Evidence:
         if omega < least:
             continue
         left = _constant(TCDP(rho, omega), s, omega / 2)
-        points.append(Point(f"ρ = {rho:g}, s = {s:g}, ω' = {omega:.4g} ≥ {least:.3g}", left, constant(13.0)))
-    return Evidence(
-        points,
-        measures="certified bound of D_α/(s²ρα) for all (ρ, ω')-tCDP mechanisms, α < ω'/2, against 13",
-        universe="0 < ρ ≤ 0.1, 0 < s ≤ 1, ω' > 2 with condition (5)",
-    )
+        yield Point(f"ρ = {rho:g}, s = {s:g}, ω' = {omega:.4g} ≥ {least:.3g}", left, constant(13.0))
 
 
-@claim(
-    "T.3b",
-    kind=Kind.INEQUALITY,
-    section="3",
-    expected=Verdict.FALSE,
-    erratum="E3",
-    printed="Under log(1/s) ≥ 3ρ(2 + log₂(1/ρ)), condition (5) holds as long as ω' = log(1/s)/2ρ ≥ 3",
-    correct="its right half needs ω' - 2 ≤ s^(-1/2): s ≤ 9.2e-4 at ρ = 0.1, 1.3e-4 at ρ = 0.05",
-    consequence="Theorem 11 does not follow from Theorem 12 on most of its domain; it is true by another proof",
-)
-def condition_5(budget: Budget) -> Evidence:
+@claim("T.3b")
+def condition_5(budget: Budget) -> Points:
     """The right half of (5), as (ω' - 2) s exp(ρω') ≤ 1."""
     return _right_half([(0.1, 0.1), (0.1, 0.01), (0.05, 0.01), (0.01, 0.01), (0.01, 1e-5)])
 
 
-@claim(
-    "T.3b",
-    part="repaired",
-    title="The right half of condition (5) holds at ω' = log(1/s)/2ρ for s small enough",
-    kind=Kind.INEQUALITY,
-    section="3",
-    expected=Verdict.HOLDS,
-    erratum="E3",
-)
-def condition_5_repaired(budget: Budget) -> Evidence:
+@claim("T.3b repaired")
+def condition_5_repaired(budget: Budget) -> Points:
     """Down from where it starts to hold."""
     return _right_half([(0.1, 9.2e-4), (0.1, 1e-6), (0.05, 1.3e-4), (0.01, 2.4e-6), (1e-3, 1.2e-8)])
 
 
-def _right_half(pairs: list[tuple[float, float]]) -> Evidence:
-    points = []
+def _right_half(pairs: list[tuple[float, float]]) -> Points:
     for rho, s in pairs:
         omega = float(np.log(1 / s)) / (2 * rho)
         left = closed_form(float((omega - 2) * s * np.exp(rho * omega)))
-        points.append(Point(f"ρ = {rho:g}, s = {s:g}, ω' = {omega:.4g}", left, constant(1.0)))
-    return Evidence(
-        points,
-        measures="(ω' - 2) s exp(ρω'), which the right half of (5) wants to be at most 1",
-        universe="0 < ρ, s ≤ 0.1",
-    )
+        yield Point(f"ρ = {rho:g}, s = {s:g}, ω' = {omega:.4g}", left, constant(1.0))
 
 
 def _constant(base: TCDP, s: float, omega: float) -> Bounds[float]:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.claims import Evidence, Growth, Kind, Verdict
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
 from tcdp_sim.privacy import TCDP
 
@@ -19,8 +19,8 @@ EXPONENTS = (1, 2, 4, 8, 16, 32, 64, 128, 200, 300)
 FEW = (1, 4, 16, 64, 200, 300)
 
 
-@claim("T.5c", kind=Kind.ASYMPTOTIC, section="5", expected=Verdict.CONSISTENT)
-def by_sinh_normal(budget: Budget) -> Evidence:
+@claim("T.5c")
+def by_sinh_normal(budget: Budget) -> Points:
     """Algorithm 21, charged as two queries of sensitivity 2, with the noise of Theorem 17."""
     noise = calibrate("sinh_normal", TARGET, 2.0, "paper", coordinates=2)
     form = TARGET.omega + 1 / np.sqrt(RHO)
@@ -32,29 +32,15 @@ def by_sinh_normal(budget: Budget) -> Evidence:
     )
 
 
-@claim(
-    "T.5c",
-    part="pure",
-    title="Theorem 20 with Laplace noise: a gap of O(log k/ε)",
-    kind=Kind.ASYMPTOTIC,
-    section="5",
-    expected=Verdict.CONSISTENT,
-)
-def by_laplace(budget: Budget) -> Evidence:
+@claim("T.5c pure")
+def by_laplace(budget: Budget) -> Points:
     """Two queries of sensitivity 2: scale 4/ε."""
     name = "log k/ε, Laplace noise, ε = 0.5"
     return _application(Laplace(4 / EPSILON), lambda k: np.log(k) / EPSILON, name, budget.choose(FEW, EXPONENTS))
 
 
-@claim(
-    "T.5c",
-    part="approximate",
-    title="Theorem 20 with truncated Laplace noise: a gap of O(log(min{k, 1/δ})/ε)",
-    kind=Kind.ASYMPTOTIC,
-    section="5",
-    expected=Verdict.CONSISTENT,
-)
-def by_truncated_laplace(budget: Budget) -> Evidence:
+@claim("T.5c approximate")
+def by_truncated_laplace(budget: Budget) -> Points:
     """Two queries of sensitivity 2 at (ε/2, δ/2) each, δ = 1e-20: k from far below 1/δ to far above."""
     half, delta = EPSILON / 2, 1e-20
     noise = TruncatedLaplace(2 / half, 2 * float(np.log1p(np.expm1(half) / delta)) / half)
@@ -66,27 +52,15 @@ def by_truncated_laplace(budget: Budget) -> Evidence:
     )
 
 
-@claim(
-    "T.5c",
-    part="zCDP",
-    title="Theorem 20 with Gaussian noise: a gap of O(√(log k/ρ))",
-    kind=Kind.ASYMPTOTIC,
-    section="5",
-    expected=Verdict.CONSISTENT,
-)
-def by_gaussian(budget: Budget) -> Evidence:
+@claim("T.5c zCDP")
+def by_gaussian(budget: Budget) -> Points:
     """Two queries of sensitivity 2: variance 4/ρ."""
     noise = Gaussian(float(np.sqrt(4 / RHO)))
     name = "√(log k/ρ), Gaussian noise, ρ = 0.1"
     return _application(noise, lambda k: np.sqrt(np.log(k) / RHO), name, budget.choose(FEW, EXPONENTS))
 
 
-def _application(noise: Noise, form: Callable[[float], Any], name: str, exponents: Iterable[float]) -> Evidence:
-    return Evidence(
-        growing(
-            exponents, lambda k: exact.required_gap("generalized_histogram", noise, k, BETA), lambda k: float(form(k))
-        ),
-        measures=f"gap for success 0.95 by Algorithm 21, over {name} (counts)",
-        universe="k → ∞",
-        growth=Growth.AT_MOST,
+def _application(noise: Noise, form: Callable[[float], Any], name: str, exponents: Iterable[float]) -> Points:
+    return growing(
+        exponents, lambda k: exact.required_gap("generalized_histogram", noise, k, BETA), lambda k: float(form(k))
     )

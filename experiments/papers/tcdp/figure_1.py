@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from tcdp_sim.experiments.papers.gather.runs import Run
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
-from tcdp_sim.experiments.papers.runs import Run
 
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact import PrivacyLossDistribution

@@ -5,12 +5,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Growth, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
@@ -51,108 +51,61 @@ def changes(k: int, step: float) -> Changes:
     return Changes(zero, infinity, one, float(both.max()))
 
 
-@claim("T.A21", kind=Kind.INEQUALITY, section="5.1", expected=Verdict.HOLDS)
-def algorithm_21(budget: Budget) -> Evidence:
+@claim("T.A21")
+def algorithm_21(budget: Budget) -> Points:
     """What its output tells, against two queries of sensitivity 2."""
     return spent("generalized_histogram", 2.0, 2, "divergence of two queries of sensitivity 2")
 
 
-@claim(
-    "T.A21",
-    part="sparse",
-    title="Between neighbours the sparse scores of Algorithm 21 change in at most two places, by at most 2 each",
-    kind=Kind.INEQUALITY,
-    section="5.1",
-    expected=Verdict.HOLDS,
-)
-def sparse_scores(budget: Budget) -> Evidence:
+@claim("T.A21 sparse")
+def sparse_scores(budget: Budget) -> Points:
     """On a lattice, with changes of up to 1, where it is attained, and of up to 1/2."""
-    points = []
     for k, step in [(2, 1.0), (3, 1.0), (4, 1.0), (3, 0.5)]:
         most = changes(k, step)
         where = f"k = {k}, changes of {step:g}"
-        points.append(Point(f"places, {where}", closed_form(most.zero), constant(2.0)))
-        points.append(Point(f"largest change, {where}", closed_form(most.infinity), constant(2.0)))
-    return Evidence(
-        points,
-        measures="the most over all neighbours on a lattice of scores, against 2",
-        universe="all scores of sensitivity 1",
-        tolerance=1e-9,
-    )
+        yield Point(f"places, {where}", closed_form(most.zero), constant(2.0))
+        yield Point(f"largest change, {where}", closed_form(most.infinity), constant(2.0))
 
 
-@claim(
-    "T.A21",
-    part="one query",
-    title="Algorithm 21 costs no more than one query of sensitivity 2: the sparse scores change by 2 in total",
-    kind=Kind.INEQUALITY,
-    section="5.1",
-    expected=Verdict.HOLDS,
-    erratum="E6",
-)
-def one_query(budget: Budget) -> Evidence:
+@claim("T.A21 one query")
+def one_query(budget: Budget) -> Points:
     """Half of what the paper charges."""
-    points = list(spent("generalized_histogram", 2.0, 1, "").points)
+    yield from spent("generalized_histogram", 2.0, 1, "")
     for k in (2, 3, 4):
-        points.append(Point(f"‖v‖₁ over 2, k = {k}", closed_form(changes(k, 1.0).one / 2), constant(1.0)))
-    return Evidence(
-        points,
-        measures="divergence of the output (nats), against that of one query of sensitivity 2; ‖v‖₁/2, against 1",
-        universe="all scores of sensitivity 1, log-concave noise",
-        tolerance=1e-9,
-    )
+        yield Point(f"‖v‖₁ over 2, k = {k}", closed_form(changes(k, 1.0).one / 2), constant(1.0))
 
 
-@claim("T.5.1b", kind=Kind.ASYMPTOTIC, section="5.1", expected=Verdict.CONSISTENT)
-def top_m(budget: Budget) -> Evidence:
+@claim("T.5.1b")
+def top_m(budget: Budget) -> Points:
     """Gaussian noise of ρ = 0.1 for 2m queries of sensitivity 2; 1e100 candidates."""
 
     def gap(m: float) -> Bounds[float]:
         noise = Gaussian(float(np.sqrt(2 * m * 4 / (2 * 0.1))))
         return exact.required_gap("generalized_histogram", noise, 1e100, 0.05, round(m))
 
-    return Evidence(
-        growing((0, 1, 2, 3, 4, 5), gap, lambda m: float(np.sqrt(m)), "m"),
-        measures="gap at which the top m of 1e100 come out with 0.95, over √m (counts), Gaussian noise, ρ = 0.1",
-        universe="m ≥ 1",
-        growth=Growth.AT_MOST,
-    )
+    return growing((0, 1, 2, 3, 4, 5), gap, lambda m: float(np.sqrt(m)), "m")
 
 
-@claim("T.T20", kind=Kind.INEQUALITY, section="5", expected=Verdict.HOLDS)
-def theorem_20(budget: Budget) -> Evidence:
+@claim("T.T20")
+def theorem_20(budget: Budget) -> Points:
     """By Algorithm 21."""
-    points = []
     for name, noise in NOISES.items():
         for k in (10.0, 1e6, 1e100):
             for chance in (0.5, 0.01):
                 gap = 2 * float(noise.isf(chance / (2 * k)))
                 left = exact.selection_failure("generalized_histogram", noise, gap, k)
-                points.append(Point(f"{name}, k P[|X| ≥ gap/2] = {chance:g}, k = {k:g}", left, constant(chance)))
-    return Evidence(
-        points,
-        measures="P[Algorithm 21 fails], against k P[|X| ≥ gap/2]",
-        universe="all noises and k",
-        proof=Proof.SYMBOLIC,
-        why="a union bound: if no |X| reaches gap/2 the winner comes out",
-    )
+                yield Point(f"{name}, k P[|X| ≥ gap/2] = {chance:g}, k = {k:g}", left, constant(chance))
 
 
-def spent(algorithm: str, sensitivity: float, queries: int, against: str) -> Evidence:
+def spent(algorithm: str, sensitivity: float, queries: int, against: str) -> Points:
     """The largest divergence of a selection's output between neighbours, against that of so many noisy queries."""
-    points = []
     for name, noise in NOISES.items():
         pairs = worst_pairs(algorithm, noise, K, gaps=GAPS)
         for order in (1.5, 3.0):
             left = exact.spent_renyi(pairs, order)
             right = exact.renyi_divergence(noise, sensitivity, order)
             allowed = Bounds(queries * right.lower, queries * right.estimate, queries * right.upper)
-            points.append(Point(f"{name}, α = {order:g}, k = {K:g}", left, allowed))
-    return Evidence(
-        points,
-        measures=f"largest divergence of the output between neighbours, against {against} (nats)",
-        universe="all neighbours, orders, k and noises",
-    )
+            yield Point(f"{name}, α = {order:g}, k = {K:g}", left, allowed)
 
 
 def _sparse(scores: Floats) -> Floats:

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Point, constant
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, closed_form
 

@@ -1,90 +1,58 @@
 """Section 4: the noise for tCDP, and histograms with it."""
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.sides import ONE, largest_cost, scaled
 
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.noise import SinhNormal
 
 
-@claim("T.T17", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def theorem_17(budget: Budget) -> Evidence:
+@claim("T.T17")
+def theorem_17(budget: Budget) -> Points:
     """m = A sqrt(rho) / Delta from 1 on, where omega = A / 8 Delta is above 1."""
     pairs = [(1e-2, 1.0), (1e-6, 1.0), (0.1, 4.0)]
-    points = []
     for rho, m in budget.choose(
         pairs, [*pairs, (1e-3, 1.0), (1e-4, 1.0), (1e-4, 2.0), (1e-4, 4.0), (1e-4, 16.0), (0.5, 16.0)]
     ):
         knee = m / np.sqrt(rho)
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=knee)
         ratio = scaled(largest_cost(noise, knee / 8), 1 / (16 * rho))
-        points.append(Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, ONE))
-    return Evidence(
-        points, measures="largest D_α/(16ρα) over 1 ≤ α < A/8Δ, against 1", universe="1 < 1/√ρ ≤ A/Δ, A > 8Δ"
-    )
+        yield Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, ONE)
 
 
-@claim("T.P4 eq4", kind=Kind.INEQUALITY, section="1.2", expected=Verdict.HOLDS, erratum="E15, E29")
-def proposition_4(budget: Budget) -> Evidence:
+@claim("T.P4 eq4")
+def proposition_4(budget: Budget) -> Points:
     """With the constants of Theorem 17, also for rho above 1, which that excludes; O(omega) is to be at least omega/8.
 
     Up to omega = 8 no order above 1 is promised with these constants.
     """
-    points = []
     pairs = [(1e-3, 40.0), (0.5, 9.0), (10.0, 9.0)]
     for rho, omega in budget.choose(pairs, [*pairs, (1e-2, 10.5), (0.1, 30.0), (2.0, 12.0)]):
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=omega)
         ratio = scaled(largest_cost(noise, omega / 8), 1 / (16 * rho))
-        points.append(Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, ONE))
-    return Evidence(
-        points, measures="largest D_α/(16ρα) over 1 ≤ α < ω/8, against 1", universe="ρ > 0, ω > 1/√ρ, ω > 8"
-    )
+        yield Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, ONE)
 
 
-@claim(
-    "T.C18p",
-    kind=Kind.INEQUALITY,
-    section="4.1",
-    expected=Verdict.FALSE,
-    erratum="E4",
-    figure="corollary_18",
-    printed="(ρ, ω)-tCDP for ω ≥ 1/(8√ρ)",
-    correct="(ρ, ω)-tCDP for ω ≥ 1/√(2ρ) and ω > 1 (proved); true from 0.1703/√ρ on for small ρ",
-    consequence="at the small end of the printed window the privacy loss is 1.87 times what is promised",
-)
-def corollary_18(budget: Budget) -> Evidence:
+@claim("T.C18p")
+def corollary_18(budget: Budget) -> Points:
     """From the small end of the printed window to the place from where on it is proved."""
     products = budget.choose((0.125, 0.25, 0.7071068), (0.125, 0.15, 0.17, 0.2, 0.25, 0.5, 0.7071068))
     return _histogram(products)
 
 
-@claim(
-    "T.C18p",
-    part="repaired",
-    title="The same for ω ≥ 1/√(2ρ), ω > 1",
-    kind=Kind.INEQUALITY,
-    section="4.1",
-    expected=Verdict.HOLDS,
-    erratum="E4",
-)
-def corollary_18_repaired(budget: Budget) -> Evidence:
+@claim("T.C18p repaired")
+def corollary_18_repaired(budget: Budget) -> Points:
     """From the least omega that the proof covers on."""
     products = budget.choose((0.7071068, 2.0), (0.7071068, 0.8, 1.0, 2.0, 4.0))
     return _histogram(products)
 
 
-def _histogram(products: tuple[float, ...]) -> Evidence:
-    points = []
+def _histogram(products: tuple[float, ...]) -> Points:
     for rho in (1e-2, 1e-4):
         for product in products:
             if (omega := product / np.sqrt(rho)) <= 1:
                 continue
             noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
             ratio = scaled(largest_cost(noise, omega), 2 / rho)
-            points.append(Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, ONE))
-    return Evidence(
-        points,
-        measures="largest 2D_α/(ρα) over 1 ≤ α < ω: two bins move by one count each; against 1",
-        universe="ρ > 0, all ω of the window",
-    )
+            yield Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, ONE)

@@ -1,18 +1,17 @@
 """The toolkit of the introduction: Gaussian noise whose variance depends on the data."""
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.numerics import Bounds, closed_form
 
 
-@claim("T.toolkit", kind=Kind.INEQUALITY, section="1", expected=Verdict.HOLDS)
-def gaussian_smooth_sensitivity(budget: Budget) -> Evidence:
+@claim("T.toolkit")
+def gaussian_smooth_sensitivity(budget: Budget) -> Points:
     """M(x) = N(f(x), e^g(x)) with |f - f'| ≤ Δ e^(g/2) and |g - g'| ≤ d between neighbours."""
-    points = []
     for shift, change in [(0.01, 0.1), (0.1, 0.1), (1.0, 0.1), (0.1, 0.02), (0.3, 0.4), (1.0, 0.01)]:
         omega = 1 / (2 * change)
         orders = np.array([1.0, 1 + 0.5 * (omega - 1), omega])
@@ -21,9 +20,4 @@ def gaussian_smooth_sensitivity(budget: Budget) -> Evidence:
         for i, order in enumerate(orders):
             left = Bounds(*(float(part[i]) for part in bounds))
             where = f"Δ = {shift:g}, d = {change:g}, order {i + 1}: {order:.4g}"
-            points.append(Point(where, left, closed_form(rho * float(order))))
-    return Evidence(
-        points,
-        measures="D_α of the worst neighbours, the larger direction, against (Δ² + d²)α, α ≤ 1/2d (nats)",
-        universe="Δ > 0, 0 < d < 1/2",
-    )
+            yield Point(where, left, closed_form(rho * float(order)))

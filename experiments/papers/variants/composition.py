@@ -13,11 +13,11 @@ from tcdp_sim.experiments.papers.couplings.finite_laws import (
     hockey_stick,
     renyi_moment,
 )
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.variants.gaussian_noise import classical_scale
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict, constant
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, compose_advanced, to_approx_dp
@@ -26,21 +26,15 @@ SECTION = "Basic definitions"
 RESPONSES = "exact δ of k randomised responses at the ε that is promised for all of them, against δ'"
 
 
-@claim("V.T1 seq", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, figure="variants_table_1")
-def sequential(budget: Budget) -> Evidence:
+@claim("V.T1 seq")
+def sequential(budget: Budget) -> Points:
     """The second release is chosen by the answer of the first one; Gaussians show that zCDP's row is attained."""
-    points = _sequential_deltas(budget) + _sequential_orders(budget)
+    yield from _sequential_deltas(budget) + _sequential_orders(budget)
     for first, second in ((0.1, 0.1), (0.5, 0.01)):
         both = hypot(sqrt(2 * first), sqrt(2 * second))  # two Gaussians are one of the plane, by its distance
         noise = Gaussian(1.0)
         left = exact.renyi_divergence_between(exact.Mixture(noise), exact.Mixture(noise, (both,)), 4.0)
-        points.append(Point(f"zCDP, ρ₁ = {first:g}, ρ₂ = {second:g}, α = 4", left, closed_form(4 * (first + second))))
-    return Evidence(
-        points,
-        measures="of two releases: δ at ε₁ + ε₂, against δ₁ + δ₂; D_α, against ε₁ + ε₂ or (ρ₁ + ρ₂)α (nats)",
-        universe="any two mechanisms, the second one chosen by the answer of the first",
-        tolerance=1e-9,
-    )
+        yield Point(f"zCDP, ρ₁ = {first:g}, ρ₂ = {second:g}, α = 4", left, closed_form(4 * (first + second)))
 
 
 def _sequential_deltas(budget: Budget) -> list[Point]:
@@ -77,60 +71,29 @@ def _divergence(pair: tuple[Law, Law], order: int) -> float:
     return log(renyi_moment(*pair, order)) / (order - 1)
 
 
-@claim(
-    "V.T1 adv",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.FALSE,
-    erratum="E8",
-    figure="variants_table_1",
-    printed="k releases of (ε, δ)-DP are (2ε√(2k log(1/δ')), kδ + δ')-DP",
-    correct="(ε√(2k log(1/δ')) + kε(e^ε - 1), kδ + δ'); the short form where it is at most 1 and δ' ≤ 1/2",
-    consequence="the real δ of 5000 releases of 0.3-DP is 0.487, where 1e-6 is promised",
-)
-def advanced(budget: Budget) -> Evidence:
+@claim("V.T1 adv")
+def advanced(budget: Budget) -> Points:
     """Randomised responses: the worst mechanism of all that are ε-DP."""
     cases = [(1000, 0.5, 1e-5), (5000, 0.3, 1e-6), (100, 0.01, 1e-5)]
-    points = [_short_form(*case) for case in budget.choose(cases, [*cases, (100, 2.0, 1e-6), (10, 0.1, 0.1)])]
-    return Evidence(points, measures=RESPONSES, universe="k ≥ 1, ε > 0, 0 < δ' < 1, δ = 0")
+    yield from [_short_form(*case) for case in budget.choose(cases, [*cases, (100, 2.0, 1e-6), (10, 0.1, 0.1)])]
 
 
-@claim(
-    "V.T1 adv",
-    part="short",
-    title="The same where 2ε√(2k log(1/δ')) ≤ 1 and δ' ≤ 1/2",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E8",
-)
-def advanced_of_little_total(budget: Budget) -> Evidence:
+@claim("V.T1 adv short")
+def advanced_of_little_total(budget: Budget) -> Points:
     """At the largest total that is allowed, and at half of it."""
-    points = []
     for k in budget.choose((3, 1000), (1, 3, 10, 100, 1000, 10_000)):
         for slack in (1e-5, 0.1, 0.5):
             for total in (0.5, 1.0):
-                points.append(_short_form(k, total / (2 * sqrt(2 * k * log(1 / slack))), slack))
-    return Evidence(points, measures=RESPONSES, universe="k ≥ 1, 2ε√(2k log(1/δ')) ≤ 1, 0 < δ' ≤ 1/2, δ = 0")
+                yield _short_form(k, total / (2 * sqrt(2 * k * log(1 / slack))), slack)
 
 
-@claim(
-    "V.T1 adv",
-    part="repaired",
-    title="The full form, ε√(2k log(1/δ')) + kε(e^ε - 1)",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E8",
-)
-def advanced_in_full(budget: Budget) -> Evidence:
+@claim("V.T1 adv repaired")
+def advanced_in_full(budget: Budget) -> Points:
     """Where the short form fails, and elsewhere."""
     cases = [(1000, 0.5, 1e-5), (5000, 0.3, 1e-6), (100, 0.01, 1e-5), (1000, 0.01, 0.5)]
-    points = []
     for k, epsilon, slack in budget.choose(cases, [*cases, (10, 0.1, 0.1), (3, 1.0, 1e-3), (10_000, 1e-3, 0.9)]):
         left = responses_delta(k, epsilon, compose_advanced(epsilon, 0.0, k, slack).epsilon)
-        points.append(Point(f"k = {k}, ε = {epsilon:g}, δ' = {slack:g}", left, constant(slack)))
-    return Evidence(points, measures=RESPONSES, universe="k ≥ 1, ε > 0, 0 < δ' < 1, δ = 0")
+        yield Point(f"k = {k}, ε = {epsilon:g}, δ' = {slack:g}", left, constant(slack))
 
 
 def _short_form(k: int, epsilon: float, slack: float) -> Point:
@@ -153,18 +116,8 @@ def responses_delta(k: int, epsilon: float, total: float) -> Bounds[float]:
     return closed_form(delta, 1e-9)
 
 
-@claim(
-    "V.T1 mom",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.FALSE,
-    erratum="E8",
-    figure="variants_table_1",
-    printed="k releases with the Gaussian noise of (ε, δ)-DP are (4ε√(2k log(1/δ)), δ)-DP",
-    correct="(kρ + 2√(kρ log(1/δ)), δ)-DP with ρ = ε²/(4 log(1.25/δ)), as zCDP composes",
-    consequence="the real δ of a million releases at ε = 0.9 is 0.455, not 1e-5; elsewhere it is 19 times too large",
-)
-def moments_accountant(budget: Budget) -> Evidence:
+@claim("V.T1 mom")
+def moments_accountant(budget: Budget) -> Points:
     """Exactly: k Gaussians are one, at √k times the distance."""
     cases = [(10**6, 0.9, 1e-5), (100, 0.1, 1e-5), (10**4, 0.1, 1e-6)]
     points = []
@@ -173,16 +126,8 @@ def moments_accountant(budget: Budget) -> Evidence:
     return _of_moments(points)
 
 
-@claim(
-    "V.T1 mom",
-    part="repaired",
-    title="The same releases by zCDP: kρ + 2√(kρ log(1/δ))",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E8",
-)
-def moments_by_zcdp(budget: Budget) -> Evidence:
+@claim("V.T1 mom repaired")
+def moments_by_zcdp(budget: Budget) -> Points:
     """Where the row fails, and elsewhere."""
     cases = [(10**6, 0.9, 1e-5), (100, 0.1, 1e-5)]
     points = []
@@ -197,6 +142,5 @@ def _gaussians(k: int, epsilon: float, delta: float, total: float) -> Point:
     return Point(f"k = {k:g}, ε = {epsilon:g}, δ = {delta:g}", left, constant(delta))
 
 
-def _of_moments(points: list[Point]) -> Evidence:
-    measures = "exact δ of k Gaussians with the noise of (ε, δ)-DP each, at the ε promised for all, against δ"
-    return Evidence(points, measures=measures, universe="k ≥ 1, 0 < ε < 1, 0 < δ < 1")
+def _of_moments(points: list[Point]) -> Points:
+    return points

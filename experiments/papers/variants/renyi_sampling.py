@@ -4,11 +4,11 @@ from collections.abc import Callable
 from math import exp, lgamma, log, log1p
 from typing import cast
 
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.variants.sampling import DIRECTIONS, SECTION
+from tcdp_sim.experiments.papers.variants.sampling import DIRECTIONS
 
 from tcdp_sim import exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import RDP, ZCDP, amplify, pure_renyi
@@ -19,23 +19,17 @@ CASES: list[Case] = [(5.0, 0.01, 8), (1.0, 0.01, 4)]
 MORE_CASES: list[Case] = [(5.0, 0.01, 32), (2.0, 0.01, 8), (50.0, 0.1, 2), (1.0, 0.5, 4)]
 
 
-@claim("V.rdp1", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, erratum="E9", figure="variants_table_2")
-def printed_sum(budget: Budget) -> Evidence:
+@claim("V.rdp1")
+def printed_sum(budget: Budget) -> Points:
     """Three pairs of laws that sampling without replacement of Gaussian noise leads to."""
-    points = []
     for sigma, s, order in budget.choose(CASES, [*CASES, *MORE_CASES]):
         right = closed_form(sampled_sum(_gaussian(sigma), s, order), 1e-10)
         noise, where = Gaussian(sigma), f"σ = {sigma:g}, s = {s:g}, α = {order}"
         for name, direction in DIRECTIONS.items():
             left = exact.subsampled_renyi(noise, 1.0, float(order), s, direction)
-            points.append(Point(f"{where}, {name}", left, right))
+            yield Point(f"{where}, {name}", left, right)
         triangle = exact.equilateral_renyi(noise, 1.0, float(order), s)
-        points.append(Point(f"{where}, a histogram of three bins", triangle, right))
-    return Evidence(
-        points,
-        measures="exact D_α of the sampled noise, against the printed sum (nats)",
-        universe="whole α ≥ 2, 0 < s ≤ 1, any mechanism with ε(j) at all whole orders",
-    )
+        yield Point(f"{where}, a histogram of three bins", triangle, right)
 
 
 def sampled_sum(epsilon: Callable[[int], float], s: float, order: int) -> float:
@@ -54,72 +48,37 @@ def _log_binomial(n: int, k: int) -> float:
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
-@claim(
-    "V.rdp1",
-    part="tight",
-    title="The bound of Wang, Balle and Kasiviswanathan is tight",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.FALSE,
-    erratum="E9",
-    printed="the tight bound is available in Wang et al.",
-    correct="theirs holds and is loose; by privacy profiles less is proved of the same mechanisms",
-    consequence="at σ = 5, s = 0.01, α = 8 their bound is 2.5 times what is proved for every such mechanism",
-)
-def wang_is_tight(budget: Budget) -> Evidence:
+@claim("V.rdp1 tight")
+def wang_is_tight(budget: Budget) -> Points:
     """Another bound, for any mechanism with the same Rényi curve, is lower: so theirs is not the least there is."""
-    points = []
     for sigma, s, order in budget.choose(CASES[:1], [CASES[0], *MORE_CASES[:2]]):
         wang, proved = (_bound(sigma, s, order, method) for method in ("wang2019", "certified"))
-        points.append(Point(f"σ = {sigma:g}, s = {s:g}, α = {order}", closed_form(wang), closed_form(proved, 1e-6)))
-    return Evidence(
-        points,
-        measures="the bound of Wang et al., against one by privacy profiles, proved for the same mechanisms (nats)",
-        universe="whole α ≥ 2, 0 < s ≤ 1, ε(j) = j/2σ²",
-    )
+        yield Point(f"σ = {sigma:g}, s = {s:g}, α = {order}", closed_form(wang), closed_form(proved, 1e-6))
 
 
 def _bound(sigma: float, s: float, order: int, method: str) -> float:
     return cast(RDP, amplify(ZCDP(1 / (2 * sigma**2)), s, "without_replacement", method, order=order)).epsilon
 
 
-@claim(
-    "V.rdp1",
-    part="much noise",
-    title="For much noise the printed sum is above ε(α), which holds without sampling",
-    kind=Kind.ORDERING,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E9",
-)
-def sum_above_no_sampling(budget: Budget) -> Evidence:
+@claim("V.rdp1 much noise")
+def sum_above_no_sampling(budget: Budget) -> Points:
     """The first term of the sum is 2s² C(α, 2), however small ε is: it does not vanish."""
-    points = []
     for sigma, s, order in budget.choose([(50.0, 0.1, 2)], [(50.0, 0.1, 2), (1e3, 0.1, 2), (1e3, 0.01, 8)]):
         right = sampled_sum(_gaussian(sigma), s, order)
         left = order / (2 * sigma**2)
-        points.append(Point(f"σ = {sigma:g}, s = {s:g}, α = {order}", closed_form(left), closed_form(right, 1e-10)))
-    return Evidence(points, measures="ε(α) without sampling, against the printed sum (nats)", universe="large σ")
+        yield Point(f"σ = {sigma:g}, s = {s:g}, α = {order}", closed_form(left), closed_form(right, 1e-10))
 
 
-@claim("V.rdp2", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS)
-def loosened_sums(budget: Budget) -> Evidence:
+@claim("V.rdp2")
+def loosened_sums(budget: Budget) -> Points:
     """ε(α - k) ≤ ε(α) by quadrature and closed forms, and the sums that follow."""
-    points = []
     for name, curve in _curves().items():
         for order, k in budget.choose([(8, 1), (8, 6)], [(3, 1), (8, 1), (8, 6), (32, 16)]):
-            points.append(Point(f"{name}: ε({order - k}) against ε({order})", curve(order - k), curve(order)))
+            yield Point(f"{name}: ε({order - k}) against ε({order})", curve(order - k), curve(order))
         for s, order in budget.choose([(0.1, 8)], [(0.01, 4), (0.1, 8), (0.5, 16)]):
             sums = (sampled_sum(of, s, order) for of in (_exact(curve), _at_last(curve, order)))
             left, right = (closed_form(each, 1e-9) for each in sums)
-            points.append(Point(f"{name}: the sums, s = {s:g}, α = {order}", left, right))
-    return Evidence(
-        points,
-        measures="ε at a lower order, against that at α; the sum with ε(j), against that with ε(α) (nats)",
-        universe="whole α > k ≥ 1, any mechanism",
-        proof=Proof.SYMBOLIC,
-        why="D_α = log E[(e^L)^(α-1)]/(α-1) is a log of power means, which do not fall; each term grows with its ε",
-    )
+            yield Point(f"{name}: the sums, s = {s:g}, α = {order}", left, right)
 
 
 def _exact(curve: Curve) -> Callable[[int], float]:

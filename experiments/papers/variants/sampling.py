@@ -7,12 +7,12 @@ noise (Q), or with chance s noise moved by one (P): the pair below, which no gua
 from math import expm1, log, log1p, sqrt
 from typing import cast
 
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, amplify
@@ -23,23 +23,14 @@ DIRECTIONS = {MORE: "forward", FEWER: "reverse"}
 SHARES = "largest D_α/(13s²ρα) over orders 1 ≤ α < log(1/s)/4ρ, against 1"
 
 
-@claim("V.T2 dp", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, figure="variants_table_2")
-def sampled_dp(budget: Budget) -> Evidence:
+@claim("V.T2 dp")
+def sampled_dp(budget: Budget) -> Points:
     """Attained by any noise, in the direction in which records with the property are more."""
     noises = budget.choose((Gaussian(1.0), Laplace(2.0)), (Gaussian(1.0), Laplace(2.0), SinhNormal(2.0, 4.0)))
-    points = []
     for noise in noises:
         for s in budget.choose((0.01, 0.5), (1e-6, 0.01, 0.1, 0.5, 0.99)):
             for epsilon in budget.choose((0.1, 0.4), (0.0, 0.1, 0.4, 2.0)):
-                points += _sampled_points(noise, s, epsilon)
-    return Evidence(
-        points,
-        measures="exact δ of the sampled noise at log(1 + s(e^ε - 1)), against s times its δ at ε without sampling",
-        universe="any mechanism, 0 < s ≤ 1, ε ≥ 0",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="Theorem 9 of the paper on couplings, by advanced joint convexity: see S.T9",
-    )
+                yield from _sampled_points(noise, s, epsilon)
 
 
 def _sampled_points(noise: Noise, s: float, epsilon: float) -> list[Point]:
@@ -54,48 +45,28 @@ def _sampled_points(noise: Noise, s: float, epsilon: float) -> list[Point]:
     return points
 
 
-@claim(
-    "V.T2 tcdp",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.FALSE,
-    erratum="E8",
-    figure="variants_table_2",
-    printed="sampling makes (13s²ρ, log(1/s)/4ρ)-tCDP of (ρ, ω)-tCDP",
-    correct="the same for ρ, s ≤ 0.1 and ω ≥ log(1/s)/2ρ, as Theorem 11 of the tCDP paper has it",
-    consequence="at ρ = 5 and s = 1e-40 Gaussian noise loses more than a hundred times what is promised",
-)
-def sampled_tcdp(budget: Budget) -> Evidence:
+@claim("V.T2 tcdp")
+def sampled_tcdp(budget: Budget) -> Points:
     """Gaussian noise has every ω; at large ρ its loss is s²(e^2ρ - 1), far above 13s²ρ·2."""
     cases = [(5.0, 1e-40)]
     more = [(0.1, 0.01), (0.1, 0.1), (2.0, 1e-12), (3.0, 1e-20)]
     return _tcdp_points(budget.choose(cases, [*cases, *more]), budget, "ρ > 0, 0 < s < 1")
 
 
-@claim(
-    "V.T2 tcdp",
-    part="repaired",
-    title="The same for ρ, s ≤ 0.1 and ω ≥ log(1/s)/2ρ",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E8",
-)
-def sampled_tcdp_repaired(budget: Budget) -> Evidence:
+@claim("V.T2 tcdp repaired")
+def sampled_tcdp_repaired(budget: Budget) -> Points:
     """The exact loss of the sampled Gaussian, both ways."""
     cases = [(0.1, 0.1), (0.01, 0.1)]
     more = [(0.1, 1e-4), (0.01, 1e-4), (1e-3, 0.1), (1e-3, 1e-3)]
     return _tcdp_points(budget.choose(cases, [*cases, *more]), budget, "0 < ρ, s ≤ 0.1")
 
 
-def _tcdp_points(cases: list[tuple[float, float]], budget: Budget, universe: str) -> Evidence:
-    points = []
+def _tcdp_points(cases: list[tuple[float, float]], budget: Budget, universe: str) -> Points:
     for rho, s in cases:
         omega = log(1 / s) / (4 * rho)
         for name in budget.choose([MORE], [MORE, FEWER]):
             left = sampled_share(rho, s, omega, DIRECTIONS[name])
-            points.append(Point(f"ρ = {rho:g}, s = {s:g}, {name}", left, constant(1.0)))
-    return Evidence(points, measures=SHARES, universe=universe)
+            yield Point(f"ρ = {rho:g}, s = {s:g}, {name}", left, constant(1.0))
 
 
 def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[float]:
@@ -109,34 +80,20 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
     return Bounds(share.lower / promised, share.estimate / promised, share.upper / promised)
 
 
-@claim(
-    "V.T2 tcdp",
-    part="any",
-    title="A certificate for every mechanism: c s²ρ with c ≤ 2.78",
-    kind=Kind.INEQUALITY,
-    section=SECTION,
-    expected=Verdict.HOLDS,
-    erratum="E3",
-)
-def certified_tcdp(budget: Budget) -> Evidence:
+@claim("V.T2 tcdp any")
+def certified_tcdp(budget: Budget) -> Points:
     """The constant that the privacy profile of any (ρ, ω')-tCDP mechanism gives, ω' = log(1/s)/2ρ."""
-    points = []
     for rho, s in budget.choose(
         [(0.1, 0.1), (0.1, 1e-4)], [(0.1, 0.1), (0.1, 1e-4), (0.1, 1e-9), (0.01, 1e-2), (1e-3, 1e-3)]
     ):
         base = TCDP(rho, log(1 / s) / (2 * rho))
         sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))
         c = sampled.rho / (s * s * rho)
-        points.append(Point(f"ρ = {rho:g}, s = {s:g}", closed_form(c, 1e-6), constant(2.78)))
-    return Evidence(
-        points,
-        measures="c for which (c s²ρ, log(1/s)/4ρ)-tCDP is certified, against 2.78 (printed: 13)",
-        universe="0 < ρ, s ≤ 0.1, any (ρ, log(1/s)/2ρ)-tCDP mechanism",
-    )
+        yield Point(f"ρ = {rho:g}, s = {s:g}", closed_form(c, 1e-6), constant(2.78))
 
 
-@claim("V.T2 zcdp", kind=Kind.INEQUALITY, section=SECTION, expected=Verdict.HOLDS, figure="variants_table_2")
-def sampled_zcdp(budget: Budget) -> Evidence:
+@claim("V.T2 zcdp")
+def sampled_zcdp(budget: Budget) -> Points:
     """zCDP is D_α ≤ ρ'α at all orders; sampled Gaussian noise of rho-zCDP needs ρ' = ρ, as if it were not sampled."""
     rho, points = 0.1, []
     noise = Gaussian(1 / sqrt(2 * rho))
@@ -147,11 +104,4 @@ def sampled_zcdp(budget: Budget) -> Evidence:
             right = Bounds(*(end / (rho * order) for end in divergence))
             left = closed_form(1 - log(1 / s) / (rho * (order - 1)), 1e-12)
             points.append(Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.6g}", left, right))
-    return Evidence(
-        points,
-        measures="1 - log(1/s)/(ρ(α - 1)), which goes to 1, against the exact D_α/(ρα) of the sampled noise",
-        universe="0 < s < 1, ρ > 0, α > 1",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="(1 - s + s e^L)^α ≥ s^α e^(αL), and the mean of e^(αL) is that of the noise itself, e^((α - 1)αρ)",
-    )
+    return points

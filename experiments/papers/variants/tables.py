@@ -1,14 +1,11 @@
 """Both tables of the sheet, each entry with what was found out about it."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
-from tcdp_sim.experiments.papers.variants import composition, gaussian_noise, renyi_sampling, sampling
-
-from tcdp_sim.claims import Evidence, Kind, judge
+from tcdp_sim.experiments.papers import library
+from tcdp_sim.experiments.papers.judge.verdict import judge
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, exhibit, points_of
 
 DP, MOMENTS, RDP, ZCDP, TCDP = "(ε, δ)-DP", "Moments accountant", "(α, ε)-RDP", "ρ-zCDP", "(ρ, ω)-tCDP"
 NOISE, IN_TURN, ADVANCED, TO_DP = "Gaussian noise", "sequential composition", "advanced composition", "to (ε, δ)-DP"
@@ -24,30 +21,29 @@ class Entry(NamedTuple):
     notion: str
     what: str
     printed: str
-    evidence: Callable[[Budget], Evidence]
+    claim: str
     about: str = ""
-    kind: Kind = Kind.INEQUALITY
 
 
 BASIC = (
-    Entry(DP, NOISE, "σ² = 2Δ² log(1.25/δ)/ε²", gaussian_noise.classical_variance),
-    Entry(DP, IN_TURN, "(ε₁ + ε₂, δ₁ + δ₂)", composition.sequential, "(log"),
-    Entry(DP, ADVANCED, "(2ε√(2k log(1/δ')), kδ + δ')", composition.advanced),
-    Entry(MOMENTS, NOISE, "same as (ε, δ)-DP", gaussian_noise.classical_variance),
-    Entry(MOMENTS, IN_TURN, "same as (ε, δ)-DP", composition.sequential, "(log"),
-    Entry(MOMENTS, ADVANCED, "(4ε√(2k log(1/δ)), δ)", composition.moments_accountant),
-    Entry(RDP, NOISE, "σ² = Δ²α/(2ε)", gaussian_noise.renyi_variances, "Rényi", Kind.IDENTITY),
-    Entry(RDP, IN_TURN, "(α, ε₁ + ε₂)", composition.sequential, "Rényi"),
-    Entry(RDP, TO_DP, "(ε + log(1/δ)/(α - 1), δ)", gaussian_noise.conversions, "Rényi"),
-    Entry(ZCDP, NOISE, "σ² = Δ²/(2ρ)", gaussian_noise.renyi_variances, "zCDP", Kind.IDENTITY),
-    Entry(ZCDP, IN_TURN, "ρ₁ + ρ₂", composition.sequential, "zCDP"),
-    Entry(ZCDP, TO_DP, "(ρ + 2√(ρ log(1/δ)), δ)", gaussian_noise.conversions, "zCDP"),
+    Entry(DP, NOISE, "σ² = 2Δ² log(1.25/δ)/ε²", "V.T1 Gauss"),
+    Entry(DP, IN_TURN, "(ε₁ + ε₂, δ₁ + δ₂)", "V.T1 seq", "(log"),
+    Entry(DP, ADVANCED, "(2ε√(2k log(1/δ')), kδ + δ')", "V.T1 adv"),
+    Entry(MOMENTS, NOISE, "same as (ε, δ)-DP", "V.T1 Gauss"),
+    Entry(MOMENTS, IN_TURN, "same as (ε, δ)-DP", "V.T1 seq", "(log"),
+    Entry(MOMENTS, ADVANCED, "(4ε√(2k log(1/δ)), δ)", "V.T1 mom"),
+    Entry(RDP, NOISE, "σ² = Δ²α/(2ε)", "V.T1 Gauss Rényi", "Rényi"),
+    Entry(RDP, IN_TURN, "(α, ε₁ + ε₂)", "V.T1 seq", "Rényi"),
+    Entry(RDP, TO_DP, "(ε + log(1/δ)/(α - 1), δ)", "V.T1 conv", "Rényi"),
+    Entry(ZCDP, NOISE, "σ² = Δ²/(2ρ)", "V.T1 Gauss Rényi", "zCDP"),
+    Entry(ZCDP, IN_TURN, "ρ₁ + ρ₂", "V.T1 seq", "zCDP"),
+    Entry(ZCDP, TO_DP, "(ρ + 2√(ρ log(1/δ)), δ)", "V.T1 conv", "zCDP"),
 )
 SUBSAMPLING = (
-    Entry(DP, SAMPLED, "(log(1 + s(e^ε - 1)), sδ)", sampling.sampled_dp),
-    Entry(RDP, SAMPLED, "a sum over whole orders", renyi_sampling.printed_sum),
-    Entry(ZCDP, SAMPLED, "none", sampling.sampled_zcdp),
-    Entry(TCDP, SAMPLED, "(13s²ρ, log(1/s)/4ρ)", sampling.sampled_tcdp),
+    Entry(DP, SAMPLED, "(log(1 + s(e^ε - 1)), sδ)", "V.T2 dp"),
+    Entry(RDP, SAMPLED, "a sum over whole orders", "V.rdp1"),
+    Entry(ZCDP, SAMPLED, "none", "V.T2 zcdp"),
+    Entry(TCDP, SAMPLED, "(13s²ρ, log(1/s)/4ρ)", "V.T2 tcdp"),
 )
 
 
@@ -64,13 +60,12 @@ def subsampling(budget: Budget) -> pd.DataFrame:
 def _decided(entries: tuple[Entry, ...], budget: Budget) -> pd.DataFrame:
     rows = []
     for entry in entries:
-        evidence = entry.evidence(budget)
-        points = [point for point in evidence.points if point.where.startswith(entry.about)]
-        evidence = replace(evidence, points=points)
-        judged = judge(entry.kind, evidence)
+        one = library.claims()[entry.claim]
+        points = [point for point in points_of(one, budget) if point.where.startswith(entry.about)]
+        judged = judge(one.kind, evidence_of(one, points))
         row = {"notion": entry.notion, "entry": entry.what, "as printed": entry.printed}
         row |= {"verdict as printed": judged.verdict.value, "decided at": judged.where}
-        row["compared"] = evidence.measures
+        row["compared"] = one.measures
         rows.append(row | {"left": _estimate(judged.left), "right": _estimate(judged.right)})
     return pd.DataFrame(rows)
 

@@ -5,13 +5,13 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp import finite_laws
 from tcdp_sim.experiments.papers.zcdp.finite_laws import divergence, example, independent
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, ApproxZCDP, lemma_38_delta
@@ -48,36 +48,26 @@ def _pairs(budget: Budget) -> Iterator[tuple[str, Floats, Floats, float]]:
             yield f"laws {2 * index + 1} and {2 * index + 2}, ε = {epsilon:.4g}", p, q, epsilon
 
 
-@claim("Z.D12 D36 P13 L37", kind=Kind.INEQUALITY, section="1.2, 8", expected=Verdict.HOLDS)
-def to_approximate(budget: Budget) -> Evidence:
+@claim("Z.D12 D36 P13 L37")
+def to_approximate(budget: Budget) -> Points:
     """The events are built, for any laws; given them ε-DP holds, and so ε²/2-zCDP."""
-    points = []
     for name, p, q, epsilon in _pairs(budget):
         first, second = events(p, q, epsilon)
         spent = max(finite_laws.delta(p, q, epsilon).estimate, finite_laws.delta(q, p, epsilon).estimate)
         left_out = closed_form(float(1 - first.sum()), 1e-9)
-        points.append(Point(f"what the events leave out, {name}", left_out, closed_form(spent, 1e-9)))
+        yield Point(f"what the events leave out, {name}", left_out, closed_form(spent, 1e-9))
         given = first / first.sum(), second / second.sum()
         for a, b, way in ((*given, "forth"), (*given[::-1], "back")):
-            points.append(Point(f"D_∞ {way}, {name}", divergence(a, b, inf), closed_form(epsilon)))
-            points += [
+            yield Point(f"D_∞ {way}, {name}", divergence(a, b, inf), closed_form(epsilon))
+            yield from [
                 Point(f"D_α {way}, α = {order:g}, {name}", divergence(a, b, order), closed_form(epsilon**2 * order / 2))
                 for order in ORDERS
             ]
-    return Evidence(
-        points,
-        measures="1 - P[E], against δ; given the events D_∞ against ε, and D_α against ε²α/2 (nats)",
-        universe="(ε, δ)-DP",
-        tolerance=1e-8,
-        proof=Proof.SYMBOLIC,
-        why="cut each law to e^ε times the other, then lower the heavier to equal mass: within e^(±ε) throughout",
-    )
 
 
-@claim("Z.8a", kind=Kind.INEQUALITY, section="8", expected=Verdict.HOLDS)
-def approximate_composition(budget: Budget) -> Evidence:
+@claim("Z.8a")
+def approximate_composition(budget: Budget) -> Points:
     """Two mechanisms, and the first two outcomes of the first made one."""
-    points = []
     pairs = list(_pairs(budget))
     for (name, p, q, epsilon), (_, r, s, other) in pairwise(pairs):
         first, second = events(p, q, epsilon), events(r, s, other)
@@ -85,40 +75,22 @@ def approximate_composition(budget: Budget) -> Evidence:
         masses = [float(independent(first[i], second[i]).sum()) for i in (0, 1)]
         both = [independent(first[i], second[i]) / masses[i] for i in (0, 1)]
         promised = 1 - float(first[0].sum() * second[0].sum())
-        points.append(
-            Point(
-                f"1 - P[both events], {name} and the next",
-                closed_form(1 - masses[0], 1e-9),
-                closed_form(promised, 1e-9),
-            )
+        yield Point(
+            f"1 - P[both events], {name} and the next",
+            closed_form(1 - masses[0], 1e-9),
+            closed_form(promised, 1e-9),
         )
         for order in ORDERS:
             most = closed_form(total * order)
-            points.append(Point(f"both, α = {order:g}, {name} and the next", divergence(*both, order), most))
+            yield Point(f"both, α = {order:g}, {name} and the next", divergence(*both, order), most)
             merged = [np.append(part[0] + part[1], part[2:]) / part.sum() for part in first]
             kept = closed_form(epsilon**2 * order / 2)
-            points.append(Point(f"postprocessed, α = {order:g}, {name}", divergence(*merged, order), kept))
-    return Evidence(
-        points,
-        measures="given the events D_α, against (ρ + ρ')α or ρα (nats); 1 - P[both], against 1 - (1 - δ)(1 - δ')",
-        universe="δ-approximate ρ-zCDP with δ'-approximate ρ'-zCDP, any function of the output",
-        tolerance=1e-8,
-        proof=Proof.SYMBOLIC,
-        why="given both events, of probability (1 - δ)(1 - δ') at least, Lemma 15 composes and postprocesses",
-    )
+            yield Point(f"postprocessed, α = {order:g}, {name}", divergence(*merged, order), kept)
 
 
-@claim(
-    "Z.8a",
-    part="groups",
-    title="A group of k does not in general get δ-approximate ρk²-zCDP",
-    kind=Kind.EXISTENCE,
-    section="8",
-    expected=Verdict.HOLDS,
-)
-def approximate_groups(budget: Budget) -> Evidence:
+@claim("Z.8a groups")
+def approximate_groups(budget: Budget) -> Points:
     """Truncated Laplace noise, moved farther than its support is wide, is seen to be moved: no events help."""
-    points = []
     for epsilon, delta in ((0.5, 1e-6), (1.0, 1e-3)):
         bound = float(np.log1p(np.expm1(epsilon) / (2 * delta)) / epsilon)
         size = int(np.ceil(2 * bound))
@@ -126,18 +98,12 @@ def approximate_groups(budget: Budget) -> Evidence:
         far = rho + 2 * np.sqrt(rho * np.log(1 / delta))
         promised = closed_form(lemma_38_delta(ApproxZCDP(delta, rho), float(far)))
         seen = exact.hockey_stick(TruncatedLaplace(1 / epsilon, bound), size, float(far))
-        points.append(Point(f"ε = {epsilon:g}, δ = {delta:g}, k = {size}, at ε' = {far:.4g}", promised, seen))
-    return Evidence(
-        points,
-        measures="the δ' at ε' that δ-approximate ρk²-zCDP would give by Lemma 38, against the exact one of the group",
-        universe="δ-approximate ρ-zCDP, groups of k",
-    )
+        yield Point(f"ε = {epsilon:g}, δ = {delta:g}, k = {size}, at ε' = {far:.4g}", promised, seen)
 
 
-@claim("Z.L38", kind=Kind.INEQUALITY, section="8", expected=Verdict.HOLDS, needs=("privacy_loss",))
-def sharper_conversion(budget: Budget) -> Evidence:
+@claim("Z.L38")
+def sharper_conversion(budget: Budget) -> Points:
     """With probability δ all is told, else Gaussian noise is added."""
-    points = []
     some = [(0.1, 1.0), (0.1, 0.1), (2.0, 3.0)]
     for rho, epsilon in budget.choose(some, [*some, (1e-3, 0.2), (1.0, 1.0), (10.0, 12.0), (10.0, 40.0)]):
         profile = exact.hockey_stick(Gaussian(float(np.sqrt(0.5 / rho))), 1.0, epsilon)
@@ -145,40 +111,17 @@ def sharper_conversion(budget: Budget) -> Evidence:
             left = Bounds(*(delta + (1 - delta) * end for end in profile))
             guarantee = ApproxZCDP(delta, rho) if delta else ZCDP(rho)
             right = closed_form(lemma_38_delta(guarantee, epsilon, form="paper"))
-            points.append(Point(f"ρ = {rho:g}, ε = {epsilon:g}, δ = {delta:g}", left, right))
+            yield Point(f"ρ = {rho:g}, ε = {epsilon:g}, δ = {delta:g}", left, right)
     for epsilon in (0.5, 1.0, 2.0):
         cell = budget.runs["privacy_loss"].cell(noise="gaussian", rho=0.1, epsilon=epsilon)
         right = closed_form(lemma_38_delta(ZCDP(0.1), epsilon, form="paper"))
-        points.append(Point(f"simulated, ρ = 0.1, ε = {epsilon:g}, δ = 0", cell.mean("hockey_stick"), right))
-    return Evidence(
-        points,
-        measures="exact δ at ε, against δ + (1 - δ)δ', δ' with the least of the four terms",
-        universe="δ-approximate (ξ, ρ)-zCDP, ρ > 0, ε ≥ ξ + ρ",
-        proof=Proof.SYMBOLIC,
-        why="δ' = ∫ e^(ε - z) P[Z > z] dz over z > ε with the tail bound is √(πρ) erfcx, and the terms bound erfcx",
-    )
+        yield Point(f"simulated, ρ = 0.1, ε = {epsilon:g}, δ = 0", cell.mean("hockey_stick"), right)
 
 
-@claim(
-    "Z.L38",
-    part="equivalence",
-    title="(ε, δ)-DP and δ-approximate (ε, 0)-zCDP are one",
-    kind=Kind.IDENTITY,
-    section="8",
-    expected=Verdict.HOLDS,
-)
-def equivalence(budget: Budget) -> Evidence:
+@claim("Z.L38 equivalence")
+def equivalence(budget: Budget) -> Points:
     """What the built events leave out is what any events must."""
-    points = []
     for name, p, q, epsilon in _pairs(budget):
         first, _ = events(p, q, epsilon)
         spent = max(finite_laws.delta(p, q, epsilon), finite_laws.delta(q, p, epsilon))
-        points.append(Point(name, closed_form(float(1 - first.sum()), 1e-9), spent))
-    return Evidence(
-        points,
-        measures="1 - P[E] of the events built for ε, against δ(ε), the larger of both directions",
-        universe="any two laws, ε ≥ 0",
-        tolerance=1e-7,
-        proof=Proof.IDENTITY,
-        why="events of 1 - δ with laws within e^(±ε) give P(S) ≤ e^ε Q(S) + δ, and the built ones leave out no more",
-    )
+        yield Point(name, closed_form(float(1 - first.sum()), 1e-9), spent)

@@ -1,31 +1,25 @@
 """Section 3.2: a family of (epsilon, delta) guarantees, for all delta, as what implies zCDP."""
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Verdict
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 STEPS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 
-@claim("Z.L22", kind=Kind.INEQUALITY, section="3.2", expected=Verdict.HOLDS)
-def family_to_zcdp(budget: Budget) -> Evidence:
+@claim("Z.L22")
+def family_to_zcdp(budget: Budget) -> Points:
     """What follows for every mechanism in the family; were it too much somewhere, the lemma would be open there."""
     xis = budget.choose((0.0, 0.3, 1.0), (0.0, 0.01, 0.1, 0.3, 0.6, 1.0))
     rhos = budget.choose((1e-8, 0.01, 1.0), (1e-12, 1e-8, 1e-4, 0.01, 0.1, 0.3, 1.0))
-    points = []
     for xi, rho in ((xi, rho) for xi in xis for rho in rhos):
         for order in budget.choose((1.01, 2.0, 64.0), (1.001, 1.01, 1.3, 2.0, 4.0, 16.0, 64.0, 1e4)):
             promised = xi - rho / 4 + 5 * rho**0.25 + rho * order / 4
             where = f"ξ' = {xi:g}, ρ' = {rho:g}, α = {order:g}"
-            points.append(Point(where, most_allowed(xi, rho, order), closed_form(promised)))
-    return Evidence(
-        points,
-        measures="the most that the family allows of D_α, against ξ' - ρ'/4 + 5ρ'^(1/4) + ρ'α/4 (nats)",
-        universe="(ξ' + √(ρ' log 1/δ), δ)-DP for all δ > 0; 0 ≤ ξ', ρ' ≤ 1, α > 1",
-    )
+            yield Point(where, most_allowed(xi, rho, order), closed_form(promised))
 
 
 def most_allowed(xi: float, rho: float, order: float) -> Bounds[float]:

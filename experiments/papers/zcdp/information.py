@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.stats import binom
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import bounds, exact
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.numerics import closed_form
 from tcdp_sim.privacy import ZCDP
@@ -23,52 +23,35 @@ def counts(rho: float) -> Iterator[Noisy]:
     yield f"Laplace, ξ = {epsilon:.4g}", Laplace(1 / epsilon), ZCDP(PURE, epsilon)
 
 
-@claim("Z.T10 P28", kind=Kind.INEQUALITY, section="1.2, 6", expected=Verdict.HOLDS)
-def information_of_all(budget: Budget) -> Evidence:
+@claim("Z.T10 P28")
+def information_of_all(budget: Budget) -> Points:
     """n copies of a fair bit, counted; and n copies of a uniform one of T points, in a histogram."""
-    points = []
     for rho in (1e-4, 0.01, 0.1):
         for n in budget.choose((1, 10), (1, 3, 10, 30, 100)):
             for name, noise, promised in counts(rho):
                 most = closed_form(bounds.information(promised, n, method="paper"))
-                points.append(Point(f"{name}, {n} copies of a bit", exact.mutual_information(noise, [0.0, n]), most))
+                yield Point(f"{name}, {n} copies of a bit", exact.mutual_information(noise, [0.0, n]), most)
     for bins, n in budget.choose([(10, 6), (1e5, 6)], [(10, 6), (1e3, 6), (1e5, 2), (1e5, 6), (1e9, 12)]):
         left = exact.histogram_information(Gaussian(float(np.sqrt(10))), n, bins)
         most = closed_form(bounds.information(ZCDP(0.1), n, method="paper"))
-        points.append(Point(f"histogram, Gaussian, ρ = 0.1, T = {bins:g}, n = {n}", left, most))
-    return Evidence(
-        points,
-        measures="I(X; M(X)), against ξn(1 + log n) + ρn² (nats)",
-        universe="(ξ, ρ)-zCDP, data of any law",
-        proof=Proof.SYMBOLIC,
-        why="KL divergence is convex, and at most ξ n H_n + ρn² between any two data sets (Proposition 27)",
-    )
+        yield Point(f"histogram, Gaussian, ρ = 0.1, T = {bins:g}, n = {n}", left, most)
 
 
-@claim("Z.L29 T30", kind=Kind.INEQUALITY, section="6", expected=Verdict.HOLDS)
-def information_of_blocks(budget: Budget) -> Evidence:
+@claim("Z.L29 T30")
+def information_of_blocks(budget: Budget) -> Points:
     """m independent fair bits, each copied ℓ times, counted: ℓ times a binomial number."""
-    points = []
     for rho in (0.01, 0.5):
         for m, length in budget.choose([(20, 1), (5, 4)], [(2, 1), (20, 1), (100, 1), (5, 4), (20, 10)]):
             answers, chances = length * np.arange(m + 1.0), binom.pmf(np.arange(m + 1), m, 0.5)
             for name, noise, promised in counts(rho):
                 most = closed_form(bounds.information(promised, m * length, blocks=m, method="paper"))
                 left = exact.mutual_information(noise, answers, chances)
-                points.append(Point(f"{name}, m = {m}, ℓ = {length}", left, most))
-    return Evidence(
-        points,
-        measures="I(X; M(X)), against m(ξℓ(1 + log ℓ) + ρℓ²) (nats); ℓ = 1 is Lemma 29",
-        universe="(ξ, ρ)-zCDP, m independent blocks of ℓ records",
-        proof=Proof.SYMBOLIC,
-        why="the chain rule adds up independent blocks, and Proposition 28 bounds each of them, given the others",
-    )
+                yield Point(f"{name}, m = {m}, ℓ = {length}", left, most)
 
 
-@claim("Z.L35", kind=Kind.INEQUALITY, section="7", expected=Verdict.HOLDS)
-def packing(budget: Budget) -> Evidence:
+@claim("Z.L35")
+def packing(budget: Budget) -> Points:
     """Which of T bins has all n records, told by the largest noisy count of a histogram."""
-    points = []
     rho = 0.1
     sizes = budget.choose((1e3, 1e12), (10, 1e3, 1e6, 1e12, 1e50, 1e100))
     for bins in sizes:
@@ -80,11 +63,4 @@ def packing(budget: Budget) -> Evidence:
                 for beta in (missed.upper, missed.estimate, missed.lower)
             ]
             left = exact.Bounds(told[0] * (1 - 1e-12), told[1], told[2] * (1 + 1e-12))
-            points.append(Point(f"T = {bins:g}, n = {n:g}, ρ = {rho}", left, closed_form(rho * n**2)))
-    return Evidence(
-        points,
-        measures="(1 - β) log T - log 2 with the exact β, against ρn² (nats)",
-        universe="(ξ, ρ)-zCDP, T points that lie more than α apart, each told to α/2 with probability 1 - β",
-        proof=Proof.SYMBOLIC,
-        why="Fano's inequality for a uniform one of the T data sets, and Proposition 28",
-    )
+            yield Point(f"T = {bins:g}, n = {n:g}, ρ = {rho}", left, closed_form(rho * n**2))

@@ -3,37 +3,28 @@
 from math import expm1
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp import finite_laws
 from tcdp_sim.experiments.papers.zcdp.sides import scaled
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 EPSILONS = (1.0, 0.1, 0.01)
 
 
-@claim("Z.eq2", kind=Kind.IDENTITY, section="1.1", expected=Verdict.HOLDS)
-def moments_of_the_loss(budget: Budget) -> Evidence:
+@claim("Z.eq2")
+def moments_of_the_loss(budget: Budget) -> Points:
     """The moment by integrating the tail of the loss, which asks nothing of what computes divergences."""
     noises: list[tuple[str, Noise]] = [("Laplace(2)", Laplace(2.0)), ("Gaussian(1.5)", Gaussian(1.5))]
     noises += budget.choose([], [("sinh-normal(3, 9)", SinhNormal(3.0, 9.0))])
-    points = []
     for name, noise in noises:
         for order in (1.5, 3.0, 8.0):
             left = exact.renyi_divergence(noise, 1.0, order)
-            points.append(Point(f"{name}, α = {order:g}", left, divergence_by_tail(noise, order - 1)))
-    return Evidence(
-        points,
-        measures="D_α, against log E e^((α - 1)Z) / (α - 1) from the tail of the loss Z (nats)",
-        universe="any two laws, α > 1",
-        tolerance=1e-8,
-        proof=Proof.IDENTITY,
-        why="E e^((α - 1)Z) is the mean of (P/Q)^(α - 1) under P, which is Definition 14, and its log is monotone",
-    )
+            yield Point(f"{name}, α = {order:g}", left, divergence_by_tail(noise, order - 1))
 
 
 def divergence_by_tail(noise: Noise, s: float) -> Bounds[float]:
@@ -49,28 +40,20 @@ def divergence_by_tail(noise: Noise, s: float) -> Bounds[float]:
     return Bounds(*(float(np.log(end) / s) for end in mean * (1 + np.array([-1e-10, 0.0, 1e-10]))))
 
 
-@claim("Z.1.1a", kind=Kind.INEQUALITY, section="1.1", expected=Verdict.HOLDS, needs=("privacy_loss",))
-def tail_of_the_loss(budget: Budget) -> Evidence:
+@claim("Z.1.1a")
+def tail_of_the_loss(budget: Budget) -> Points:
     """Gaussian noise, exactly and as simulated, and Laplace noise as ε tanh(ε/2)-zCDP."""
-    points = []
     for rho in budget.choose((0.01, 0.5), (0.001, 0.01, 0.1, 0.5, 2.0)):
         law = exact.PrivacyLossDistribution(Gaussian(float(np.sqrt(0.5 / rho))), 1.0)
-        points += [_tail_point(f"Gaussian, ρ = {rho:g}", law, rho, share) for share in (0.001, 0.5, 2, 6, 12)]
+        yield from [_tail_point(f"Gaussian, ρ = {rho:g}", law, rho, share) for share in (0.001, 0.5, 2, 6, 12)]
     for epsilon in (0.2, 1.0):
         law = exact.PrivacyLossDistribution(Laplace(1 / epsilon), 1.0)
         rho = epsilon * np.tanh(epsilon / 2)
-        points += [_tail_point(f"Laplace, ε = {epsilon:g}", law, rho, share) for share in (0.1, 0.5)]
+        yield from [_tail_point(f"Laplace, ε = {epsilon:g}", law, rho, share) for share in (0.1, 0.5)]
     for excess in (0.4, 0.9, 1.9, 2.9):
         cell = budget.runs["privacy_loss"].cell(noise="gaussian", rho=0.1, epsilon=0.1 + excess)
         most = closed_form(float(np.exp(-(excess**2) / 0.4)))
-        points.append(Point(f"simulated, Gaussian, ρ = 0.1, λ = {excess:g}", cell.mean("loss_tail"), most))
-    return Evidence(
-        points,
-        measures="P[Z > λ + ξ + ρ], against e^(-λ²/4ρ)",
-        universe="(ξ, ρ)-zCDP, λ > 0",
-        proof=Proof.SYMBOLIC,
-        why="Markov's inequality for e^((α - 1)Z) at α - 1 = λ/2ρ",
-    )
+        yield Point(f"simulated, Gaussian, ρ = 0.1, λ = {excess:g}", cell.mean("loss_tail"), most)
 
 
 def _tail_point(name: str, law: exact.PrivacyLossDistribution, rho: float, share: float) -> Point:
@@ -80,26 +63,17 @@ def _tail_point(name: str, law: exact.PrivacyLossDistribution, rho: float, share
     return Point(f"{name}, λ = {share:g} √2ρ", left, closed_form(float(np.exp(-(excess**2) / (4 * rho)))))
 
 
-@claim("Z.1.1b", kind=Kind.IDENTITY, section="1.1", expected=Verdict.HOLDS)
-def pure_by_the_loss(budget: Budget) -> Evidence:
+@claim("Z.1.1b")
+def pure_by_the_loss(budget: Budget) -> Points:
     """Over all events of finite laws: what DP speaks of; and Laplace noise, whose largest loss has an atom."""
-    points = []
     for index in range(budget.choose(5, 20)):
         p, q = (finite_laws.example(2 * index + i, 6) for i in (0, 1))
         loss = closed_form(float(np.log(p / q).max()))
-        points.append(Point(f"laws {2 * index + 1} and {2 * index + 2}", _worst_event(p, q), loss))
+        yield Point(f"laws {2 * index + 1} and {2 * index + 2}", _worst_event(p, q), loss)
     for epsilon in (0.2, 1.0, 4.0):
         noise = Laplace(1 / epsilon)
         largest = closed_form(float(exact.PrivacyLossDistribution(noise, 1.0).isf(0.0)))
-        points.append(Point(f"Laplace({1 / epsilon:g})", exact.renyi_divergence(noise, 1.0, np.inf), largest))
-    return Evidence(
-        points,
-        measures="the least ε of ε-DP, over all events, against the least ε with P[Z > ε] = 0 (nats)",
-        universe="any two laws",
-        tolerance=1e-8,
-        proof=Proof.IDENTITY,
-        why="P(S) ≤ e^ε Q(S) for all events S is p ≤ e^ε q almost everywhere: take S = {p > e^ε q}, or integrate",
-    )
+        yield Point(f"Laplace({1 / epsilon:g})", exact.renyi_divergence(noise, 1.0, np.inf), largest)
 
 
 def _worst_event(p: Floats, q: Floats) -> Bounds[float]:
@@ -108,87 +82,39 @@ def _worst_event(p: Floats, q: Floats) -> Bounds[float]:
     return closed_form(float(np.log((events @ p) / (events @ q)).max()))
 
 
-@claim(
-    "Z.1.1c",
-    kind=Kind.INEQUALITY,
-    section="1.1",
-    expected=Verdict.FALSE,
-    erratum="E27",
-    printed="(ε, δ)-DP is equivalent, up to a small loss in parameters, to P[Z > ε] ≤ δ",
-    correct="P[Z > ε] ≤ δ implies (ε, δ)-DP; (ε, δ)-DP only gives P[Z > 2ε] ≤ δ/(1 - e^-ε), which is attained",
-    consequence="at ε = 0.01 the loss exceeds 2ε with 100 times the probability δ",
-)
-def approximate_by_the_loss(budget: Budget) -> Evidence:
+@claim("Z.1.1c")
+def approximate_by_the_loss(budget: Budget) -> Points:
     """With the loss doubled and ten times the probability as what "a small loss in parameters" might be."""
-    points = []
     for epsilon in EPSILONS:
         p, q = attaining(epsilon, 1e-6)
         spent = max(finite_laws.delta(p, q, epsilon), finite_laws.delta(q, p, epsilon))
         above = closed_form(float(p[np.log(p / q) > 2 * epsilon].sum()))
-        points.append(Point(f"ε = {epsilon:g}, two outcomes of δ = 1e-6", above, scaled(spent, 10.0)))
-    return Evidence(
-        points,
-        measures="P[Z > 2ε] of a mechanism, against 10 times its δ at ε",
-        universe="(ε, δ)-DP, ε > 0; no constant does in place of 10",
-    )
+        yield Point(f"ε = {epsilon:g}, two outcomes of δ = 1e-6", above, scaled(spent, 10.0))
 
 
-@claim(
-    "Z.1.1c",
-    part="one way",
-    title="P[Z > ε] ≤ δ implies (ε, δ)-DP",
-    kind=Kind.INEQUALITY,
-    section="1.1",
-    expected=Verdict.HOLDS,
-)
-def approximate_from_the_loss(budget: Budget) -> Evidence:
+@claim("Z.1.1c one way")
+def approximate_from_the_loss(budget: Budget) -> Points:
     """The profile below the tail of the loss."""
-    points = []
     noises: list[tuple[str, Noise]] = [("Gaussian(1)", Gaussian(1.0)), ("Laplace(0.5)", Laplace(0.5))]
     for name, noise in noises:
         law = exact.PrivacyLossDistribution(noise, 1.0)
         for epsilon in (0.1, 1.0, 1.9):
             tail = closed_form(float(law.sf(epsilon)))
-            points.append(Point(f"{name}, ε = {epsilon:g}", exact.hockey_stick(noise, 1.0, epsilon), tail))
-    return Evidence(
-        points,
-        measures="δ(ε), against P[Z > ε]",
-        universe="any two laws, all ε",
-        proof=Proof.SYMBOLIC,
-        why="δ(ε) is the mean of 1 - e^(ε - Z) where Z > ε",
-    )
+            yield Point(f"{name}, ε = {epsilon:g}", exact.hockey_stick(noise, 1.0, epsilon), tail)
 
 
-@claim(
-    "Z.1.1c",
-    part="repaired",
-    title="(ε, δ)-DP implies P[Z > 2ε] ≤ δ/(1 - e^-ε)",
-    kind=Kind.INEQUALITY,
-    section="1.1",
-    expected=Verdict.HOLDS,
-    erratum="E27",
-)
-def approximate_to_the_loss(budget: Budget) -> Evidence:
+@claim("Z.1.1c repaired")
+def approximate_to_the_loss(budget: Budget) -> Points:
     """Attained but for the part by which the loss has to exceed 2ε."""
-    points = []
     for epsilon in EPSILONS:
         p, q = attaining(epsilon, 1e-6)
         above = constant(float(p[0]))
         least = scaled(finite_laws.delta(p, q, epsilon), -1 / expm1(-epsilon))
-        points.append(Point(f"ε = {epsilon:g}, two outcomes", above, least))
+        yield Point(f"ε = {epsilon:g}, two outcomes", above, least)
         law = exact.PrivacyLossDistribution(Gaussian(1 / epsilon), 1.0)
         spent = exact.hockey_stick(Gaussian(1 / epsilon), 1.0, epsilon)
         gaussian = closed_form(float(law.sf(2 * epsilon)))
-        points.append(
-            Point(f"ε = {epsilon:g}, Gaussian({1 / epsilon:g})", gaussian, scaled(spent, -1 / expm1(-epsilon)))
-        )
-    return Evidence(
-        points,
-        measures="P[Z > 2ε], against δ(ε)/(1 - e^-ε)",
-        universe="any two laws, ε > 0",
-        proof=Proof.SYMBOLIC,
-        why="δ(ε) is the mean of 1 - e^(ε - Z) where Z > ε, and so at least 1 - e^-ε times P[Z > 2ε]",
-    )
+        yield Point(f"ε = {epsilon:g}, Gaussian({1 / epsilon:g})", gaussian, scaled(spent, -1 / expm1(-epsilon)))
 
 
 def attaining(epsilon: float, delta: float) -> tuple[Floats, Floats]:

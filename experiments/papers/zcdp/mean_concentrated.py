@@ -4,77 +4,52 @@ from functools import partial
 
 import numpy as np
 from scipy.special import log_ndtr
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.sides import ONE
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Growth, Kind, Point, Proof, Verdict
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import pure_renyi
 
 
-@claim("Z.L24a", kind=Kind.INEQUALITY, section="4", expected=Verdict.HOLDS)
-def mean_to_zero(budget: Budget) -> Evidence:
+@claim("Z.L24a")
+def mean_to_zero(budget: Budget) -> Points:
     """Gaussian noise attains it; randomised response is (ρ, √2ρ)-mCDP with ρ = ε tanh(ε/2)."""
-    points = []
     for sigma in (0.7, 3.0):
         rho = 0.5 / sigma**2
         for order in (1.5, 8.0):
             left = exact.renyi_divergence_between(
                 exact.Mixture(Gaussian(sigma)), exact.Mixture(Gaussian(sigma), (1.0,)), order
             )
-            points.append(Point(f"Gaussian({sigma:g}), α = {order:g}", left, closed_form(rho * order)))
+            yield Point(f"Gaussian({sigma:g}), α = {order:g}", left, closed_form(rho * order))
     for epsilon in (0.3, 2.0):
         rho = epsilon * np.tanh(epsilon / 2)
         for order in (1.5, 2.0, 8.0):
             left = closed_form(pure_renyi(epsilon, order))
-            points.append(Point(f"randomised response, ε = {epsilon:g}, α = {order:g}", left, closed_form(rho * order)))
-    return Evidence(
-        points,
-        measures="D_α, against μ - τ²/2 + τ²α/2 (nats)",
-        universe="(μ, τ)-mCDP, α > 1",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="E e^((α - 1)Z) is e^((α - 1) E Z) times the moment of Z - E Z, so D_α ≤ μ + (α - 1)τ²/2",
-    )
+            yield Point(f"randomised response, ε = {epsilon:g}, α = {order:g}", left, closed_form(rho * order))
 
 
-@claim("Z.L24b", kind=Kind.ASYMPTOTIC, section="4", expected=Verdict.CONSISTENT)
-def zero_to_mean(budget: Budget) -> Evidence:
+@claim("Z.L24b")
+def zero_to_mean(budget: Budget) -> Points:
     """A loss of 1 that is rare: the mechanisms for which a subgaussian loss is hardest to have."""
-    points = []
     for digits in (1, 2, 5, 20, 60, 150, 300):
         log_rare = -digits * np.log(10)
         width = 1 + log1mexp(log_rare - 1) - log1mexp(log_rare)
         tau = closed_form(two_point_tau(10.0**-digits, width))
-        points.append(Point(f"P[Z = 1] = 1e-{digits}", tau, root_of_two_rho(log_rare, 1.0), at=digits))
-    return Evidence(
-        points,
-        measures="τ over √(ξ + 2ρ), ξ = 0, of two outcomes of which the first has the loss 1",
-        universe="(ξ, ρ)-zCDP; seen on one family of mechanisms",
-        growth=Growth.AT_MOST,
-    )
+        yield Point(f"P[Z = 1] = 1e-{digits}", tau, root_of_two_rho(log_rare, 1.0), at=digits)
 
 
-@claim(
-    "Z.L24b",
-    part="randomised response",
-    title="Of randomised response τ is √2ρ for small ε, and √2ξ with ξ = ε for large ε",
-    kind=Kind.ASYMPTOTIC,
-    section="4",
-    expected=Verdict.CONSISTENT,
-)
-def zero_to_mean_of_bits(budget: Budget) -> Evidence:
+@claim("Z.L24b randomised response")
+def zero_to_mean_of_bits(budget: Budget) -> Points:
     """As (ε, 0)-zCDP at large ε: τ² = 2ε tanh(ε/2)."""
-    points = []
     for exponent in range(1, 8):
         epsilon = 10.0**exponent
         tau = closed_form(two_point_tau(1 / (1 + np.exp(epsilon)) if epsilon < 700 else 0.0, 2 * epsilon, epsilon))
-        points.append(Point(f"ε = {epsilon:g}", tau, closed_form(float(np.sqrt(epsilon))), at=exponent))
-    return Evidence(points, measures="τ over √(ξ + 2ρ) at ξ = ε, ρ = 0", universe="randomised response, ε → ∞")
+        yield Point(f"ε = {epsilon:g}", tau, closed_form(float(np.sqrt(epsilon))), at=exponent)
 
 
 def two_point_tau(chance: float, width: float, log_odds: float | None = None) -> float:
@@ -117,17 +92,11 @@ def log1mexp(x: float) -> float:
     return float(np.log1p(-np.exp(x)))
 
 
-@claim("Z.1.2b", kind=Kind.EXISTENCE, section="1.2", expected=Verdict.HOLDS)
-def cut_to_a_bit(budget: Budget) -> Evidence:
+@claim("Z.1.2b")
+def cut_to_a_bit(budget: Budget) -> Points:
     """N(1, 1) against N(0, 1) is (½, 1)-mCDP; of its output only whether it is above a cut is given out."""
-    points = []
     for power, cut in ((3.0, 3.6), (5.0, 5.6), (10.0, 10.5)):
         log_p, log_q = (log_ndtr(np.array([1.0, -1.0]) * (mean - cut)) for mean in (1.0, 0.0))
         loss = log_p - log_q
         moment = np.logaddexp.reduce(log_p + power * loss) - power * (np.exp(log_p) @ loss)
-        points.append(Point(f"above {cut:g}, λ = {power:g}", ONE, closed_form(float(2 * moment / power**2), 1e-9)))
-    return Evidence(
-        points,
-        measures="1, against log E e^(λ(Z - E Z)) over λ²τ²/2 of the bit's loss Z, τ = 1 as before the cut",
-        universe="postprocessing of (½, 1)-mCDP",
-    )
+        yield Point(f"above {cut:g}, λ = {power:g}", ONE, closed_form(float(2 * moment / power**2), 1e-9))

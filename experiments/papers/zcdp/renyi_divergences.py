@@ -4,59 +4,44 @@ from itertools import combinations
 from math import inf
 
 import numpy as np
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import ORDERS, divergence, example, independent, randomised_response
 from tcdp_sim.experiments.papers.zcdp.sides import plus, scaled
 
 from tcdp_sim.arrays import Floats
-from tcdp_sim.claims import Evidence, Kind, Point, Proof, Verdict, constant
 from tcdp_sim.numerics import closed_form
 
 OUTCOMES = 4
 Joint = tuple[Floats, list[Floats]]  # the law of the first outcome, and those of the second given the first
 
 
-@claim("Z.L7 L8", kind=Kind.INEQUALITY, section="1.2", expected=Verdict.HOLDS)
-def composition_and_postprocessing(budget: Budget) -> Evidence:
+@claim("Z.L7 L8")
+def composition_and_postprocessing(budget: Budget) -> Points:
     """Randomised response twice, the second time chosen by the first answer; and one of four outcomes merged."""
-    points = []
     for epsilon in budget.choose((0.2, 1.0), (0.05, 0.2, 1.0, 3.0)):
         first, second = randomised_response(epsilon), randomised_response(2 * epsilon)
         rho = 2.5 * epsilon**2
         for order in (1.5, 4.0):
             adaptive = [_joint((laws[0], [laws[1], second[i]])) for i, laws in enumerate((first, first[::-1]))]
-            points.append(
-                Point(f"ε = {epsilon:g} and 2ε, α = {order:g}", divergence(*adaptive, order), closed_form(rho * order))
+            yield Point(
+                f"ε = {epsilon:g} and 2ε, α = {order:g}", divergence(*adaptive, order), closed_form(rho * order)
             )
             both = [independent(first[i], second[i]) for i in (0, 1)]
             kept = [np.array([law[0], law[1] + law[2], law[3]]) for law in both]
             where = f"ε = {epsilon:g} and 2ε, how many agree, α = {order:g}"
-            points.append(Point(where, divergence(kept[0], kept[1], order), closed_form(rho * order)))
-    return Evidence(
-        points,
-        measures="D_α of both outputs, or of what is made of them, against (ρ + ρ')α (nats)",
-        universe="mechanisms with ρ-zCDP and ρ'-zCDP, any function of their outputs",
-        proof=Proof.SYMBOLIC,
-        why="Lemma 15 at every order: given the first output the second has at most ρ'α, and no function adds to D_α",
-    )
+            yield Point(where, divergence(kept[0], kept[1], order), closed_form(rho * order))
 
 
-@claim("Z.L15", kind=Kind.INEQUALITY, section="2", expected=Verdict.HOLDS)
-def properties(budget: Budget) -> Evidence:
+@claim("Z.L15")
+def properties(budget: Budget) -> Points:
     """On laws of four outcomes, at orders from 1 to infinity."""
-    points = []
     for index in range(budget.choose(3, 20)):
         p, q, r, s = (example(4 * index + i, OUTCOMES) for i in range(4))
         for order in ORDERS:
             name = f"laws {4 * index + 1} to {4 * index + 4}, α = {order:g}"
-            points += [*_composition(name, [p, q, r, s], order), *_mixtures(name, [p, q, r, s], order)]
-            points += _single(name, p, q, order)
-    return Evidence(
-        points,
-        measures="the smaller against the larger side of each of the inequalities (nats)",
-        universe="any laws, α from 1 to ∞",
-        tolerance=1e-9,
-    )
+            yield from [*_composition(name, [p, q, r, s], order), *_mixtures(name, [p, q, r, s], order)]
+            yield from _single(name, p, q, order)
 
 
 def _composition(name: str, laws: list[Floats], order: float) -> list[Point]:
@@ -105,10 +90,9 @@ def _joint(laws: Joint) -> Floats:
     return np.concatenate([chance * law for chance, law in zip(*laws)])
 
 
-@claim("Z.L26", kind=Kind.INEQUALITY, section="5", expected=Verdict.HOLDS)
-def triangle(budget: Budget) -> Evidence:
+@claim("Z.L26")
+def triangle(budget: Budget) -> Points:
     """Finite laws, and Gaussians in a row, which attain it at k = (a + b)/b for distances a and b."""
-    points = []
     pairs = [(1.1, 2.0), (2.0, 1.5), (8.0, 3.0)]
     for index in range(budget.choose(12, 400)):
         p, q, r = (example(3 * index + i, 5) for i in range(3))
@@ -118,17 +102,9 @@ def triangle(budget: Budget) -> Evidence:
                 divergence(r, q, k * order),
             )
             where = f"laws {3 * index + 1} to {3 * index + 3}, α = {order:g}, k = {k:g}"
-            points.append(Point(where, divergence(p, q, order), right))
+            yield Point(where, divergence(p, q, order), right)
     for a, b in ((1.0, 1.0), (1.0, 3.0)):
         for order, k in [*pairs, (2.0, (a + b) / b)]:
             right = k * order / (k - 1) * a * a / 2 + k * order * b * b / 2
             where = f"Gaussians {a:g} and {b:g} standard deviations apart, α = {order:g}, k = {k:.4g}"
-            points.append(Point(where, closed_form(order * (a + b) ** 2 / 2), closed_form(right)))
-    return Evidence(
-        points,
-        measures="D_α(P‖Q), against kα/(kα - 1) D_((kα - 1)/(k - 1))(P‖R) + D_kα(R‖Q) (nats)",
-        universe="any three laws, k and α > 1",
-        tolerance=1e-9,
-        proof=Proof.SYMBOLIC,
-        why="Hölder's inequality with the conjugate exponents (kα - 1)/(α(k - 1)) and (kα - 1)/(α - 1)",
-    )
+            yield Point(where, closed_form(order * (a + b) ** 2 / 2), closed_form(right))

@@ -1,6 +1,7 @@
 """Arithmetic of certified numbers that several claims need."""
 
-from tcdp_sim.claims import constant
+from tcdp_sim.experiments.papers.judge.evidence import constant
+
 from tcdp_sim.numerics import Bounds
 
 ONE = constant(1.0)

@@ -2,8 +2,11 @@
 
 from math import inf, isfinite, isnan
 
-from tcdp_sim.claims import Judgement, Kind, Scope, Side, Simulated, Verdict
-from tcdp_sim.reproduction.gather import Result
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.evidence import Kind, Side
+from tcdp_sim.experiments.papers.judge.verdict import Judgement, Scope, Verdict
+
+from tcdp_sim.statistics.intervals import Simulated
 
 SHAPES = {  # a badge is a word and a shape, never a colour alone
     Verdict.HOLDS: "✓",

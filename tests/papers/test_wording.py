@@ -4,10 +4,12 @@ from math import inf, nan
 
 import made_up_claims
 import pytest
+from tcdp_sim.experiments.papers.judge.evidence import Kind, constant
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
+from tcdp_sim.experiments.papers.page import wording
 
-from tcdp_sim.claims import Bounds, Kind, Simulated, Verdict, constant, judge
-from tcdp_sim.reproduction import wording
-from tcdp_sim.reproduction.gather import Result
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.statistics.intervals import Simulated
 
 
 @pytest.mark.parametrize(
@@ -42,9 +44,7 @@ def test_a_side_shows_how_well_it_is_known(side, text):
 
 
 def texts(identity):
-    claim = made_up_claims.every()[identity]
-    evidence = claim.evidence(None)
-    result = Result(claim, evidence, judge(claim.kind, evidence))
+    result = made_up_claims.result(identity)
     return wording.evidence(result), wording.scope(result.judgement)
 
 
@@ -71,10 +71,7 @@ def test_every_verdict_has_a_shape_of_its_own():
 
 
 def test_looseness_is_of_what_holds():
-    claims = made_up_claims.every()
-    found = {}
-    for name, claim in claims.items():
-        found[name] = wording.looseness(judge(claim.kind, claim.evidence(None)))
+    found = {name: wording.looseness(made_up_claims.result(name).judgement) for name in made_up_claims.every()}
     assert found["Z.L7"] == pytest.approx(1 / 0.1056)
     assert found["T.C18p"] != found["T.C18p"]
     assert all(found[name] != found[name] for name, one in claims.items() if one.kind is not Kind.INEQUALITY)

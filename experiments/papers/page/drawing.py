@@ -7,12 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.evidence import Kind
+from tcdp_sim.experiments.papers.judge.verdict import BAND, Verdict, ratio
+from tcdp_sim.experiments.papers.page.wording import looseness
 
-from tcdp_sim.claims import BAND, Kind, Verdict, ratio
 from tcdp_sim.report.looks import COLOURS
 from tcdp_sim.report.plots import GREY, WRONG, new_figure
-from tcdp_sim.reproduction.gather import Result
-from tcdp_sim.reproduction.wording import looseness
 
 PANELS = 5  # of asymptotic claims in a row
 LOOSE = 1.1  # from where on a bound is in the figure

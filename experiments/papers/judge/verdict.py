@@ -1,31 +1,20 @@
-"""Claims of papers, the evidence on them, and `judge`, which alone gives a verdict.
+"""`judge`, which alone gives a verdict on a claim, from its kind and the evidence.
 
-Evidence is points: a left side and a right side, each an interval that holds the truth, certified or simulated. A claim
-says left <= right (or =, or ~) at every point that it speaks of. What is expected of it is never read here.
+A claim says left <= right (or =, or ~) at every point that it speaks of. The judge never reads what is expected of a
+claim, nor its class.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, isnan, log, nan
-from typing import Any, NamedTuple
+
+from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, Side
 
 from tcdp_sim.numerics import Bounds
 
 BAND = 4.0  # an asymptotic ratio may vary by that factor over all its points
 DRIFT = 0.02  # and move that much, relative, over the last decade
-
-
-class Kind(StrEnum):
-    """What a claim says of its points."""
-
-    INEQUALITY = "inequality"  # left <= right at all of them
-    ORDERING = "ordering"  # the same, where by how much says nothing: who is better, what grows
-    IDENTITY = "identity"  # left = right at all of them
-    EXISTENCE = "existence"  # left <= right at one of them
-    ASYMPTOTIC = "asymptotic"  # left over right settles as `at` grows
-    DEFINITION = "definition"
-    NOT_CHECKABLE = "not checkable"
 
 
 class Verdict(StrEnum):
@@ -46,91 +35,6 @@ class Scope(StrEnum):
     POINTS = "points"
 
 
-class Proof(StrEnum):
-    """What carries a verdict from the points to all that the claim speaks of."""
-
-    CHORD = "chord"  # between the points lie certified chords
-    MONOTONE = "monotone"  # the points are the worst ones
-    EXHAUSTIVE = "exhaustive"  # there are no others
-    IDENTITY = "identity"  # both sides are one function
-    SYMBOLIC = "symbolic"  # derived
-
-
-class Growth(StrEnum):
-    """Which way an asymptotic claim bounds the ratio."""
-
-    BOTH = "Θ"
-    AT_MOST = "O"
-    AT_LEAST = "Ω"
-
-
-class Simulated(NamedTuple):
-    """A simulated number: an interval at the page's level (`statistics.intervals`), its standard error, its trials."""
-
-    lower: float
-    estimate: float
-    upper: float
-    mcse: float
-    trials: int
-
-
-Side = Bounds | Simulated
-
-
-def constant(value: float) -> Bounds:
-    """A number that is what it is: 1, a beta that is given."""
-    return Bounds(value, value, value)
-
-
-@dataclass(frozen=True)
-class Point:
-    """Both sides of a claim at one place.
-
-    where: in words ("ω√ρ = 0.125, ρ = 1e-4"); at: of an asymptotic claim, log10 of what grows. Raises ValueError for a
-    side that is no interval.
-    """
-
-    where: str
-    left: Side
-    right: Side
-    at: float = nan
-
-    def __post_init__(self) -> None:
-        for name, side in (("left", self.left), ("right", self.right)):
-            if not side.lower <= side.upper:
-                raise ValueError(f"the {name} side at {self.where!r} is {tuple(side)}; valid: lower <= upper")
-            ends = (float(side.lower), float(side.estimate), float(side.upper))  # numpy's numbers are none of Python's
-            plain = Bounds(*ends) if isinstance(side, Bounds) else Simulated(*ends, float(side.mcse), int(side.trials))
-            object.__setattr__(self, name, plain)
-        object.__setattr__(self, "at", float(self.at))
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What was found out about a claim.
-
-    points: where it was tried; measures: what the sides are, in words, with units; universe: what the claim speaks of;
-    proof: what carries the points to the universe, and `why` in a line; tolerance: relative: by how much an inequality
-    may be missed (rounding, where it is attained), and how wide an identity's sides and how far apart they may be;
-    growth: of an asymptotic claim; vacuous: why a claim that holds says nothing; reason: of what cannot be checked.
-    """
-
-    points: Sequence[Point] = ()
-    measures: str = ""
-    universe: str = ""
-    proof: Proof | None = None
-    why: str = ""
-    tolerance: float = 0.0
-    growth: Growth = Growth.BOTH
-    vacuous: str = ""
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", tuple(self.points))
-        if self.proof is not None and not self.why:
-            raise ValueError(f"proof = {self.proof} needs `why`: one line that says what makes it one")
-
-
 @dataclass(frozen=True)
 class Judgement:
     """A verdict and what decided it.
@@ -149,31 +53,6 @@ class Judgement:
     points: int = 0
     vacuous: str = ""
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement of a paper, and the function that gathers the evidence on it.
-
-    id: as in the catalogue, with the name of a part ("T.C18p repaired"); ids: all statements it covers; part: "" for
-    the statement as printed; needs: studies whose results it reads; expected: what is recorded, to be compared with;
-    erratum: "E4"; figure: that shows it; printed, correct, consequence: of a false claim, for people.
-    """
-
-    id: str
-    ids: tuple[str, ...]
-    title: str
-    kind: Kind
-    section: str
-    expected: Verdict
-    evidence: Callable[[Any], Evidence] = field(repr=False)
-    part: str = ""
-    needs: tuple[str, ...] = ()
-    erratum: str = ""
-    figure: str = ""
-    printed: str = ""
-    correct: str = ""
-    consequence: str = ""
 
 
 def judge(kind: Kind, evidence: Evidence) -> Judgement:

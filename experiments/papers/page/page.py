@@ -7,15 +7,17 @@ from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.evidence import Kind
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
+from tcdp_sim.experiments.papers.library import papers
+from tcdp_sim.experiments.papers.page import drawing
+from tcdp_sim.experiments.papers.page.rows import claims_table, page_rows
+from tcdp_sim.experiments.papers.page.wording import SHAPES, number
+from tcdp_sim.experiments.papers.registry import Exhibit
 
-from tcdp_sim.claims import Kind, Verdict
-from tcdp_sim.experiments.papers.registry import PAPERS, SHORT, Exhibit
 from tcdp_sim.report import html, plots
 from tcdp_sim.report.svg import file_svg, inline_svg
-from tcdp_sim.reproduction import drawing
-from tcdp_sim.reproduction.gather import Result
-from tcdp_sim.reproduction.rows import claims_table, page_rows
-from tcdp_sim.reproduction.wording import SHAPES, number
 from tcdp_sim.store import durable
 from tcdp_sim.texts import write_csv
 
@@ -75,7 +77,9 @@ def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
         "rows": rows,
         "counts": [{"verdict": str(v), "shape": SHAPES[v], "number": counts[v]} for v in seen],
         "filters": {
-            "paper": {letter: SHORT[letter] for letter in PAPERS if any(row["letter"] == letter for row in rows)},
+            "paper": {
+                letter: one.short for letter, one in papers().items() if any(r["letter"] == letter for r in rows)
+            },
             "verdict": {str(verdict): str(verdict) for verdict in Verdict if counts[verdict]},
             "kind": {str(kind): str(kind) for kind in Kind if kind in set(table["kind"])},
         },
@@ -83,7 +87,7 @@ def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
         "wrong": wrong,
         "looseness": sorted(loose, key=lambda row: -float(str(row["loose"]))),
         "unchecked": [row for row in rows if row["verdict"] == Verdict.NOT_CHECKABLE],
-        "papers": [_paper(letter, rows, shown) for letter in PAPERS if any(row["letter"] == letter for row in rows)],
+        "papers": [_paper(letter, rows, shown) for letter in papers() if any(row["letter"] == letter for row in rows)],
     }
 
 
@@ -92,7 +96,7 @@ def _paper(letter: str, rows: Sequence[View], shown: Sequence[View]) -> View:
     sections = list(dict.fromkeys(row["section"] for row in own))
     return {
         "letter": letter,
-        "name": PAPERS[letter],
+        "name": papers()[letter].name,
         "exhibits": [one for one in shown if one["paper"] == letter],
         "sections": [{"name": name, "rows": [row for row in own if row["section"] == name]} for name in sections],
     }

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from tcdp_sim.claims import Claim
+from tcdp_sim.experiments.papers.library import Claim
+
 from tcdp_sim.errors import UserError
 
 
@@ -29,7 +30,7 @@ def chosen(claims: Mapping[str, Claim], only: str) -> list[Claim]:
 def _meant(claim: Claim, word: str) -> bool:
     if any(sign in word for sign in "*?["):
         return any(fnmatchcase(name, word) for name in (claim.id, *claim.ids))
-    return word == claim.id or (word in claim.ids and not claim.part)
+    return word == claim.id or (word in claim.ids and not claim.of)
 
 
 def _nearest(claims: Mapping[str, Claim], word: str) -> str:

@@ -7,12 +7,10 @@ import pandas as pd
 import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from page_numbers import numbers, parsed, stray_numbers
+from tcdp_sim.experiments.papers.page import page
 from tcdp_sim.experiments.papers.registry import Exhibit
 
-from tcdp_sim.claims import judge
 from tcdp_sim.report.plots import new_figure
-from tcdp_sim.reproduction import page
-from tcdp_sim.reproduction.gather import Result
 
 ABOUT = {"version": "1.2", "code": "0123abcd", "seed": 2018, "date": "2026-01-02", "budget": "fast"}
 ABOUT |= {
@@ -29,10 +27,7 @@ def draw(table):
 
 
 def results():
-    return [
-        Result(one, evidence := one.evidence(None), judge(one.kind, evidence))
-        for one in made_up_claims.every().values()
-    ]
+    return [made_up_claims.result(identity) for identity in made_up_claims.every()]
 
 
 @pytest.fixture(scope="module")

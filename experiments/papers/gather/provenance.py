@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.experiments.papers.gather import code, studies
+from tcdp_sim.experiments.papers.gather.gather import EVIDENCE, Result
+from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
+from tcdp_sim.experiments.papers.registry import function_of
+
 from tcdp_sim import __version__
-from tcdp_sim.experiments.papers.studies import STUDIES
-from tcdp_sim.reproduction import code, studies
-from tcdp_sim.reproduction.gather import EVIDENCE, Result
 from tcdp_sim.store import digests
 
 CERTIFICATE = "certificate.json"
@@ -41,7 +43,8 @@ def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> N
 
 def code_digest(results: Sequence[Result]) -> str:
     """A digest of all code that the evidence hangs on."""
-    modules = sorted({result.claim.evidence.__module__ for result in results})
+    functions = (function_of(result.claim) for result in results)
+    modules = sorted({function.__module__ for function in functions if function})
     return hashlib.blake2b("".join(map(code.digest, modules)).encode(), digest_size=16).hexdigest()
 
 

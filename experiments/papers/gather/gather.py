@@ -2,21 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from tcdp_sim.experiments.papers.gather import code, studies
+from tcdp_sim.experiments.papers.gather.records import Origin, Records
+from tcdp_sim.experiments.papers.judge.classes import ClaimClass, shown_class
+from tcdp_sim.experiments.papers.judge.evidence import Evidence, Point
+from tcdp_sim.experiments.papers.judge.power import Power, power
+from tcdp_sim.experiments.papers.judge.verdict import Judgement, judge
+from tcdp_sim.experiments.papers.library import Claim
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, function_of, points_of
 
-from tcdp_sim.claims import Claim, Evidence, Judgement, judge
 from tcdp_sim.errors import Failure, UserError, reason
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit
 from tcdp_sim.log import Tell
-from tcdp_sim.reproduction import code, studies
-from tcdp_sim.reproduction.records import Origin, Records
 
 EVIDENCE = "evidence"  # where records lie in the folder of the papers
 FAST, FULL = "fast", "full"
-READER = "tcdp_sim.experiments.papers.runs"  # through which claims see the results of studies
+READER = "tcdp_sim.experiments.papers.gather.runs"  # through which claims see the results of studies
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,16 @@ class Result:
     def changed(self) -> bool:
         """Whether the verdict is not the recorded one."""
         return self.judgement.verdict != self.claim.expected
+
+    @property
+    def shown(self) -> ClaimClass:
+        """The class that the page shows."""
+        return shown_class(self.claim.claim_class, self.judgement.verdict, confirmed=True)
+
+    @property
+    def power(self) -> Power:
+        """What the points would not have caught."""
+        return power(self.claim.kind, self.evidence, self.judgement)
 
 
 class Gatherer:
@@ -61,19 +76,26 @@ class Gatherer:
             studies.run_all(names, self.full, self.folder, self.cluster, self._tell)
 
     def results(self, claims: Iterable[Claim]) -> Iterator[Result]:
-        """Each claim judged, in their order."""
+        """Judge each claim, in their order."""
         for claim in claims:
-            origin = self._origin(claim.id, claim.evidence, claim.needs)
-            evidence = self._records.evidence(origin)
-            if evidence is None:
-                evidence = self._gathered(f"claim {claim.id}", origin, claim.evidence)
+            evidence = evidence_of(claim, self._points(claim))
             yield Result(claim, evidence, judge(claim.kind, evidence))
 
+    def _points(self, claim: Claim) -> tuple[Point, ...]:
+        function = function_of(claim)
+        if function is None:
+            return ()
+        return self._known(f"claim {claim.id}", function, claim.needs, partial(points_of, claim))
+
     def table(self, exhibit: Exhibit) -> pd.DataFrame:
-        """The numbers of an exhibit."""
-        origin = self._origin(f"exhibit {exhibit.name}", exhibit.table, exhibit.needs)
-        table = self._records.table(origin)
-        return self._gathered(f"exhibit {exhibit.name}", origin, exhibit.table) if table is None else table
+        """Return the numbers of an exhibit."""
+        return self._known(f"exhibit {exhibit.name}", exhibit.table, exhibit.needs, exhibit.table)
+
+    def _known(self, what: str, function: Callable[..., Any], needs: Iterable[str], compute: Callable[..., Any]) -> Any:
+        """Return what was recorded under that name for this code, or compute it now and record it."""
+        origin = self._origin(what, function, needs)
+        content = self._records.get(origin)
+        return self._gathered(what, origin, compute) if content is None else content
 
     def _origin(self, what: str, function: Callable[..., Any], needs: Iterable[str]) -> Origin:
         runs = {name: studies.snapshot(self.folder, name) for name in needs}

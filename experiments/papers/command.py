@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.errors import UserError, reason
 from tcdp_sim.experiments.papers import claims, exhibits
+from tcdp_sim.experiments.papers.chosen import chosen
+from tcdp_sim.experiments.papers.gather import provenance
+from tcdp_sim.experiments.papers.gather.gather import Gatherer, Result
+from tcdp_sim.experiments.papers.page import page
+from tcdp_sim.experiments.papers.page.terminal import report_claim, report_counts
+
+from tcdp_sim.errors import UserError, reason
 from tcdp_sim.log import Tell
-from tcdp_sim.reproduction import page, provenance
-from tcdp_sim.reproduction.chosen import chosen
-from tcdp_sim.reproduction.gather import Gatherer, Result
-from tcdp_sim.reproduction.terminal import report_claim, report_counts
 
 
 def reproduce(

@@ -7,9 +7,12 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
+from tcdp_sim.experiments.papers.judge import verdict
+from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, Proof, constant
+from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge, ratio
 
-from tcdp_sim import claims
-from tcdp_sim.claims import Bounds, Evidence, Growth, Kind, Point, Proof, Scope, Simulated, Verdict, constant, judge
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.statistics.intervals import Simulated
 
 ONE = constant(1.0)
 
@@ -145,8 +148,8 @@ def test_vacuous_is_said_of_what_holds_only():
 
 
 def test_infinite_sides_and_negative_left_ones_have_ratios():
-    assert claims.ratio(Point("", Bounds(-2.0, -1.0, 3.0), Bounds(2.0, 4.0, 5.0)))[::2] == (-1.0, 1.5)
-    assert claims.ratio(Point("", Bounds(0.0, 1.0, inf), Bounds(0.0, 1.0, inf)))[::2] == (0.0, inf)
+    assert ratio(Point("", Bounds(-2.0, -1.0, 3.0), Bounds(2.0, 4.0, 5.0)))[::2] == (-1.0, 1.5)
+    assert ratio(Point("", Bounds(0.0, 1.0, inf), Bounds(0.0, 1.0, inf)))[::2] == (0.0, inf)
     assert judge(Kind.INEQUALITY, at(-3.0)).verdict is Verdict.HOLDS
 
 
@@ -159,11 +162,11 @@ def test_numbers_of_numpy_become_pythons():
 
 def test_nothing_here_reads_what_is_expected():
     """`expected` is a field of Claim; no function of the module mentions it, and none of them is given a Claim."""
-    tree = ast.parse(inspect.getsource(claims))
+    tree = ast.parse(inspect.getsource(verdict))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     assert {"judge", "_for_all", "_identity"} <= {function.name for function in functions}
     for function in functions:
         named = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
         named |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
         named |= {node.value for node in ast.walk(function) if isinstance(node, ast.Constant)}
-        assert not named & {"expected", "Claim", "getattr", "vars"}, function.name
+        assert not named & {"expected", "Claim", "claim_class", "getattr", "vars"}, function.name

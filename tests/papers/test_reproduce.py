@@ -6,14 +6,15 @@ from dataclasses import replace
 import made_up_claims
 import pandas as pd
 import pytest
+from tcdp_sim.experiments.papers import command as reproduction
+from tcdp_sim.experiments.papers import registry
+from tcdp_sim.experiments.papers.chosen import chosen
+from tcdp_sim.experiments.papers.gather import code
+from tcdp_sim.experiments.papers.gather.records import Origin, Records
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
-from tcdp_sim.claims import Verdict
 from tcdp_sim.cli import reproduce
 from tcdp_sim.errors import UserError
-from tcdp_sim.reproduction import code
-from tcdp_sim.reproduction import command as reproduction
-from tcdp_sim.reproduction.chosen import chosen
-from tcdp_sim.reproduction.records import Origin, Records
 
 
 @pytest.fixture
@@ -21,6 +22,7 @@ def made_up(monkeypatch):
     """The claims that the command sees: made-up ones, to be changed by the test."""
     known = made_up_claims.every()
     monkeypatch.setattr(reproduction, "claims", lambda: known)
+    monkeypatch.setattr(registry, "_POINTS", made_up_claims.functions())
     monkeypatch.setattr(reproduction, "exhibits", lambda: {})
     return known
 
@@ -56,24 +58,23 @@ def test_all_claims_make_a_page_and_their_counts(command, made_up, tmp_path):
 
 
 def test_the_exit_code_says_that_a_verdict_is_not_the_recorded_one(command, made_up):
-    made_up["Z.L7"] = replace(made_up["Z.L7"], expected=Verdict.FALSE)
+    made_up["Z.L7"] = made_up["Z.L7"].model_copy(update={"expected": Verdict.FALSE})
     code, out, _ = command("reproduce")
     assert code == 1
     assert "Z.L7:  ✓ holds on the 2 points tried; recorded is false" in out
     assert command("reproduce", "only=Z.L8")[0] == 0
 
 
-def test_evidence_is_gathered_once(command, made_up):
+def test_evidence_is_gathered_once(command, made_up, monkeypatch):
     assert command("reproduce")[0] == 0
 
-    def gone(_):
+    def gone(identity, budget):
         raise AssertionError("gathered again")
 
-    gone.__module__ = made_up_claims.__name__
-    made_up.update({name: replace(one, evidence=gone) for name, one in made_up.items()})
+    monkeypatch.setattr(registry, "_POINTS", made_up_claims.functions(gone))
     assert command("reproduce")[0] == 0
     code, _, err = command("reproduce", "full=true")  # another budget
-    assert (code, err) == (1, "tcdp-sim: claim Z.D1 ended with an error: AssertionError: gathered again\n")
+    assert (code, err) == (1, "tcdp-sim: claim Z.L7 ended with an error: AssertionError: gathered again\n")
 
 
 def test_damaged_records_are_gathered_again(command, made_up, tmp_path):
@@ -93,7 +94,7 @@ def test_damaged_records_are_gathered_again(command, made_up, tmp_path):
 def test_rendering_computes_nothing_and_says_what_is_missing(command, made_up, tmp_path):
     code, _, err = command("reproduce", "render=true", "folder=here")
     assert code == 2
-    assert "claim Z.D1 is not recorded in here" in err
+    assert "claim Z.L7 is not recorded in here" in err
     command("reproduce", "folder=here")
     before = {name: (tmp_path / "here" / name).read_bytes() for name in ("index.html", "papers.md", "claims.csv")}
     assert command("reproduce", "render=true", "folder=here")[0] == 0
@@ -163,19 +164,16 @@ def test_an_interrupted_run_keeps_what_it_has(command, made_up, monkeypatch):
     """Ctrl-C at the last claim: the next command gathers that one alone."""
     gathered = []
 
-    def counted(claim):
-        def evidence(budget, whole=claim.evidence):
-            gathered.append(claim.id)
-            if claim.id == "P.T3" and gathered.count("P.T3") == 1:
-                raise KeyboardInterrupt
-            return whole(budget)
+    def counted(identity, budget):
+        gathered.append(identity)
+        if identity == "P.T3" and gathered.count("P.T3") == 1:
+            raise KeyboardInterrupt
+        return made_up_claims.POINTS[identity]
 
-        return replace(claim, evidence=evidence)
-
-    made_up.update({name: counted(one) for name, one in made_up.items()})
+    monkeypatch.setattr(registry, "_POINTS", made_up_claims.functions(counted))
     assert command("reproduce")[0] == 130
     assert command("reproduce")[0] == 0
-    assert gathered == [*made_up, "P.T3"]
+    assert gathered == [*made_up_claims.POINTS, "P.T3"]
 
 
 def test_a_cluster_that_is_none_is_refused(command):
@@ -200,41 +198,61 @@ def test_ids_and_patterns_choose_claims():
 
 
 def test_records_count_only_for_their_origin(tmp_path):
-    records = Records(tmp_path)
-    evidence = made_up_claims.every()["P.T3"].evidence(None)
+    records, points = Records(tmp_path), made_up_claims.POINTS["P.T3"]
     origin = Origin("P.T3", "fast", "abc", {"histogram": "123"})
-    records.keep(origin, evidence)
+    records.keep(origin, points)
     records.close()
     read = Records(tmp_path)
-    assert repr(read.evidence(origin)) == repr(evidence)
+    assert repr(read.get(origin)) == repr(points)
     for change in ({"what": "P.T4"}, {"budget": "full"}, {"code": "abd"}, {"runs": {"histogram": "124"}}):
-        assert read.evidence(replace(origin, **change)) is None
+        assert read.get(replace(origin, **change)) is None
 
 
-def test_all_evidence_is_the_same_when_it_is_read_again(tmp_path):
-    """But for NaN, which is no place on an axis."""
+def test_all_points_are_the_same_when_they_are_read_again(tmp_path):
     records = Records(tmp_path)
-    for name, one in made_up_claims.every().items():
-        evidence, origin = one.evidence(None), Origin(name, "fast", "")
-        records.keep(origin, evidence)
-        again = records.evidence(origin)
-        assert repr(again) == repr(evidence)
+    for name, points in made_up_claims.POINTS.items():
+        origin = Origin(name, "fast", "")
+        records.keep(origin, points)
+        assert repr(records.get(origin)) == repr(points)
 
 
 def test_tables_keep_numbers_and_texts(tmp_path):
     table = pd.DataFrame({"x": [0.1, float("inf"), float("nan")], "name": ["a", "b<", ""]})
     records, origin = Records(tmp_path), Origin("exhibit one", "fast", "")
     records.keep(origin, table)
-    pd.testing.assert_frame_equal(records.table(origin), table)
+    pd.testing.assert_frame_equal(records.get(origin), table)
 
 
-def test_a_record_of_another_form_counts_as_damage(tmp_path):
+ONE = (1.0).hex()
+NOT_VALID = [  # records with a right digest that are no evidence
+    "not json",
+    [],
+    {"origin": "x"},
+    {"origin": "x", "points": "text"},
+    {"origin": 3, "points": []},
+    {"origin": "x", "points": [["here", ONE, [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [[5, ONE, [ONE, ONE, ONE], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, [(2.0).hex(), ONE, ONE], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, ["nan", "nan", "nan"], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, [1.0, 1.0, 1.0], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, [ONE, ONE, ONE, ONE, 0], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, [ONE, ONE, ONE, (-1.0).hex(), 9], [ONE, ONE, ONE]]]},
+    {"origin": "x", "points": [["here", ONE, [ONE, ONE, ONE, ONE, 1e9], [ONE, ONE, ONE]]]},
+    {"origin": "x", "table": {"a": [True, ["no number"]]}},
+    {"origin": "x", "table": {"a": [True, [ONE]], "b": [True, []]}},
+    {"origin": "x", "table": 5},
+]
+
+
+@pytest.mark.parametrize("plain", NOT_VALID, ids=range(len(NOT_VALID)))
+def test_a_record_that_is_no_evidence_counts_as_damage(plain, tmp_path):
     from tcdp_sim.store import journal
 
     with journal.Writer(tmp_path) as writer:
-        writer.append(b"not json")
-        writer.append(json.dumps({"origin": "x"}).encode())
-    assert Records(tmp_path).damaged == 2
+        writer.append(plain.encode() if isinstance(plain, str) else json.dumps(plain).encode())
+    read = Records(tmp_path)
+    assert read.damaged == 1
+    assert not read._known
 
 
 def digests(monkeypatch, changed):

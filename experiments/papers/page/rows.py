@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from math import nan
 
 import pandas as pd
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.library import papers
+from tcdp_sim.experiments.papers.page.wording import SHAPES, estimate, evidence, looseness, number, scope
 
-from tcdp_sim.claims import Simulated
-from tcdp_sim.experiments.papers.registry import PAPERS
-from tcdp_sim.reproduction.gather import Result
-from tcdp_sim.reproduction.wording import SHAPES, estimate, evidence, looseness, number, scope
+from tcdp_sim.statistics.intervals import Simulated
 
 
 def claims_table(results: Iterable[Result]) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def _row(result: Result) -> dict[str, object]:
         "vacuous": judgement.vacuous,
         "erratum": claim.erratum,
         "figure": claim.figure,
-        "command": command_of(claim.id, claim.ids[0], claim.part),
+        "command": command_of(claim.id, claim.ids[0], claim.of),
         "limit": limit,
         "limit_lower": limit_lower,
         "limit_upper": limit_upper,
@@ -57,8 +57,8 @@ def _row(result: Result) -> dict[str, object]:
         "correct": claim.correct,
         "consequence": claim.consequence,
         "kind": str(claim.kind),
-        "paper": PAPERS[claim.id[0]],
-        "section": claim.section,
+        "paper": papers()[claim.paper].name,
+        "section": claim.place.section,
         "ids": " ".join(claim.ids),
         "recorded": str(claim.expected),
     }

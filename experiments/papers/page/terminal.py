@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tcdp_sim.claims import Verdict
+from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
+from tcdp_sim.experiments.papers.page.wording import SHAPES, evidence, looseness, number, scope, side
+
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.reproduction.gather import Result
-from tcdp_sim.reproduction.wording import SHAPES, evidence, looseness, number, scope, side
 
 MOST_POINTS = 40  # of a claim that are listed
 
@@ -15,7 +16,7 @@ MOST_POINTS = 40  # of a claim that are listed
 def report_claim(result: Result, console: Any) -> None:
     """Print a claim: what it says, the verdict, and the evidence point by point."""
     claim, judgement = result.claim, result.judgement
-    lines = [f"{claim.id}  {claim.title}  (section {claim.section})", verdict_line(result)]
+    lines = [f"{claim.id}  {claim.title}  ({claim.place})", verdict_line(result)]
     lines += [f"  printed: {claim.printed}", f"  correct: {claim.correct}"] if claim.printed else []
     lines += [f"  so: {claim.consequence}"] if claim.consequence else []
     lines += [f"  vacuous: {judgement.vacuous}"] if judgement.vacuous else []

@@ -1,0 +1,125 @@
+"""Points and tables as they are kept, in records that count only for the code and the runs that they came from."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tcdp_sim.experiments.papers.judge.evidence import Point, Side
+
+from tcdp_sim.numerics import Bounds
+from tcdp_sim.statistics.intervals import Simulated
+from tcdp_sim.store import journal
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a record hangs on: id of the claim, or name of the exhibit; budget; digests of the code and of the runs."""
+
+    what: str
+    budget: str
+    code: str
+    runs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Text that is the same for equal origins alone."""
+        return json.dumps([FORMAT, self.what, self.budget, self.code, sorted(self.runs.items())])
+
+
+class Records:
+    """The records in a folder. damaged: stretches that cannot be read or are not valid; their content is missing."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._known: dict[str, Any] = {}
+        self._writer: journal.Writer | None = None
+        self.damaged = 0
+        for _, _, payload in journal.read(folder):
+            if payload is None or not self._take(payload):
+                self.damaged += 1
+
+    def get(self, origin: Origin) -> Any:
+        """Return what was kept under that origin, points or a table; None if there is nothing."""
+        return self._known.get(origin.key)
+
+    def keep(self, origin: Origin, content: tuple[Point, ...] | pd.DataFrame) -> None:
+        """Append a record. Raises OSError."""
+        plain = {"table": _plain_table(content)} if isinstance(content, pd.DataFrame) else {"points": _plain(content)}
+        payload = json.dumps({"origin": origin.key, **plain}).encode()
+        if self._writer is None:
+            self._writer = journal.Writer(self._folder)
+        self._writer.append(payload)
+        self._take(payload)
+
+    def close(self) -> None:
+        """Write all that was kept onto the disk. Raises OSError."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _take(self, payload: bytes) -> bool:
+        """Return whether it is a valid record, which is then known."""
+        try:
+            record = json.loads(payload)
+            origin = record["origin"]
+            content: Any = _table(record["table"]) if "table" in record else _points(record["points"])
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            return False
+        if not isinstance(origin, str):
+            return False
+        self._known[origin] = content
+        return True
+
+
+def _plain(points: Iterable[Point]) -> list[Any]:
+    return [[p.where, p.at.hex(), _plain_side(p.left), _plain_side(p.right)] for p in points]
+
+
+def _points(plain: Any) -> tuple[Point, ...]:
+    """Return the points of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    if not isinstance(plain, list):
+        raise ValueError("points are no list")
+    return tuple(Point(_text(where), _side(left), _side(right), float.fromhex(at)) for where, at, left, right in plain)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a name is no text")
+    return value
+
+
+def _plain_side(side: Side) -> list[Any]:
+    ends = [end.hex() for end in side[:3]]
+    return [*ends, float(side.mcse).hex(), int(side.trials)] if isinstance(side, Simulated) else ends
+
+
+def _side(plain: list[Any]) -> Side:
+    """Return a side, checked in form and meaning: ordered ends, a standard error >= 0, a trial or more."""
+    lower, estimate, upper = (float.fromhex(end) for end in plain[:3])
+    if not lower <= estimate <= upper:
+        raise ValueError("the ends of a side are not in order")
+    if len(plain) == 3:
+        return Bounds(lower, estimate, upper)
+    mcse, trials = float.fromhex(plain[3]), plain[4]
+    if len(plain) != 5 or type(trials) is not int or trials < 1 or not mcse >= 0:
+        raise ValueError("a simulated side has no standard error or no trials")
+    return Simulated(lower, estimate, upper, mcse, trials)
+
+
+def _plain_table(table: pd.DataFrame) -> dict[str, Any]:
+    """Column -> [whether it is of numbers, its values]."""
+    plain = {}
+    for name in table:
+        is_number = pd.api.types.is_numeric_dtype(table[name])
+        plain[str(name)] = [is_number, [float(x).hex() if is_number else str(x) for x in table[name]]]
+    return plain
+
+
+def _table(plain: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the table of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    return pd.DataFrame({k: [float.fromhex(x) for x in v] if n else list(v) for k, (n, v) in plain.items()})

@@ -1,0 +1,1 @@
+"""The page of the papers: a function of claims, evidence and verdicts."""

@@ -1,1 +1,0 @@
-"""The papers' claims judged, by one command: studies run, evidence gathered and kept, pages written."""
