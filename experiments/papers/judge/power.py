@@ -8,7 +8,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, P
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, Verdict, judge
 
 LN_10 = log(10)
-FACTORS: dict[str, Callable[[float], float]] = {  # name -> factor at log10 x; at least one
+FACTORS: dict[str, Callable[[float], float]] = {  # name -> its value at log10 x
     "log": lambda at: 1 + LN_10 * max(at, 0.0),
     "sqrt log": lambda at: sqrt(1 + LN_10 * max(at, 0.0)),
     "log log": lambda at: log(e + LN_10 * max(at, 0.0)),
