@@ -69,7 +69,6 @@ def write(folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd
 
 def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
     rows = page_rows(table)
-    letters = {row["letter"] for row in rows}
     counts = Counter(table["verdict"])
     seen = [verdict for verdict in Verdict if verdict in LARGE or counts[verdict]]
     wrong = [row for row in rows if row["verdict"] in (Verdict.FALSE, Verdict.INCONSISTENT)]
