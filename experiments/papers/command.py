@@ -1,15 +1,17 @@
 """What `tcdp-sim reproduce` does: runs, evidence, verdicts, and the page where all claims are asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from tcdp_sim.experiments.papers import claims, exhibits
 from tcdp_sim.experiments.papers.chosen import chosen
-from tcdp_sim.experiments.papers.gather import provenance
+from tcdp_sim.experiments.papers.gather import provenance, studies
 from tcdp_sim.experiments.papers.gather.gather import Gatherer, Result
 from tcdp_sim.experiments.papers.page import page
 from tcdp_sim.experiments.papers.page.terminal import report_claim, report_counts
+from tcdp_sim.experiments.papers.registry import Exhibit
 
 from tcdp_sim.errors import UserError, reason
 from tcdp_sim.log import Tell
@@ -32,17 +34,46 @@ def reproduce(
         results = list(gatherer.results(wanted))
         tables = {exhibit: gatherer.table(exhibit) for exhibit in shown}
         needed = {name for thing in (*wanted, *shown) for name in thing.needs}
+        path = (
+            None
+            if only
+            else _written(folder, results, tables, provenance.about(folder, results, needed, full), gatherer)
+        )
     if only:
         for result in results:
             report_claim(result, console)
     if not only or len(results) > 1:
         report_counts(results, console)
-    if not only:
-        about = provenance.about(folder, results, needed, full)
-        try:
-            path = page.write(folder, results, tables, about)
-            provenance.certify(folder, about, results)
-        except OSError as problem:
-            raise UserError(f"the page cannot be written ({reason(problem)}); name another folder=") from None
+    if path:
         tell(f"page: {path}")
     return results
+
+
+def plan(folder: Path, only: str, full: bool, cluster: str | Mapping[str, Any], console: Any, tell: Tell) -> None:
+    """Print what `reproduce` would run and compute, and do nothing. Raises UserError."""
+    wanted = chosen(claims(), only)
+    shown = [] if only else list(exhibits().values())
+    needed = sorted({name for thing in (*wanted, *shown) for name in thing.needs})
+    waiting = studies.unpublished(needed, full, folder, cluster)
+    with Gatherer(folder, full, cluster, tell) as gatherer:
+        missing = gatherer.missing(wanted, shown)
+    console.print(f"studies to run: {', '.join(waiting) or 'none'} (of {len(needed)})", markup=False)
+    console.print(f"claims and figures to compute: {len(missing)} of {len(wanted) + len(shown)}", markup=False)
+    for name in missing if only else ():
+        console.print(f"  {name}", markup=False)
+
+
+def _written(
+    folder: Path,
+    results: Sequence[Result],
+    tables: Mapping[Exhibit, pd.DataFrame],
+    about: dict[str, Any],
+    gatherer: Gatherer,
+) -> Path:
+    """Write the page and its certificate; return the page's path. Raises UserError."""
+    try:
+        path = page.write(folder, results, tables, about, gatherer.picture)
+        provenance.certify(folder, about, results)
+    except OSError as problem:
+        raise UserError(f"the page cannot be written ({reason(problem)}); name another folder=") from None
+    return path

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ HELP = """tcdp-sim reproduce [KEY=VALUE ...]: what five papers claim, with compu
   full=true           all points and trials (under thirty minutes on two cores; without it under two)
   folder=PATH         where runs and evidence are kept, and the page is written (results/papers)
   cluster=NAME        where studies are simulated, as for every study (here; with full=true local); cluster.KEY=VALUE
+  mode=plan           say what would be run and computed, and do nothing
   render=true         write the page from what is recorded, and compute nothing
 
-It writes index.html, papers.md, claims.csv and figures/. Exit code 1 if a verdict is not the recorded one."""
-KEYS = ("only", "full", "folder", "cluster", "render")
+It writes index.html, errata.html, both as Markdown, claims.csv and figures/.
+Exit code 1 if a verdict is not the recorded one."""
+KEYS = ("only", "full", "folder", "cluster", "mode", "render")
+MODES = ("run", "plan")
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Request:
     folder: Path = Path("results/papers")
     cluster: dict[str, Any] = field(default_factory=dict)
     render: bool = False
+    mode: str = "run"
 
 
 def main(words: Sequence[str], console) -> int:
@@ -40,6 +45,10 @@ def main(words: Sequence[str], console) -> int:
     request = read(words)
     from tcdp_sim.experiments.papers import command
 
+    if request.mode == "plan":
+        tell = partial(say, console)
+        command.plan(request.folder, request.only, request.full, request.cluster, console, tell)
+        return 0
     verdicts = command.reproduce(
         request.folder,
         request.only,
@@ -68,6 +77,8 @@ def read(words: Sequence[str]) -> Request:
             raise UserError(f"reproduce: {key!r} is not a key; valid: {', '.join(KEYS)}")
         else:
             given[key] = _yes(key, value) if key in ("full", "render") else value
+    if given.get("mode", "run") not in MODES:
+        raise UserError(f"mode = {given['mode']!r} is not valid; valid: {', '.join(MODES)}")
     if "folder" in given:
         given["folder"] = _folder(given["folder"])
     of_little = not given.get("full")  # workers would take longer to start than the fast studies take

@@ -3,6 +3,8 @@
 import io
 import re
 from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
 from xml.sax.saxutils import escape
 
 import matplotlib as mpl
@@ -20,6 +22,12 @@ THEMED = {  # colour of a figure -> what it is on a page, which may be dark
     "#882255": "var(--wine)",
     "#b00020": "var(--bad)",
 }
+
+
+def drawn(draw: Callable[[Any], Figure], table: Any) -> str:
+    """Return the figure that a function draws of a table, in the house style, as a file of its own."""
+    with style():
+        return file_svg(draw(table))
 
 
 def file_svg(figure: Figure) -> str:

@@ -1,16 +1,19 @@
 """The page of the papers: what it says, that every number of it is in its tables, and that texts stay texts."""
 
 import re
+from dataclasses import replace
 
 import made_up_claims
 import pandas as pd
 import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from page_numbers import numbers, parsed, stray_numbers
-from tcdp_sim.experiments.papers.page import page
+from tcdp_sim.experiments.papers.judge.classes import ClaimClass
+from tcdp_sim.experiments.papers.page import counts, page
 from tcdp_sim.experiments.papers.registry import Exhibit
 
 from tcdp_sim.report.plots import new_figure
+from tcdp_sim.report.svg import drawn
 
 ABOUT = {"version": "1.2", "code": "0123abcd", "seed": 2018, "date": "2026-01-02", "budget": "fast"}
 ABOUT |= {
@@ -40,7 +43,7 @@ def folder(tmp_path_factory):
         Exhibit("figure_one", "T", "Figure <1>", f"Lines & {made_up_claims.EVIL}", len, draw, ("histogram",)): numbers,
         Exhibit("table_one", "P", "Table 1", "Losses of two records.", len): texts,
     }
-    page.write(folder, results(), exhibits, ABOUT)
+    page.write(folder, results(), exhibits, ABOUT, lambda exhibit, table: drawn(exhibit.draw, table))
     return folder
 
 
@@ -50,11 +53,29 @@ def test_the_page_has_no_number_that_is_in_no_table(folder):
     assert {"1.867", "0.8081", "0.2795"} <= numbers(folder)
 
 
-def test_counts_are_the_tables(folder):
-    counts = pd.read_csv(folder / "claims.csv")["verdict"].value_counts()
+def test_printed_statements_are_counted_by_class_and_ours_apart(folder):
+    """The part T.C18p repaired is ours; nine claims, eight printed statements."""
+    table = pd.read_csv(folder / "claims.csv")
+    classes = table[table["ours"] == "no"]["class"].value_counts()
     text = (folder / "index.html").read_text("utf-8")
-    for verdict, count in counts.items():
-        assert re.search(rf'">{count}</b><span aria-hidden="true">.</span> {verdict}</li>', text), verdict
+    assert '<h2 id="classes">8 printed statements</h2>' in text
+    for name, count in classes.items():
+        assert re.search(rf'">{count}</b><span aria-hidden="true">.</span> {name}</li>', text), name
+    assert "1 sentence of this project: 1 holds." in text
+
+
+def test_a_part_that_repeats_a_quote_is_no_second_statement():
+    twice = made_up_claims.result("T.C18p")
+    about = {"id": "T.C18p outside", "of": "T.C18p", "claim_class": ClaimClass.HYPOTHESIS_MISSING}
+    part = replace(twice, claim=twice.claim.model_copy(update=about))
+    assert counts.printed([twice, part]) == [twice]
+    other = replace(twice, claim=part.claim.model_copy(update={"quote": "x is at most two"}))
+    assert counts.printed([twice, other]) == [twice, other]
+
+
+def test_bounds_that_would_survive_a_factor_2():
+    """Of those without a proof: Z.L7 (0.1046 of 1), S.T1 (1e-9) and P.T3 (0.81 of 0.95)."""
+    assert counts.weak(results()) == (3, 2)
 
 
 def test_tags_are_closed_and_names_are_there_once(folder):
@@ -75,18 +96,50 @@ def test_texts_of_others_stay_texts(folder):
 
 
 def test_nothing_comes_from_outside(folder):
-    text = (folder / "index.html").read_text("utf-8")
-    addresses = re.findall(r'(?:src|href|xlink:href)="([^#"][^"]*)"', text)
-    assert set(addresses) == {"data:,"}
-    assert "url(http" not in text
-    assert "default-src 'none'" in text.replace("&#39;", "'")
+    for name, others in (("index.html", "errata.html"), ("errata.html", "index.html")):
+        text = (folder / name).read_text("utf-8")
+        addresses = re.findall(r'(?:src|href|xlink:href)="([^#"][^"]*)"', text)
+        assert {address.partition("#")[0] for address in addresses} == {"data:,", others}
+        assert "url(http" not in text
+        assert "default-src 'none'" in text.replace("&#39;", "'")
 
 
 def test_the_order_of_the_page(folder):
     text = (folder / "index.html").read_text("utf-8")
-    names = ["verdicts", "wrong", "loose", *(f"paper-{letter}" for letter in "ZTVSP"), "asymptotics", "unchecked"]
+    names = ["papers", "classes", "findings", "claims", *(f"paper-{letter}" for letter in "ZTVSP"), "loose", "asymptotics"]
     places = [text.index(f'<h2 id="{name}">') for name in [*names, "provenance"]]
     assert places == sorted(places)
+
+
+def test_errata_are_linked_and_named_on_both_pages(folder):
+    errata, text = ((folder / name).read_text("utf-8") for name in ("errata.html", "index.html"))
+    assert 'href="errata.html#E99"' in text
+    assert 'id="E99"' in errata
+    anchor = re.search(r'href="index.html#([^"]+)"', errata)[1]
+    assert f'id="{anchor}"' in text
+    assert "[E99](errata.md#e99)" in (folder / "papers.md").read_text("utf-8")
+    assert "\n## E99\n" in (folder / "errata.md").read_text("utf-8")
+
+
+def test_a_card_quotes_the_paper_and_says_where_and_what_was_withdrawn(folder):
+    with opened(folder / "index.html") as (shown, _, _):
+        card = shown.locator("#claim-T-C18p")
+        assert card.locator("blockquote").count() == 1
+        assert not card.locator("blockquote").is_visible()
+        card.locator("summary").click()
+        assert card.locator("blockquote").is_visible()
+        text = card.inner_text()
+        assert "section 1, Lemma 7, line 12" in text
+        assert "misprint" in text
+        shown.locator("#withdrawals summary").click()
+        assert "The first version said false." in shown.locator("#withdrawals").inner_text()
+
+
+def test_a_link_to_a_claim_unfolds_it(folder):
+    with opened(folder / "index.html") as (shown, _, _):
+        shown.evaluate("location.hash = '#claim-Z-L7'")
+        shown.wait_for_function("document.getElementById('claim-Z-L7').open")
+        assert shown.locator("#claim-Z-L7 dl").is_visible()
 
 
 def test_vacuous_bounds_are_marked_and_are_not_among_the_loose(folder):
@@ -129,31 +182,31 @@ def test_a_browser_shows_it_without_complaint_and_overflow(folder, width, scheme
         assert ratio >= 4.5, where
 
 
-def test_filters_choose_rows(folder):
+def test_filters_choose_cards(folder):
     with opened(folder / "index.html") as (shown, messages, _):
 
-        def rows():
-            return shown.locator("#table tbody tr:visible").count()
+        def cards():
+            return shown.locator("[data-filtered]:visible").count()
 
-        whole = rows()
+        whole = cards()
         assert whole == 9
-        shown.get_by_role("button", name="false", exact=True).click()
-        assert rows() == 1
+        shown.get_by_role("button", name="misprint", exact=True).click()
+        assert cards() == 1
         assert shown.get_by_text("1 of 9 shown").is_visible()
         shown.get_by_role("button", name="holds", exact=True).click()
-        assert rows() == 6
+        assert cards() == 5
         shown.get_by_role("button", name="Z: zCDP", exact=True).click()
-        assert rows() == 2
-        for name in ("false", "holds", "Z: zCDP"):
+        assert cards() == 2
+        for name in ("misprint", "holds", "Z: zCDP"):
             shown.get_by_role("button", name=name, exact=True).click()
-        assert rows() == whole
+        assert cards() == whole
         assert messages == []
 
 
 @pytest.mark.slow
-def test_without_script_all_rows_are_there_and_no_filters(folder):
+def test_without_script_all_cards_are_there_and_no_filters(folder):
     with opened(folder / "index.html", script=False) as (shown, _, _):
-        assert shown.locator("#table tbody tr:visible").count() == 9
+        assert shown.locator("[data-filtered]:visible").count() == 9
         assert shown.locator(".chips button:visible").count() == 0
 
 
@@ -166,9 +219,9 @@ def test_print_is_black_on_white_without_filters(folder):
         assert messages == []
 
 
-def test_a_screen_reader_finds_table_figure_and_landmarks(folder):
+def test_a_screen_reader_finds_figure_and_landmarks(folder):
     with opened(folder / "index.html", 380) as (shown, _, _):
-        assert shown.get_by_role("table").first.get_by_role("row").count() == 10
-        assert shown.get_by_role("columnheader", name="Verdict").count() == 1
+        shown.locator("summary", has_text="Figure <1>").click()
         assert shown.get_by_role("img", name="Figure <1>").count() == 1
         assert shown.get_by_role("main").count() == 1
+        assert shown.get_by_role("navigation", name="Contents").count() == 1

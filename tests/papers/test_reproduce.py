@@ -30,7 +30,9 @@ def made_up(monkeypatch):
 def test_a_claim_is_printed_with_its_evidence(command, made_up):
     code, out, err = command("reproduce", "only=T.C18p")
     assert (code, err) == (0, "")
-    assert "✗ false by a counter-example [erratum E99]" in out
+    assert "✗ false by a counter-example, class misprint [erratum E99]" in out
+    assert "section 1, Lemma 7, line 12" in out
+    assert "quoted: x is at most one" in out
     assert "1.867 [1.866, 1.868] > 1 at x = 1.867" in out
     assert "x = 0.5" in out
     assert "repaired" not in out
@@ -40,10 +42,11 @@ def test_a_claim_is_printed_with_its_evidence(command, made_up):
 def test_all_claims_make_a_page_and_their_counts(command, made_up, tmp_path):
     code, out, err = command("reproduce", "folder=here")
     assert (code, err) == (0, "")
-    assert "9 claims: ✓ 5 holds, ✗ 1 false, ? 1 open, ≈ 1 consistent, – 1 not checkable" in out
+    assert "8 printed statements: 4 holds" in out
+    assert "1 sentence of ours: 1 holds" in out
     folder = tmp_path / "here"
     assert {path.name for path in folder.iterdir()} == {
-        *("index.html", "papers.md", "claims.csv", "certificate.json", "figures", "evidence")
+        *("index.html", "papers.md", "errata.html", "errata.md", "claims.csv", "certificate.json", "figures", "evidence")
     }
     table = pd.read_csv(folder / "claims.csv")
     columns = ("id", "claim", "verdict", "scope", "value", "lower", "upper", "tightness")

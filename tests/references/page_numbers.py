@@ -56,8 +56,8 @@ def known_numbers(folder):
 def numbers(folder):
     """The numbers on a page, but for those of its own order, its counts (the table's), and what it was made of."""
     text = " ".join(parsed(folder).texts)
-    body = text[text.index("1. Verdicts") : re.search(r"\d+\. Provenance", text).start()]
-    return set(NUMBER.findall(re.sub(r"\b\d+\. (?=[A-Z])|\d+ of \d+ shown", " ", body)))
+    body = text[text.rindex("Contents") : text.rindex("Provenance")]
+    return set(NUMBER.findall(re.sub(r"\d+ of \d+ shown", " ", body)))
 
 
 def stray_numbers(folder):

@@ -7,6 +7,7 @@ import ast
 import hashlib
 from collections.abc import Iterator
 from functools import cache
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,11 +38,12 @@ def _imported(module: str) -> tuple[str, ...]:
 
 
 def _run(node: ast.AST) -> Iterator[ast.AST]:
-    """Like ast.walk, without what stands under `if TYPE_CHECKING`."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from _run(child)
+    """Yield all statements below a node, however deep, without what stands under `if TYPE_CHECKING`."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, name, ()):
+            if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+                yield child
+                yield from _run(child)
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -53,18 +55,27 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 @cache
 def _module(name: str) -> str:
-    """The module that a dotted name is, or is defined in."""
-    while name != PACKAGE and _path(name) is None:
-        name = name.rpartition(".")[0]
-    return name
+    """Return the module that a dotted name is, or is defined in. Nothing but packages is imported to find it."""
+    found, _, rest = name.partition(".")
+    for part in rest.split("."):
+        spec = _spec(found)
+        inner = f"{found}.{part}"
+        if spec is None or spec.submodule_search_locations is None or _spec(inner) is None:
+            break
+        found = inner
+    return found
 
 
 @cache
-def _path(module: str) -> Path | None:
+def _spec(module: str) -> ModuleSpec | None:
     try:
-        spec = find_spec(module)
+        return find_spec(module)
     except (ImportError, ValueError):
         return None
+
+
+def _path(module: str) -> Path | None:
+    spec = _spec(module)
     return Path(spec.origin) if spec and spec.origin else None
 
 

@@ -3,24 +3,28 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from tcdp_sim.experiments.papers.gather import code, studies
-from tcdp_sim.experiments.papers.gather.records import Origin, Records
+from tcdp_sim.experiments.papers.gather.records import Content, Origin, Records, digest_of
+from tcdp_sim.experiments.papers.judge.balls import are_apart
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass, shown_class
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Point
 from tcdp_sim.experiments.papers.judge.power import Power, power
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, judge
 from tcdp_sim.experiments.papers.library import Claim
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, function_of, points_of
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, balls_of, evidence_of, function_of, points_of
 
 from tcdp_sim.errors import Failure, UserError, reason
 from tcdp_sim.log import Tell
 
 EVIDENCE = "evidence"  # where records lie in the folder of the papers
 FAST, FULL = "fast", "full"
+DRAWER = "tcdp_sim.report.svg"
 READER = "tcdp_sim.experiments.papers.gather.runs"  # through which claims see the results of studies
 
 
@@ -31,6 +35,7 @@ class Result:
     claim: Claim
     evidence: Evidence
     judgement: Judgement
+    balls: Point | None = None  # both sides in ball arithmetic, at the point that decides
 
     @property
     def changed(self) -> bool:
@@ -40,7 +45,8 @@ class Result:
     @property
     def shown(self) -> ClaimClass:
         """The class that the page shows."""
-        return shown_class(self.claim.claim_class, self.judgement.verdict, confirmed=True)
+        confirmed = self.balls is not None and are_apart(self.claim.kind, self.balls)
+        return shown_class(self.claim.claim_class, self.judgement.verdict, confirmed)
 
     @property
     def power(self) -> Power:
@@ -60,6 +66,9 @@ class Gatherer:
         self.folder, self.full, self.cluster, self._tell, self._render = folder, full, cluster, tell, render
         self._runs = studies.Opened(folder)
         self._records = Records(folder / EVIDENCE)
+        self._has_flint = find_spec("flint") is not None
+        if not self._has_flint:
+            tell("nothing is confirmed in ball arithmetic: python-flint is missing (pip install 'tcdp_sim[rigorous]')")
         if self._records.damaged:
             tell(f"{folder / EVIDENCE}: {self._records.damaged} damaged stretches; what they held is gathered again")
 
@@ -79,7 +88,7 @@ class Gatherer:
         """Judge each claim, in their order."""
         for claim in claims:
             evidence = evidence_of(claim, self._points(claim))
-            yield Result(claim, evidence, judge(claim.kind, evidence))
+            yield Result(claim, evidence, judge(claim.kind, evidence), self._balls(claim))
 
     def _points(self, claim: Claim) -> tuple[Point, ...]:
         function = function_of(claim)
@@ -87,9 +96,41 @@ class Gatherer:
             return ()
         return self._known(f"claim {claim.id}", function, claim.needs, partial(points_of, claim))
 
+    def _balls(self, claim: Claim) -> Point | None:
+        """Return both sides of a claim in ball arithmetic; None where it has none, or python-flint is missing."""
+        function = balls_of(claim)
+        if function is None or not self._has_flint:
+            return None
+        (point,) = self._known(f"balls {claim.id}", function, (), lambda _: (function(),))
+        return point
+
+    def missing(self, claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[str]:
+        """Return the names of the claims and exhibits that are not recorded for this code and these runs."""
+        functions = [(f"claim {one.id}", function_of(one), one.needs) for one in claims]
+        functions += [(f"exhibit {one.name}", one.table, one.needs) for one in exhibits]
+        return [
+            what
+            for what, function, needs in functions
+            if function and self._records.get(self._origin(what, function, needs)) is None
+        ]
+
     def table(self, exhibit: Exhibit) -> pd.DataFrame:
         """Return the numbers of an exhibit."""
         return self._known(f"exhibit {exhibit.name}", exhibit.table, exhibit.needs, exhibit.table)
+
+    def picture(self, exhibit: Exhibit, table: pd.DataFrame) -> str:
+        """Return the figure of an exhibit as SVG, drawn now if its table or the code that draws it has changed."""
+        draw = exhibit.draw
+        assert draw is not None, f"{exhibit.name} is shown as a table"
+        made_of = {"table": digest_of(table), "matplotlib": version("matplotlib")}
+        origin = Origin(f"figure {exhibit.name}", "", code.digest(draw.__module__, DRAWER), made_of)
+        known = self._records.get(origin)
+        if known is None:
+            from tcdp_sim.report.svg import drawn
+
+            known = drawn(draw, table)
+            self._keep(origin, known)
+        return str(known)
 
     def _known(self, what: str, function: Callable[..., Any], needs: Iterable[str], compute: Callable[..., Any]) -> Any:
         """Return what was recorded under that name for this code, or compute it now and record it."""
@@ -112,8 +153,11 @@ class Gatherer:
         except Exception as problem:
             message = " ".join(f"{type(problem).__name__}: {problem}".split())
             raise Failure(f"{what} ended with an error: {message}") from problem
+        self._keep(origin, content)
+        return content
+
+    def _keep(self, origin: Origin, content: Content) -> None:
         try:
             self._records.keep(origin, content)
         except OSError as problem:
             raise UserError(f"the evidence cannot be kept ({reason(problem)}); name another folder=") from None
-        return content

@@ -1,7 +1,8 @@
 """Points and tables as they are kept, in records that count only for the code and the runs that they came from."""
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tcdp_sim.statistics.intervals import Simulated
 from tcdp_sim.store import journal
 
 FORMAT = 2
+Content = tuple[Point, ...] | pd.DataFrame | str  # points of a claim, the table of an exhibit, a drawn figure
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,12 @@ class Records:
                 self.damaged += 1
 
     def get(self, origin: Origin) -> Any:
-        """Return what was kept under that origin, points or a table; None if there is nothing."""
+        """Return what was kept under that origin; None if there is nothing."""
         return self._known.get(origin.key)
 
-    def keep(self, origin: Origin, content: tuple[Point, ...] | pd.DataFrame) -> None:
+    def keep(self, origin: Origin, content: Content) -> None:
         """Append a record. Raises OSError."""
-        plain = {"table": _plain_table(content)} if isinstance(content, pd.DataFrame) else {"points": _plain(content)}
-        payload = json.dumps({"origin": origin.key, **plain}).encode()
+        payload = json.dumps({"origin": origin.key, **_plain(content)}).encode()
         if self._writer is None:
             self._writer = journal.Writer(self._folder)
         self._writer.append(payload)
@@ -67,7 +68,7 @@ class Records:
         try:
             record = json.loads(payload)
             origin = record["origin"]
-            content: Any = _table(record["table"]) if "table" in record else _points(record["points"])
+            content = _content(record)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             return False
         if not isinstance(origin, str):
@@ -76,8 +77,19 @@ class Records:
         return True
 
 
-def _plain(points: Iterable[Point]) -> list[Any]:
-    return [[p.where, p.at.hex(), _plain_side(p.left), _plain_side(p.right)] for p in points]
+def _plain(content: Content) -> dict[str, Any]:
+    if isinstance(content, str):
+        return {"text": content}
+    if isinstance(content, pd.DataFrame):
+        return {"table": _plain_table(content)}
+    return {"points": [[p.where, p.at.hex(), _plain_side(p.left), _plain_side(p.right)] for p in content]}
+
+
+def _content(record: Mapping[str, Any]) -> Content:
+    """Return what a record holds. Raises KeyError, ValueError, TypeError or AttributeError for what is no content."""
+    if "text" in record:
+        return _text(record["text"])
+    return _table(record["table"]) if "table" in record else _points(record["points"])
 
 
 def _points(plain: Any) -> tuple[Point, ...]:
@@ -118,6 +130,11 @@ def _plain_table(table: pd.DataFrame) -> dict[str, Any]:
         is_number = pd.api.types.is_numeric_dtype(table[name])
         plain[str(name)] = [is_number, [float(x).hex() if is_number else str(x) for x in table[name]]]
     return plain
+
+
+def digest_of(table: pd.DataFrame) -> str:
+    """Return a digest of all names and values of a table."""
+    return hashlib.blake2b(json.dumps(_plain_table(table)).encode(), digest_size=16).hexdigest()
 
 
 def _table(plain: Mapping[str, Any]) -> pd.DataFrame:

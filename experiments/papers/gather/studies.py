@@ -7,7 +7,6 @@ from typing import Any
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.runs import Run, opened
 
-from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.log import Tell
 from tcdp_sim.results import open_cells
@@ -31,6 +30,8 @@ def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mappi
 
     Raises Failure if errors left cells of one without numbers.
     """
+    from tcdp_sim.engine.run import execute, prepare  # rendering a page needs no engine
+
     for name in names:
         study = prepare(study_settings(name, full, folder, cluster))
         values = known_exactly(study.settings.experiment.name)
@@ -38,6 +39,18 @@ def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mappi
             continue
         if failed := execute(study, tell, values):
             raise Failure(f"study {name}: errors left {failed} cells without numbers (see {study.folder}/problems.csv)")
+
+
+def unpublished(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any]) -> list[str]:
+    """Return those of the studies whose results are not published for these trials."""
+    from tcdp_sim.engine.run import prepare  # rendering a page needs no engine
+
+    studies = {name: prepare(study_settings(name, full, folder, cluster)) for name in names}
+    return [
+        name
+        for name, study in studies.items()
+        if not _is_published(study, known_exactly(study.settings.experiment.name))
+    ]
 
 
 def _is_published(study: Study, values: ExactValues) -> bool:

@@ -1,30 +1,29 @@
 """The page of the papers, and the same as Markdown and CSV: a function of the results and exhibits alone."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.classes import MEANINGS, ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Kind
-from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.library import papers
 from tcdp_sim.experiments.papers.page import drawing
+from tcdp_sim.experiments.papers.page.counts import of_classes, of_our_verdicts, ours, printed, weak
 from tcdp_sim.experiments.papers.page.rows import claims_table, page_rows
-from tcdp_sim.experiments.papers.page.wording import SHAPES, number
+from tcdp_sim.experiments.papers.page.wording import number
 from tcdp_sim.experiments.papers.registry import Exhibit
 
-from tcdp_sim.report import html, plots
-from tcdp_sim.report.svg import file_svg, inline_svg
+from tcdp_sim.report import html
+from tcdp_sim.report.svg import inline_svg
 from tcdp_sim.store import durable
 from tcdp_sim.texts import write_csv
 
 FIGURES = "figures"
 EXHIBITS = "figures/exhibits.csv"  # what each figure and table is, and shows
 PLACE = "results/papers"  # in the commands of the page, wherever it lies
-LARGE = (Verdict.HOLDS, Verdict.FALSE, Verdict.CONSISTENT, Verdict.OPEN, Verdict.NOT_CHECKABLE)
 LOOSENESS = Exhibit(
     "looseness",
     "Z",
@@ -45,64 +44,102 @@ ASYMPTOTICS = Exhibit(
 
 
 View = dict[str, Any]  # what a template shows
+Draw = Callable[[Exhibit, pd.DataFrame], str]  # an exhibit and its table -> SVG
 
 
-def write(folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd.DataFrame], about: View) -> Path:
-    """Write index.html, papers.md, claims.csv and figures/ into a folder; the path of the page. Raises OSError.
+def write(
+    folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd.DataFrame], about: View, picture: Draw
+) -> Path:
+    """Write the page, the errata, both as Markdown too, claims.csv and figures/; return the path of the page.
 
-    exhibits: each with its numbers; about: see `provenance.about`.
+    exhibits: each with its numbers; about: see `provenance.about`; picture: draws an exhibit as SVG. Raises OSError.
     """
     durable.make_folder(folder / FIGURES)
     table = claims_table(results)
     write_csv(table, folder / "claims.csv")
-    shown = [_show(folder, exhibit, content) for exhibit, content in exhibits.items()]
+    shown = [_show(folder, exhibit, content, picture) for exhibit, content in exhibits.items()]
     loose, ratios = drawing.looseness_table(results), drawing.asymptotics_table(results)
     listed = ("name", "paper", "title", "caption", "file", "command")
     write_csv(pd.DataFrame([{key: one[key] for key in listed} for one in shown], columns=listed), folder / EXHIBITS)
-    values = _values(table, shown) | {"about": about}
-    values["loose"] = _show(folder, LOOSENESS, loose) if len(loose) else None
-    values["asymptotics"] = _show(folder, ASYMPTOTICS, ratios) if len(ratios) else None
-    durable.write(folder / "index.html", html.page("papers.html", **values))
-    durable.write(folder / "papers.md", html.page("papers.md", **values))
+    values = _values(results, table, shown) | {"about": about}
+    values["loose"] = _show(folder, LOOSENESS, loose, picture) if len(loose) else None
+    values["asymptotics"] = _show(folder, ASYMPTOTICS, ratios, picture) if len(ratios) else None
+    for name in ("index.html", "papers.md", "errata.html", "errata.md"):
+        template = name.replace("index", "papers")
+        durable.write(folder / name, html.page(template, **values))
     return folder / "index.html"
 
 
-def _values(table: pd.DataFrame, shown: Sequence[View]) -> View:
+def _values(results: Sequence[Result], table: pd.DataFrame, shown: Sequence[View]) -> View:
     rows = page_rows(table)
-    counts = Counter(table["verdict"])
-    seen = [verdict for verdict in Verdict if verdict in LARGE or counts[verdict]]
-    wrong = [row for row in rows if row["verdict"] in (Verdict.FALSE, Verdict.INCONSISTENT)]
-    loose = [row for row in rows if row["loose_text"] and not row["vacuous"]]
+    seen = {row["letter"] for row in rows}
+    bounds, survivors = weak(results)
     return {
         "rows": rows,
-        "counts": [{"verdict": str(v), "shape": SHAPES[v], "number": counts[v]} for v in seen],
+        "classes": of_classes(results),
+        "our_verdicts": of_our_verdicts(results),
+        "printed_count": len(printed(results)),
+        "our_count": len(ours(results)),
+        "bounds": bounds,
+        "survivors": survivors,
         "filters": {
-            "paper": {
-                letter: one.short for letter, one in papers().items() if any(r["letter"] == letter for r in rows)
-            },
-            "verdict": {str(verdict): str(verdict) for verdict in Verdict if counts[verdict]},
+            "paper": {letter: paper.short for letter, paper in papers().items() if letter in seen},
+            "class": {str(each): str(each) for each in ClaimClass if str(each) in set(table["class"])},
             "kind": {str(kind): str(kind) for kind in Kind if kind in set(table["kind"])},
         },
         "names": [one["name"] for one in shown],
-        "wrong": wrong,
-        "looseness": sorted(loose, key=lambda row: -float(str(row["loose"]))),
-        "unchecked": [row for row in rows if row["verdict"] == Verdict.NOT_CHECKABLE],
-        "papers": [_paper(letter, rows, shown) for letter in papers() if any(row["letter"] == letter for row in rows)],
+        "errata": _errata(rows),
+        "findings": _findings(rows),
+        "withdrawn": _withdrawn(rows),
+        "meanings": {str(each): meaning for each, meaning in MEANINGS.items()},
+        "looseness": sorted((row for row in rows if row["loose_text"] and not row["vacuous"]), key=_looseness),
+        "papers": [_paper(letter, rows, shown) for letter in papers() if letter in seen],
     }
 
 
+def _looseness(row: View) -> float:
+    return -float(str(row["loose"]))
+
+
 def _paper(letter: str, rows: Sequence[View], shown: Sequence[View]) -> View:
-    own = [row for row in rows if row["letter"] == letter]
+    own, paper = [row for row in rows if row["letter"] == letter], papers()[letter]
     sections = list(dict.fromkeys(row["section"] for row in own))
     return {
         "letter": letter,
-        "name": papers()[letter].name,
+        "name": paper.name,
+        "text": paper.text,
         "exhibits": [one for one in shown if one["paper"] == letter],
         "sections": [{"name": name, "rows": [row for row in own if row["section"] == name]} for name in sections],
     }
 
 
-def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame) -> View:
+def _findings(rows: Sequence[View]) -> list[View]:
+    """Return the findings of the papers on this page, each with links to its claims."""
+    anchors = {row["id"]: row["anchor"] for row in rows}
+    found = [finding for paper in papers().values() for finding in paper.findings]
+    return [
+        {"text": one.text, "claims": [{"id": name, "anchor": anchors[name]} for name in one.ids]}
+        for one in found
+        if set(one.ids) <= set(anchors)
+    ]
+
+
+def _withdrawn(rows: Sequence[View]) -> list[View]:
+    """Return what the first version of the page said and this one does not: of rows that stay, and of removed ones."""
+    kept = [{"id": row["id"], "anchor": row["anchor"], "text": row["withdrawn"]} for row in rows if row["withdrawn"]]
+    letters = {row["letter"] for row in rows}
+    removed = (paper.withdrawn.items() for letter, paper in papers().items() if letter in letters)
+    return kept + [{"id": name, "anchor": "", "text": text} for each in removed for name, text in each]
+
+
+def _errata(rows: Sequence[View]) -> list[View]:
+    """Return each erratum with its claims, in the order of the numbers."""
+    names = {name for row in rows for name in row["errata"]}
+    ordered = sorted(names, key=lambda name: (name[0], int(name[1:])))
+    return [{"name": name, "rows": [row for row in rows if name in row["errata"]]} for name in ordered]
+
+
+def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame, picture: Draw) -> View:
     """An exhibit for the page; its files are written on the way."""
     file = f"{FIGURES}/{exhibit.name}.csv"
     write_csv(table, folder / file)
@@ -113,11 +150,9 @@ def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame) -> View:
     if exhibit.draw is None:
         rows = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
         return shown | {"headings": list(map(str, table)), "rows": rows}
-    with plots.style():
-        figure = exhibit.draw(table)
-        drawn = file_svg(figure)
-        durable.write(folder / FIGURES / f"{exhibit.name}.svg", drawn)
-        return shown | {"svg": Markup(inline_svg(drawn, exhibit.name, exhibit.title, exhibit.caption))}
+    drawn = picture(exhibit, table)
+    durable.write(folder / FIGURES / f"{exhibit.name}.svg", drawn)
+    return shown | {"svg": Markup(inline_svg(drawn, exhibit.name, exhibit.title, exhibit.caption))}
 
 
 def _cell(value: object) -> str:

@@ -6,8 +6,19 @@ from math import nan
 
 import pandas as pd
 from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.library import papers
-from tcdp_sim.experiments.papers.page.wording import SHAPES, estimate, evidence, looseness, number, scope
+from tcdp_sim.experiments.papers.page.wording import (
+    CLASS_SHAPES,
+    balls,
+    caught,
+    estimate,
+    evidence,
+    looseness,
+    number,
+    power,
+    scope,
+)
 
 from tcdp_sim.statistics.intervals import Simulated
 
@@ -61,6 +72,18 @@ def _row(result: Result) -> dict[str, object]:
         "section": claim.place.section,
         "ids": " ".join(claim.ids),
         "recorded": str(claim.expected),
+        "class": str(result.shown),
+        "ours": "yes" if claim.ours else "no",
+        "quote": claim.quote,
+        "place": str(claim.place),
+        "power": power(result.power),
+        "caught": caught(result.power) if judgement.verdict is Verdict.CONSISTENT else "",
+        "ball": balls(result),
+        "hypotheses": claim.hypotheses,
+        "no_quote": claim.no_quote,
+        "recovered": "yes" if claim.recovered else "no",
+        "withdrawn": claim.withdrawn,
+        "of": claim.of,
     }
 
 
@@ -71,18 +94,17 @@ def command_of(identity: str, first: str, part: str) -> str:
 
 
 def page_rows(table: pd.DataFrame) -> list[dict[str, object]]:
-    """The rows as the page shows them: with an anchor, a shape, and numbers as texts."""
+    """Return the rows as the page shows them: with an anchor, the shape of the class, and numbers as texts."""
     rows = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-    anchors = _anchors([str(row["id"]) for row in rows])
-    for row, anchor in zip(rows, anchors):
-        shape = next(shape for verdict, shape in SHAPES.items() if verdict == row["verdict"])
-        loose = float(str(row["loose"]))
-        row |= {"anchor": anchor, "shape": shape, "letter": str(row["id"])[0]}
-        row |= {"loose_text": number(loose), "changed": row["verdict"] != row["recorded"]}
+    shapes = {str(each): shape for each, shape in CLASS_SHAPES.items()}
+    for row, anchor in zip(rows, anchors([str(row["id"]) for row in rows])):
+        row |= {"anchor": anchor, "shape": shapes[str(row["class"])], "letter": str(row["id"])[0]}
+        row |= {"loose_text": number(float(str(row["loose"]))), "changed": row["verdict"] != row["recorded"]}
+        row["errata"] = str(row["erratum"]).split(", ") if row["erratum"] else []
     return rows
 
 
-def _anchors(names: Sequence[str]) -> list[str]:
-    """A plain name for each, no two alike."""
+def anchors(names: Sequence[str]) -> list[str]:
+    """Return a plain name for each, no two alike."""
     plain = ["claim-" + re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in names]
     return [name if plain.index(name) == i else f"{name}-{i}" for i, name in enumerate(plain)]

@@ -3,7 +3,9 @@
 from math import inf, isfinite, isnan
 
 from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Kind, Side
+from tcdp_sim.experiments.papers.judge.power import CONSTANT, FACTORS, Power
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, Scope, Verdict
 
 from tcdp_sim.statistics.intervals import Simulated
@@ -15,6 +17,19 @@ SHAPES = {  # a badge is a word and a shape, never a colour alone
     Verdict.INCONSISTENT: "≉",
     Verdict.OPEN: "?",
     Verdict.NOT_CHECKABLE: "–",
+}
+CLASS_SHAPES = {
+    ClaimClass.HOLDS: "✓",
+    ClaimClass.CONSISTENT: "≈",
+    ClaimClass.OPEN: "?",
+    ClaimClass.NOT_CHECKABLE: "–",
+    ClaimClass.FALSE: "✗",
+    ClaimClass.PROOF_GAP: "⋯",
+    ClaimClass.HYPOTHESIS_MISSING: "+",
+    ClaimClass.MISPRINT: "¶",
+    ClaimClass.INFORMAL: "∼",
+    ClaimClass.TEXT_DAMAGED: "□",
+    ClaimClass.OURS: "○",
 }
 SIGNS = {Kind.IDENTITY: ("=", "≠"), Kind.ASYMPTOTIC: ("~", "≁")}
 DIGITS = 4
@@ -86,3 +101,26 @@ def estimate(value: Side | None) -> tuple[float, float, float]:
     """(estimate, lower, upper) of a side; NaN where there is none."""
     nan = float("nan")
     return (nan, nan, nan) if value is None else (value.estimate, value.lower, value.upper)
+
+
+def power(found: Power) -> str:
+    """Return what the points would not have caught, in a sentence; "" where nothing is known of it."""
+    if found.factor == found.factor:
+        return f"a bound {number(found.factor)} times smaller would hold on these points too"
+    factors = [f"{name} off" for name in FACTORS if name in found.survives]
+    texts = [*factors, *([f"a {CONSTANT}"] if CONSTANT in found.survives else [])]
+    return f"also consistent with: {', '.join(texts)}" if texts else ""
+
+
+def caught(found: Power) -> str:
+    """Return which wrong forms of an asymptotic claim the points catch, in a sentence; "" for other claims."""
+    names = [name for name in (*FACTORS, CONSTANT) if name not in found.survives]
+    return f"these points catch a wrong form by: {', '.join(names)}" if names else ""
+
+
+def balls(result: Result) -> str:
+    """Return both balls of a claim that ball arithmetic has decided: "[1.867, 1.867] > [1, 1]"; "" where none has."""
+    if result.balls is None:
+        return ""
+    left, right = (f"[{end.lower:.9g}, {end.upper:.9g}]" for end in (result.balls.left, result.balls.right))
+    return f"{left} {_sign(result)} {right}, {result.balls.where}"

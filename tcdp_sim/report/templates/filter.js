@@ -1,6 +1,6 @@
 document.documentElement.classList.add("js");
 document.querySelectorAll("[data-filters]").forEach((box) => {
-  const rows = [...document.querySelectorAll("#" + box.dataset.filters + " tbody tr")];
+  const rows = [...document.querySelectorAll("#" + box.dataset.filters + " [data-filtered]")];
   const shown = box.querySelector("[aria-live]");
   const update = () => {
     const wanted = {};
@@ -19,3 +19,10 @@ document.querySelectorAll("[data-filters]").forEach((box) => {
     update();
   });
 });
+const unfold = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+  target?.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+if (location.hash) unfold();
