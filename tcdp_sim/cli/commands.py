@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -20,7 +21,7 @@ class Command:
 COMMANDS = {
     "status": Command("how far a run is, also while it is running", ("FOLDER",)),
     "draw": Command("draw the tables and figures of a run again", ("FOLDER",)),
-    "verify": Command("compute random chunks again and compare the bits", ("FOLDER",), {"sample": int}),
+    "verify": Command("compute random chunks (or claims) again and compare the bits", ("FOLDER",), {"sample": int}),
     "replay": Command("run one chunk again, here, with its traceback", ("FOLDER",), {"cell": str, "index": int}),
     "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
     "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
@@ -29,6 +30,8 @@ COMMANDS = {
     "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
     "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
 }
+SAMPLE = 20  # claims of a reproduction that are computed again
+DIFFERENT = 1  # the exit code if something is not what was certified
 WORDS = ("cheat-sheet", "reproduce")  # commands that take KEY=VALUE alone, and see to them
 
 
@@ -97,6 +100,16 @@ def _mode(name):
     return run
 
 
+def _verify(console, folder, **keys):
+    from tcdp_sim.experiments.papers import verify
+
+    if not verify.is_reproduction(Path(folder)):
+        return _mode("verify")(console, folder, **keys)
+    from tcdp_sim.cli.say import say
+
+    return 0 if verify.verify(Path(folder), keys.get("sample", SAMPLE), partial(say, console)) else DIFFERENT
+
+
 def _draw(console, folder):
     from tcdp_sim.cli.modes.draw import draw
     from tcdp_sim.store.recorded import folder_of
@@ -151,8 +164,9 @@ def _describe(console, experiment):
 
 
 _RUN = {
-    **{name: _mode(name) for name in ("status", "verify", "replay")},
+    **{name: _mode(name) for name in ("status", "replay")},
     **{
+        "verify": _verify,
         "draw": _draw,
         "diff": _diff,
         "merge": _merge,

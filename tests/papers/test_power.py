@@ -25,7 +25,7 @@ def survivors(evidence):
 
 
 def test_few_decades_do_not_tell_log_log_from_a_constant():
-    """From 10^2 to 10^20 log(e + log x) moves by a factor 1.95, within the band of 4, and by 1.2% in the last decade."""
+    """From 10^2 to 10^20 log(e + log x) moves by a factor 1.95, and by 1.2% in the last decade."""
     assert {"log log", "constant"} <= survivors(settled(SHORT))
     assert "log" not in survivors(settled(SHORT))
 

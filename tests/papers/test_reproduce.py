@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from tcdp_sim.experiments.papers import command as reproduction
 from tcdp_sim.experiments.papers import registry
+from tcdp_sim.experiments.papers import verify as verification
 from tcdp_sim.experiments.papers.chosen import chosen
 from tcdp_sim.experiments.papers.gather import code
 from tcdp_sim.experiments.papers.gather.records import Origin, Records
@@ -279,3 +280,69 @@ def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkey
     assert forms == unchanged[1]
     assert digests(monkeypatch, "tcdp_sim.numerics") != unchanged
     assert digests(monkeypatch, "tcdp_sim.engine.schedule") == unchanged
+
+
+def points_set_to(folder, identity, value):
+    """Write the evidence again, with all left sides of a claim set to a number: valid in form, and with right digests."""
+    from tcdp_sim.store import journal
+
+    records = [json.loads(payload) for _, _, payload in journal.read(folder / "evidence")]
+    for path in (folder / "evidence").glob("*.seg"):
+        path.unlink()
+    with journal.Writer(folder / "evidence") as writer:
+        for record in records:
+            if f'"claim {identity}"' in record["origin"]:
+                for point in record["points"]:
+                    point[2] = [value.hex()] * 3
+            writer.append(json.dumps(record).encode())
+
+
+def test_verify_finds_nothing_in_what_was_written(command, made_up, tmp_path, monkeypatch):
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    command("reproduce", "folder=here")
+    code, out, err = command("verify", "here", "sample=3")
+    assert (code, err) == (0, "")
+    assert "9 claims as recorded, 3 of them computed again: 0 differences" in out
+
+
+def test_verify_finds_evidence_that_was_changed_together_with_its_digest(command, made_up, tmp_path, monkeypatch):
+    """The left sides of a false claim are set to 0.5, which would turn its verdict into "holds"."""
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    command("reproduce", "folder=here")
+    points_set_to(tmp_path / "here", "T.C18p", 0.5)
+    code, out, _ = command("verify", "here")
+    assert code == 1
+    assert "NOT as certified: T.C18p: its recorded evidence has been changed" in out
+    assert "NOT as certified: T.C18p: computed again, its points differ" in out
+
+
+@pytest.mark.parametrize("name", ["claims.csv", "index.html", "errata.md"])
+def test_verify_finds_a_changed_file(command, made_up, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    command("reproduce", "folder=here")
+    path = tmp_path / "here" / name
+    path.write_text(path.read_text("utf-8").replace("false", "holds") + " ", "utf-8")
+    code, out, _ = command("verify", "here", "sample=0")
+    assert code == 1
+    assert f"NOT as certified: {name} has been changed" in out
+
+
+def test_verify_refuses_a_certificate_that_is_not_as_it_was_written(command, made_up, tmp_path, monkeypatch):
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    command("reproduce", "folder=here")
+    path = tmp_path / "here" / "certificate.json"
+    path.write_bytes(path.read_bytes().replace(b'"false"', b'"holds"'))
+    code, _, err = command("verify", "here")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "has been changed" in err
+
+
+def test_a_plan_says_what_would_be_computed_and_does_nothing(command, made_up, tmp_path):
+    code, out, err = command("reproduce", "folder=here", "mode=plan")
+    assert (code, err) == (0, "")
+    assert "claims and figures to compute: 8 of 9" in out
+    assert not (tmp_path / "here").exists()
+    command("reproduce", "folder=here")
+    assert "claims and figures to compute: 0 of 9" in command("reproduce", "folder=here", "mode=plan")[1]
+    code, _, err = command("reproduce", "mode=sometimes")
+    assert (code, err) == (2, "tcdp-sim: mode = 'sometimes' is not valid; valid: run, plan\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 from tcdp_sim.experiments.papers.gather import code, studies
-from tcdp_sim.experiments.papers.gather.records import Content, Origin, Records, digest_of
+from tcdp_sim.experiments.papers.gather.records import Content, Origin, Records, digest_of, points_digest
 from tcdp_sim.experiments.papers.judge.balls import are_apart
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass, shown_class
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Point
@@ -113,6 +113,15 @@ class Gatherer:
             for what, function, needs in functions
             if function and self._records.get(self._origin(what, function, needs)) is None
         ]
+
+    def missing_claims(self, claims: Iterable[Claim]) -> list[str]:
+        """Return the ids of the claims whose points are not recorded for this code and these runs."""
+        return [one.id for one in claims if self.missing([one], ())]
+
+    def is_same(self, result: Result) -> bool:
+        """Return whether the points of a claim, computed now, are those of the result to the last bit."""
+        again = points_of(result.claim, Budget(self.full, self._runs))
+        return points_digest(again) == points_digest(result.evidence.points)
 
     def table(self, exhibit: Exhibit) -> pd.DataFrame:
         """Return the numbers of an exhibit."""

@@ -9,12 +9,14 @@ from typing import Any
 from tcdp_sim.experiments.papers.gather import code, studies
 from tcdp_sim.experiments.papers.gather.gather import EVIDENCE, Result
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
+from tcdp_sim.experiments.papers.gather.records import points_digest
 from tcdp_sim.experiments.papers.registry import function_of
 
 from tcdp_sim import __version__
 from tcdp_sim.store import digests
 
 CERTIFICATE = "certificate.json"
+FILES = ("index.html", "papers.md", "errata.html", "errata.md", "claims.csv")
 SHOWN = 16  # digits of a digest
 
 
@@ -34,15 +36,20 @@ def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: 
 
 def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> None:
     """Write what the page was made of, sealed. Raises OSError."""
-    names = ("index.html", "papers.md", "claims.csv")
-    files = {name: hashlib.blake2b((folder / name).read_bytes(), digest_size=32).hexdigest() for name in names}
     verdicts = {result.claim.id: str(result.judgement.verdict) for result in results}
-    whole = {"code": code_digest(results), "files": files, "verdicts": verdicts}
+    evidence = {result.claim.id: points_digest(result.evidence.points) for result in results}
+    files = {name: file_digest(folder / name) for name in FILES}
+    whole = {"code": code_digest(results), "files": files, "verdicts": verdicts, "evidence": evidence}
     digests.write_sealed(folder / CERTIFICATE, about | whole)
 
 
+def file_digest(path: Path) -> str:
+    """Return a digest of a file's bytes. Raises OSError."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
+
+
 def code_digest(results: Sequence[Result]) -> str:
-    """A digest of all code that the evidence hangs on."""
+    """Return a digest of all code that the evidence hangs on."""
     functions = (function_of(result.claim) for result in results)
     modules = sorted({function.__module__ for function in functions if function})
     return hashlib.blake2b("".join(map(code.digest, modules)).encode(), digest_size=16).hexdigest()

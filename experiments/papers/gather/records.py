@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,11 @@ def _plain_table(table: pd.DataFrame) -> dict[str, Any]:
         is_number = pd.api.types.is_numeric_dtype(table[name])
         plain[str(name)] = [is_number, [float(x).hex() if is_number else str(x) for x in table[name]]]
     return plain
+
+
+def points_digest(points: Sequence[Point]) -> str:
+    """Return a digest of all names, places and ends of points."""
+    return hashlib.blake2b(json.dumps(_plain(tuple(points))).encode(), digest_size=16).hexdigest()
 
 
 def digest_of(table: pd.DataFrame) -> str:
