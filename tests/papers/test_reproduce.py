@@ -283,7 +283,7 @@ def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkey
 
 
 def points_set_to(folder, identity, value):
-    """Write the evidence again, with all left sides of a claim set to a number: valid in form, and with right digests."""
+    """Write the evidence again with all left sides of a claim set to a number: valid records with right digests."""
     from tcdp_sim.store import journal
 
     records = [json.loads(payload) for _, _, payload in journal.read(folder / "evidence")]
