@@ -1,11 +1,14 @@
 """The largest Renyi divergence per order, certified over all orders: what concentrated guarantees bound."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tcdp_sim import exact
 from tcdp_sim.arrays import Floats
+from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds
 
 Divergence = Callable[[Floats], Bounds[Any]]  # orders >= 1, ascending, shape (n,) -> D of each
@@ -31,6 +34,11 @@ def largest_over_order(divergence: Divergence, omega: float, relative: float = 1
         middle = np.where(s[:-1] > 0, np.sqrt(s[:-1] * s[1:]), 0.1 * s[1:])
         s = np.sort(np.concatenate([s, middle[wide]]))
     return Bounds(best, best, max(float(most.max()), best))
+
+
+def largest_cost(noise: Noise, omega: float, shift: float = 1.0) -> Bounds[float]:
+    """Return the least rho of (rho, omega)-tCDP for a query that moves by exactly `shift`; omega is finite."""
+    return largest_over_order(partial(exact.renyi_divergence, noise, shift), omega)
 
 
 def _chords(s: Floats, psi: Floats) -> Floats:

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import gammaln
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing, scaled
 
 from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
@@ -38,7 +38,7 @@ def any_rho(budget: Budget) -> Points:
     """Gaussian noise at order 2, far below log(1/s)/ρ, by Lemma 15."""
     s = 1e-40
     for rho in (0.1, 1.0, 3.0, 5.0, 10.0, 20.0):
-        left = scaled(by_lemma_15(gaussian(rho), s, 2), 1 / (2 * rho * s * s))
+        left = by_lemma_15(gaussian(rho), s, 2) / (2 * rho) / s / s
         yield Point(f"ρ = {rho:g}, s = 1e-40, log(1/s)/ρ = {np.log(1 / s) / rho:.3g}", left, constant(13.0))
 
 
@@ -50,7 +50,7 @@ def bounded_rho(budget: Budget) -> Points:
         orders = np.array([1.0, 2.0, 0.5 * end, end])
         bounds = exact.subsampled_renyi(gaussian(rho), 1.0, orders, s)
         for i, order in enumerate(orders):
-            left = scaled(Bounds(*(float(part[i]) for part in bounds)), 1 / (rho * s * s * float(order)))
+            left = Bounds(*(float(part[i]) for part in bounds)) / rho / s / s / float(order)
             yield Point(f"ρ = {rho:g}, s = {s:g}, order {i + 1}: {order:.4g}", left, constant(13.0))
 
 
@@ -72,7 +72,7 @@ def amplified_profile(budget: Budget) -> Points:
         for s, epsilon in [(0.01, 0.3), (0.5, 0.8)]:
             after = float(np.log1p(s * np.expm1(epsilon)))
             left = exact.subsampled_hockey_stick(noise, 1.0, after, s)
-            right = scaled(exact.hockey_stick(noise, 1.0, epsilon), s)
+            right = exact.hockey_stick(noise, 1.0, epsilon) * s
             yield Point(f"{name}, s = {s:g}, ε = {epsilon:g}", left, right)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Points
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate

@@ -2,8 +2,8 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace

@@ -2,9 +2,8 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.orders import largest_over_order
+from tcdp_sim.experiments.papers.orders import largest_cost, largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import largest_cost
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats

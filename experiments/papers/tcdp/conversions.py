@@ -2,8 +2,8 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import ONE, largest_cost
 
 from tcdp_sim import exact
 from tcdp_sim.exact import PrivacyLossDistribution
@@ -71,7 +71,7 @@ def pure_to_tcdp(budget: Budget) -> Points:
     for epsilon in (0.01, 0.1, 1.0, 5.0):
         for order in (1.0, 2.0, 8.0, 100.0):
             left = closed_form(pure_renyi(epsilon, order) / (order * epsilon**2 / 2), 1e-9)
-            yield Point(f"ε = {epsilon:g}, α = {order:g}", left, ONE)
+            yield Point(f"ε = {epsilon:g}, α = {order:g}", left, constant(1.0))
 
 
 @claim("T.L6 L8 2.1")
@@ -108,9 +108,9 @@ def advice(budget: Budget) -> Points:
         together = group(TCDP(rho, 3.0 * size), size)
         assert isinstance(together, TCDP)
         yield Point(f"ρ = 1/(2·{size}²): ρ of the group", closed_form(together.rho), constant(0.5))
-        yield Point(f"ρ = 1/(2·{size}²): order per ω√(2ρ)", closed_form(together.omega / 3.0), ONE)
+        yield Point(f"ρ = 1/(2·{size}²): order per ω√(2ρ)", closed_form(together.omega / 3.0), constant(1.0))
         epsilon = closed_form(float(np.sqrt(2 * rho)) * size)
-        yield Point(f"ρ = 1/(2·{size}²): pure DP of ε = √(2ρ)", epsilon, ONE)
+        yield Point(f"ρ = 1/(2·{size}²): pure DP of ε = √(2ρ)", epsilon, constant(1.0))
 
 
 @claim("T.F1")
@@ -134,14 +134,14 @@ def basic_algorithms(budget: Budget) -> Points:
     """Per order, over what is promised: ε²/2 of Laplace noise and the exponential mechanism, Δ²/2σ² of Gaussian."""
     for epsilon in (0.1, 1.0, 3.0):
         laplace = exact.renyi_divergence(Laplace(1 / epsilon), 1.0, 2.0)
-        yield Point(f"Laplace, ε = {epsilon:g}", _over(laplace, 2.0 * epsilon**2 / 2), ONE)
+        yield Point(f"Laplace, ε = {epsilon:g}", _over(laplace, 2.0 * epsilon**2 / 2), constant(1.0))
         p, q = (exact.selection_distribution("exponential_mechanism", epsilon, scores) for scores in ([0, 1], [1, 0]))
         chosen = exact.divergence_of_outputs(p, q, 2.0)
-        yield Point(f"exponential mechanism, ε = {epsilon:g}", _over(chosen, 2.0 * epsilon**2 / 2), ONE)
+        yield Point(f"exponential mechanism, ε = {epsilon:g}", _over(chosen, 2.0 * epsilon**2 / 2), constant(1.0))
         gaussian = exact.renyi_divergence_between(
             exact.Mixture(Gaussian(1 / epsilon)), exact.Mixture(Gaussian(1 / epsilon), (1.0,)), 2.0
         )
-        yield Point(f"Gaussian, σ = {1 / epsilon:g}", _over(gaussian, 2.0 * epsilon**2 / 2), ONE)
+        yield Point(f"Gaussian, σ = {1 / epsilon:g}", _over(gaussian, 2.0 * epsilon**2 / 2), constant(1.0))
 
 
 def _over(bounds: Bounds[float], by: float) -> Bounds[float]:

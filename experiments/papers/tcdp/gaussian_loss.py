@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import log_ndtr
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate

@@ -2,8 +2,9 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing, largest_cost, logged, scaled
 
 from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace
@@ -72,7 +73,7 @@ def large_groups(budget: Budget) -> Points:
         rho = largest_cost(noise, omega)
         for k in (1, 2, 4, 8, 20):
             more = float(np.expm1(k * np.log1p(1 / (omega - 1))))
-            bound = scaled(Bounds(rho.upper, rho.upper, rho.upper), more * (omega - 1) * omega)
+            bound = Bounds(rho.upper, rho.upper, rho.upper) * more * (omega - 1) * omega
             left = exact.renyi_divergence(noise, float(k), 1 + 1 / more)
             yield Point(f"scale {scale:g}, knee {knee:g}, ω = {omega:g}, k = {k}", left, bound)
 
@@ -94,7 +95,7 @@ def exponential_growth(budget: Budget) -> Points:
     noise = SinhNormal(scale=3.0, knee=10.0)
 
     def cost(k: float) -> Bounds[float]:
-        return logged(exact.renyi_divergence(noise, k, 1.0))
+        return exact.renyi_divergence(noise, k, 1.0).log()
 
     return growing(np.linspace(1, 2, 5), cost, lambda k: 2 * k / 10.0)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace

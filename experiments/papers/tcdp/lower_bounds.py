@@ -2,8 +2,9 @@
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing, largest_cost
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.calibration import LargestError, calibrate

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import exact
 from tcdp_sim.arrays import Floats

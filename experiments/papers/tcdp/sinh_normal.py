@@ -1,9 +1,9 @@
 """Section 4: the noise for tCDP, and histograms with it."""
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import ONE, largest_cost, scaled
 
 from tcdp_sim.noise import SinhNormal
 
@@ -17,8 +17,8 @@ def theorem_17(budget: Budget) -> Points:
     ):
         knee = m / np.sqrt(rho)
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=knee)
-        ratio = scaled(largest_cost(noise, knee / 8), 1 / (16 * rho))
-        yield Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, ONE)
+        ratio = largest_cost(noise, knee / 8) / (16 * rho)
+        yield Point(f"ρ = {rho:g}, A√ρ/Δ = {m:g}", ratio, constant(1.0))
 
 
 @claim("T.P4 eq4")
@@ -30,8 +30,8 @@ def proposition_4(budget: Budget) -> Points:
     pairs = [(1e-3, 40.0), (0.5, 9.0), (10.0, 9.0)]
     for rho, omega in budget.choose(pairs, [*pairs, (1e-2, 10.5), (0.1, 30.0), (2.0, 12.0)]):
         noise = SinhNormal(scale=1 / np.sqrt(2 * rho), knee=omega)
-        ratio = scaled(largest_cost(noise, omega / 8), 1 / (16 * rho))
-        yield Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, ONE)
+        ratio = largest_cost(noise, omega / 8) / (16 * rho)
+        yield Point(f"ρ = {rho:g}, ω = {omega:g}", ratio, constant(1.0))
 
 
 @claim("T.C18p")
@@ -54,5 +54,5 @@ def _histogram(products: tuple[float, ...]) -> Points:
             if (omega := product / np.sqrt(rho)) <= 1:
                 continue
             noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
-            ratio = scaled(largest_cost(noise, omega), 2 / rho)
-            yield Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, ONE)
+            ratio = largest_cost(noise, omega) * 2 / rho
+            yield Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, constant(1.0))

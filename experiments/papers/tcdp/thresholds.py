@@ -7,8 +7,8 @@ from collections.abc import Callable
 from math import log, sqrt
 
 from tcdp_sim.experiments.papers.judge.evidence import Points
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import growing
 
 from tcdp_sim import bounds
 from tcdp_sim.interior import parts, required_n

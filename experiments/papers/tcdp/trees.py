@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.sides import ONE
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.numerics import closed_form
@@ -18,7 +17,7 @@ def counts(budget: Budget) -> Points:
     """The largest value of q_j."""
     for n in (2, 10, 100):
         records = np.arange(n) % 7 + 1
-        yield Point(f"n = {n} records in [7]", closed_form(float((records <= 7).sum())), ONE)
+        yield Point(f"n = {n} records in [7]", closed_form(float((records <= 7).sum())), constant(1.0))
 
 
 @claim("T.P24 repaired")
@@ -30,9 +29,9 @@ def shares(budget: Budget) -> Points:
     moved = np.abs(f[:, None, :] - f[None, :, :])[neighbours]
     below = float(f[:, 0][(data > 1).any(axis=1)].max())
     return [
-        Point("largest value", closed_form(float(f.max())), ONE),
-        Point("largest value at j = 1 unless all records are there", closed_form(below), ONE),
-        Point("3 times the sensitivity", closed_form(3 * float(moved.max())), ONE),
+        Point("largest value", closed_form(float(f.max())), constant(1.0)),
+        Point("largest value at j = 1 unless all records are there", closed_form(below), constant(1.0)),
+        Point("3 times the sensitivity", closed_form(3 * float(moved.max())), constant(1.0)),
     ]
 
 

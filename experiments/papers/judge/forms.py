@@ -1,0 +1,47 @@
+"""Points of asymptotic claims: an exact value against the form that the claim gives it, as something grows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import log
+from typing import Any
+
+from tcdp_sim.experiments.papers.judge.evidence import Point
+
+from tcdp_sim.numerics import Bounds, closed_form
+
+LN_10 = log(10.0)
+
+
+def growing(
+    exponents: Iterable[float],
+    left: Callable[[float], Bounds[Any] | float],
+    right: Callable[[float], float],
+    name: str = "k",
+) -> Iterator[Point]:
+    """Yield points of an asymptotic claim: left(x) against the form right(x) at x = 10^exponent, up to 10^308."""
+    for exponent in exponents:
+        x = 10.0**exponent
+        side = left(x)
+        known = side if isinstance(side, Bounds) else closed_form(float(side))
+        yield Point(f"{name} = {label(exponent)}", known, closed_form(float(right(x))), at=float(exponent))
+
+
+def growing_in_logs(
+    exponents: Iterable[float],
+    left: Callable[[float], Bounds[Any] | float],
+    right: Callable[[float], float],
+    name: str = "k",
+) -> Iterator[Point]:
+    """Yield the same for laws that are known as functions of log x, so that exponents may be as large as 10^6 or more.
+
+    left, right: functions of the natural logarithm of x.
+    """
+    for exponent in exponents:
+        log_x = float(exponent) * LN_10
+        side = left(log_x)
+        known = side if isinstance(side, Bounds) else closed_form(float(side))
+        yield Point(f"{name} = {label(exponent)}", known, closed_form(float(right(log_x))), at=float(exponent))
+
+
+def label(exponent: float) -> str:
+    """Return 10^exponent as people write it."""
+    return f"{10.0**exponent:.4g}" if abs(exponent) < 6 else f"1e{exponent:g}"
