@@ -34,7 +34,6 @@ class SinhSquared(DoublyExponentialNoise):
     knee: float
     family = "sinh_squared"
     widest = 64.0  # far beyond the best noise at any number of bins
-    log_concave_size = True
 
     def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0), knee=real("knee", self.knee, 0))

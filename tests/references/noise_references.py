@@ -1,6 +1,6 @@
 """The distributions written down again in 50 digits with mpmath, from their definitions."""
 
-from functools import cache
+from functools import cached_property
 from math import inf, isfinite
 
 import mpmath as mp
@@ -134,9 +134,9 @@ class SinhSquaredReference(Reference):
         return knee / scale * mp.sinh(mp.mpf(x) / knee)
 
     def logpdf(self, x):
-        return -(self.z(x) ** 2) / 2 - self.log_mass()
+        return -(self.z(x) ** 2) / 2 - self.log_mass
 
-    @cache
+    @cached_property
     def log_mass(self):
         scale, knee = self.parameters
         order = (knee / scale) ** 2 / 4
