@@ -22,9 +22,14 @@ from tcdp_sim.store.exact_values import at_each_level
 QUANTILE = columns.quantile("linf_error")
 EXCEEDS = columns.exceeds("linf_error", "optimum")
 LABELS = ("rho", "omega_sqrt_rho", "omega", "k", "guarantee", "trials")
-RIVALS = {"gaussian": "Gaussian", "sinh_normal": "sinh-normal (tight, tuned to k)"}
+RIVALS = {
+    "gaussian": "Gaussian",
+    "sinh_normal": "sinh-normal (tight, tuned to k)",
+    "sinh_squared": "sinh-squared (tight, tuned to k)",
+}
 SERIES = (
     Series("optimal noise", "optimal", "lattice", "optimal"),
+    Series(RIVALS["sinh_squared"], "sinh_squared_tuned", "sinh_squared", "tight"),
     Series(RIVALS["sinh_normal"], "sinh_normal_tuned", "sinh_normal", "tight"),
     Series(RIVALS["gaussian"], "gaussian", "gaussian", "paper"),
 )
@@ -65,6 +70,11 @@ def sinh_normal_q95(mechanism: OptimalNoise) -> float:
     return _rival("sinh_normal", mechanism)
 
 
+def sinh_squared_q95(mechanism: OptimalNoise) -> float:
+    """95% quantile of the largest error under tightly calibrated sinh-squared noise, tuned to k."""
+    return _rival("sinh_squared", mechanism)
+
+
 def _rival(family: str, mechanism: OptimalNoise) -> float:
     objective = LargestError(mechanism.k, LEVEL)
     noise: Noise = calibrate(family, mechanism.promise, 1.0, "tight", coordinates=2, objective=objective)
@@ -77,9 +87,10 @@ EXACT = {
     "optimum_q95": optimum_q95,
     "gaussian_q95": gaussian_q95,
     "sinh_normal_q95": sinh_normal_q95,
+    "sinh_squared_q95": sinh_squared_q95,
 }
 BOUND = {"optimum_q95": optimum_q95_at_least}
-UNITS = {"optimum_q95": "counts", "gaussian_q95": "counts", "sinh_normal_q95": "counts"}
+UNITS = dict.fromkeys(("optimum_q95", "gaussian_q95", "sinh_normal_q95", "sinh_squared_q95"), "counts")
 
 BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
@@ -88,8 +99,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.
 
     `exceeds_optimum`: P[the largest error exceeds `optimum`], likewise. `optimum`: the least 95% quantile of any noise,
-    and `optimum_at_least`, below which certainly none has one. `gaussian`, `sinh_normal`: exact quantiles of those;
-    `<noise>_ratio`: over the optimum. NaN where no such noise is known.
+    and `optimum_at_least`, below which certainly none has one. `gaussian`, `sinh_normal`, `sinh_squared`: exact quantiles of
+    those; `<noise>_ratio`: over the optimum. NaN where no such noise is known.
     """
     wanted = flat.sel(quantile=LEVEL).drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
     cells = wanted.to_dataframe().to_dict("records")
@@ -118,7 +129,7 @@ def _panel(row) -> str:
 
 def report(table: pd.DataFrame, console) -> None:
     """A digest on the terminal: quantiles, the largest distances, and how well simulation and exact values agree."""
-    headings = ("guarantee", "k", "optimum", "sinh-normal", "Gaussian", "P[above]", "exact")
+    headings = ("guarantee", "k", "optimum", "sinh²", "sinh-n.", "Gauss.", "P[above]", "exact")
     for rho, part in table.groupby("rho", sort=False):
         levels = np.sort(part["k"].unique())
         few = part[part["k"].isin(levels[np.unique(np.linspace(0, len(levels) - 1, 3).astype(int))])]
@@ -126,6 +137,7 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(terminal_table(title, headings, map(_terminal_row, few.to_dict("records"))), soft_wrap=False)
         for panel, cells in part.groupby("panel", sort=False):
             console.print(_distance(str(panel), cells.sort_values("k")), soft_wrap=True)
+    console.print("sinh²: sinh-squared noise; sinh-n.: sinh-normal noise; both calibrated tightly and tuned to k.")
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
     console.print(agreement("quantile", *(table[f"linf_q95{end}"] for end in columns.WITH_EXACT)))
     console.print(agreement("tail beyond the optimum", *(table[f"exceeds_optimum{end}"] for end in columns.WITH_EXACT)))
@@ -134,7 +146,7 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_row(row) -> list[str]:
     certified = row["optimum"] == row["optimum_at_least"]
     optimum = f"{row['optimum']:g}" if certified else f"{row['optimum_at_least']:g} to {row['optimum']:g}"
-    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in ("sinh_normal", "gaussian")]
+    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in ("sinh_squared", "sinh_normal", "gaussian")]
     above = [f"{row['exceeds_optimum' + end]:.2g}" for end in ("", columns.EXACT)]
     return [row["panel"], f"{row['k']:.3g}", optimum, *others, *above]
 

@@ -98,8 +98,8 @@ def _least_knee_family(noise_class: Any, epsilon: float, delta: float, coordinat
     limit = _least_scale_family(noise_class.limit, epsilon, delta, coordinates).scale
 
     def both(log_knee: float) -> float:
-        profile = noise_class(np.exp(log_knee), np.exp(log_knee)).fast_profile(epsilon, delta, coordinates)
-        return float(profile) - delta
+        widest = noise_class(noise_class.widest * np.exp(log_knee), np.exp(log_knee))
+        return float(widest.fast_profile(epsilon, delta, coordinates)) - delta
 
     low = brentq(both, *_bracket(both, np.log(limit), family), xtol=1e-6) + 1e-5
     high = np.log(_WIDEST) + max(low, np.log(limit))
@@ -114,19 +114,20 @@ def _least_knee_family(noise_class: Any, epsilon: float, delta: float, coordinat
     best = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
     scale = least_scale(knee) * (1 + 1e-7)  # one certificate costs more than that
-    noise: Noise = noise_class(rounded_up(scale, SCALE_DIGITS), max(knee, rounded_up(scale, SCALE_DIGITS)))
+    scale = rounded_up(scale, SCALE_DIGITS)
+    noise: Noise = noise_class(scale, max(knee, scale / noise_class.widest))
     return noise
 
 
 def _least_scale(noise_class: Any, knee: float, epsilon: float, delta: float, coordinates: int) -> float:
-    """The smallest scale <= knee at which the fast profile meets delta."""
+    """The smallest scale at which the fast profile meets delta, if it is met at the widest one."""
 
     def excess(log_scale: float) -> float:
         return float(noise_class(np.exp(log_scale), knee).fast_profile(epsilon, delta, coordinates)) - delta
 
-    high = float(np.log(knee))
+    high = float(np.log(noise_class.widest * knee))
     if excess(high) > 0:
-        return knee
+        return float(noise_class.widest * knee)
     low = high - 1
     while excess(low) <= 0:
         low -= 1

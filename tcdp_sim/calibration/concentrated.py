@@ -27,7 +27,8 @@ LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
 _WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
 _LEAST_EPSILON = 1e-130  # one over the largest scale that is looked at
 SCALE, SCALE_AND_KNEE = ("scale",), ("scale", "knee")  # the parameters that a search is known for
-_KNEE_METHODS = ("limit", "least_knee", "fast_divergences", "fast_profile")  # what it takes of a family with a knee
+# What the search asks of a family with a knee:
+_KNEE_METHODS = ("limit", "widest", "least_knee", "fast_divergences", "fast_profile")
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: f
             noise: Noise = noise_class(sensitivity * scale, sensitivity * knee)
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-        knee = max(knee, scale)
+        knee = max(knee, scale / noise_class.widest)
     raise _uncertified(noise_class.family, rho, omega)
 
 
@@ -196,27 +197,27 @@ def _frontier(noise_class: Any, rho: float, omega: float) -> tuple[Floats, Pchip
 
 
 def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high: float) -> float:
-    """The smallest log knee at which a log-concave noise meets the target."""
+    """The smallest log knee at which some noise meets the target: the widest one for its knee."""
 
     def slack(log_knee: float) -> float:
-        return _excess(noise_class(np.exp(log_knee), np.exp(log_knee)), rho, omega)
+        return _excess(noise_class(noise_class.widest * np.exp(log_knee), np.exp(log_knee)), rho, omega)
 
     return low if slack(low) <= 0 else float(brentq(slack, low, high, xtol=1e-4))
 
 
 def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> float:
-    """The smallest scale <= knee at which the target is met, by the fast divergence."""
+    """The smallest scale at which the target is met, by the fast divergence, if it is met at the widest one."""
 
     @cache  # the two ends are looked at here, and again by brentq
     def excess(scale: float) -> float:
         return _excess(noise_class(scale, knee), rho, omega)
 
-    gaussian = 1 / np.sqrt(2 * rho)
-    if excess(knee) > 0:
-        return knee
+    gaussian, widest = 1 / np.sqrt(2 * rho), noise_class.widest * knee
+    if excess(widest) > 0:
+        return float(widest)
     if excess(gaussian) <= 0:
         return float(gaussian)
-    return float(brentq(excess, gaussian, knee, rtol=1e-12))
+    return float(brentq(excess, gaussian, widest, rtol=1e-12))
 
 
 def _excess(noise: Any, rho: float, omega: float) -> float:

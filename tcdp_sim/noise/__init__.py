@@ -11,6 +11,7 @@ from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.laplace_log_normal import LaplaceLogNormal
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.noise.sinh_normal import SinhNormal
+from tcdp_sim.noise.sinh_squared import SinhSquared
 from tcdp_sim.noise.student_t import StudentT
 from tcdp_sim.noise.truncated_laplace import TruncatedLaplace
 from tcdp_sim.noise.uniform_log_normal import UniformLogNormal
@@ -30,6 +31,7 @@ __all__ = [
     "Noise",
     "Objective",
     "SinhNormal",
+    "SinhSquared",
     "StudentT",
     "TruncatedLaplace",
     "UniformLogNormal",

@@ -8,16 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.errors import real
-from tcdp_sim.noise.base import Noise, Reals
-from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI, Gaussian
-from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
+from tcdp_sim.noise.base import Reals
+from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
+from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
+from tcdp_sim.privacy.definitions import TCDP, Guarantee
 
-_ABOVE_ONE = 1 + 2.0**-52
 _OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
 
 
 @dataclass(frozen=True, eq=False)
-class SinhNormal(Noise):
+class SinhNormal(DoublyExponentialNoise):
     """knee * arsinh(scale / knee * N(0, 1)): Gaussian up to about the knee, doubly exponential tails beyond.
 
     scale (sigma) > 0 and knee (A) > 0 are in counts. Log-concave iff knee >= scale; below that it has two modes.
@@ -27,11 +27,8 @@ class SinhNormal(Noise):
     scale: float
     knee: float
     family = "sinh_normal"
-    bounded_slope = True  # its log density is analytic
-    depends_on = ("rho", "omega")
-    guarantees = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
     log_concave_if = "knee >= scale"
-    limit = Gaussian  # what it tends to as the knee grows
+    widest = 1.0  # beyond, it is not log-concave
 
     def __post_init__(self) -> None:
         self._freeze(scale=real("scale", self.scale, 0), knee=real("knee", self.knee, 0))
@@ -47,10 +44,6 @@ class SinhNormal(Noise):
         with np.errstate(over="ignore", invalid="ignore"):  # inf - inf at infinity
             shape = np.where(np.isinf(z), -np.inf, log_cosh - 0.5 * z * z)[()]
             return shape - HALF_LOG_TWO_PI - np.log(self.scale)
-
-    @property
-    def kinks(self) -> NDArray[np.float64]:
-        return np.empty(0)
 
     def sf(self, x: ArrayLike) -> Reals:
         return ndtr(-self._z(x))
@@ -101,35 +94,6 @@ class SinhNormal(Noise):
     def isf_log(self, log_p: ArrayLike) -> Reals:
         return -self.knee * np.arcsinh(self.scale / self.knee * ndtri_exp(log_p))
 
-    def max_order(self, shift: float) -> float:
-        with np.errstate(divide="ignore", over="ignore"):  # a shift below the rounding of the knee
-            largest = -1 / np.expm1(-2 * abs(shift) / self.knee)
-        return np.maximum(largest, _ABOVE_ONE)  # type: ignore[no-any-return]  # order 1 is finite at every shift
-
-    def largest_loss(self, shift: float) -> float:
-        return np.inf
-
-    def affine_max_order(self, log_scale: float, shift: float) -> float:
-        """1 when P is the wider one: its tail falls doubly exponentially at a lower rate, so P^a Q^(1-a) has no end."""
-        return 1.0 if log_scale < 0 else np.inf
-
-    @classmethod
-    def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
-        return "stretched ever so little, its doubly exponential tails have infinite divergences at all orders above 1"
-
-    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
-        # Bun-Dwork-Rothblum-Steinke 2018, Corollary 18.
-        return self.knee * np.arcsinh(self.scale / self.knee * np.sqrt(2 * self._log_ratio(bins, beta)))
-
-    @classmethod
-    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> TCDP:
-        """(rho, omega)-tCDP."""
-        return TCDP(rho, omega)  # type: ignore[arg-type]  # which refuses None by name
-
-    @classmethod
-    def can_meet(cls, guarantee: Guarantee) -> bool:
-        return isinstance(guarantee, ApproxDP) or (isinstance(guarantee, TCDP) and not np.isinf(guarantee.omega))
-
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
         # Theorem 17 at rho' = rho / (16 coordinates), knee = 8 sensitivity omega; composition over the coordinates.
@@ -150,11 +114,6 @@ class SinhNormal(Noise):
         return type(self)(scale, max(self.knee, scale))
 
     # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
-
-    @staticmethod
-    def least_knee(order: float) -> float:
-        """The knee up to which the divergence of that order is infinite at shift one."""
-        return float(-2 / np.log1p(-1 / order))
 
     def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """s D_(1+s) in nats for each s > 0, shape (n,), by the trapezoid rule; inf where nothing is known."""
@@ -214,14 +173,3 @@ class SinhNormal(Noise):
         at = self.knee * np.arcsinh(self.scale / self.knee * z)
         weight = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) * (z[1] - z[0])
         return float(weight @ inner(epsilon - self.privacy_loss(at, 1.0)))
-
-    def _z(self, x: ArrayLike) -> Reals:
-        """The standard normal quantile at which the noise equals x."""
-        x = np.asarray(x, dtype=np.float64)
-        u = x / self.knee
-        with np.errstate(over="ignore", invalid="ignore"):
-            # What rounding u loses is u times as much in sinh u, and z^2 times that in the tail; fmod is exact.
-            part = np.fmod(x, self.knee) / self.knee
-            lost = (np.rint(u - part) - u) + part
-            sinh = np.sinh(u) + np.where(np.abs(u) < 700, lost * np.cosh(u), 0.0)
-            return sinh * (self.knee / self.scale)

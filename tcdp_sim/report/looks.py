@@ -27,6 +27,7 @@ NOISES = {  # family, or family and calibration -> place in COLOURS and MARKERS
     "gaussian": 2,
     "sinh_normal": 3,
     "sinh_normal, tight": 5,
+    "sinh_squared, tight": 7,
 }
 FILLS = ("full", "none", "left", "top")  # of the markers of a noise's variants
 STEP, LIGHTEST = 0.4, 0.6  # white that each has more than the one before, and at most

@@ -41,6 +41,7 @@ def test_the_quantiles_are_the_known_ones(table):
     far = row(table, "tCDP, ω√ρ = 0.75", 1e6)
     assert (far["optimum_at_least"], far["optimum"], far["linf_q95_exact"]) == (12.5, 12.5, 12.5)
     assert far["sinh_normal"] == pytest.approx(12.95, abs=0.005)
+    assert far["sinh_squared"] == pytest.approx(12.86, abs=0.005)
     assert far["gaussian"] == pytest.approx(17.22, abs=0.005)
     for panel in ("tCDP, ω√ρ = 0.75", "zCDP"):
         for k in (1, 1e6):
@@ -48,10 +49,11 @@ def test_the_quantiles_are_the_known_ones(table):
             assert row(table, panel, k)["gaussian"] == pytest.approx(np.sqrt(10) * norm.isf(tail / 2), rel=1e-9)
     assert row(table, "zCDP", 1e6)["optimum"] == 17
     assert np.isnan(row(table, "zCDP", 1e6)["sinh_normal"])
+    assert np.isnan(row(table, "zCDP", 1e6)["sinh_squared"])
 
 
 def test_no_noise_is_better_than_the_optimum(table):
-    ratios = table[["gaussian_ratio", "sinh_normal_ratio"]].to_numpy()
+    ratios = table[["gaussian_ratio", "sinh_normal_ratio", "sinh_squared_ratio"]].to_numpy()
     assert (ratios[~np.isnan(ratios)] > 1).all()
     np.testing.assert_allclose(table["gaussian_ratio"], table["gaussian"] / table["optimum"], rtol=1e-15)
 
@@ -73,7 +75,7 @@ def test_what_is_known_is_published(table):
     assert sorted(optimum["exact"]) == [6, 6, 12.5, 17]
     assert (optimum["bound"] == optimum["exact"]).all()
     assert set(optimum["unit"]) == {"counts"}
-    assert {"gaussian_q95", "sinh_normal_q95", "linf_error_quantile"} <= set(numbers["quantity"])
+    assert {"gaussian_q95", "sinh_normal_q95", "sinh_squared_q95", "linf_error_quantile"} <= set(numbers["quantity"])
 
 
 def test_the_figures_show_what_is_in_the_table(table):
@@ -98,6 +100,7 @@ def test_the_digest_says_how_far_each_noise_is(table):
     text = " ".join(console.export_text().split())
     assert "Gaussian is farthest from the optimum at k = 1e+06: 37.8% above it" in text
     assert "sinh-normal (tight, tuned to k) is farthest from the optimum at k = 1e+06: 3.6% above it" in text
+    assert "sinh-squared (tight, tuned to k) is farthest from the optimum at k = 1: 3.3% above it" in text
     assert "within 3% of the optimum nowhere" in text
     assert "zCDP: Gaussian is farthest from the optimum at k = 1: 3.3% above it" in text
     assert "within 3% of the optimum for k = 1e+06." in text

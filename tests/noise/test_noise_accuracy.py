@@ -7,7 +7,7 @@ from noise_examples import APART, EXAMPLES, PROBABILITIES, points
 from noise_references import REFERENCES, error, reference
 from scipy import stats
 
-from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, SinhNormal, SinhSquared, TruncatedLaplace
 
 DECADES = 10.0 ** np.arange(-3, 4)
 TOLERANCE = 1e-12  # what the protocol promises
@@ -20,6 +20,7 @@ GRID = (
     + [TruncatedLaplace(0.7, ratio) for ratio in (0.2, 0.6, 1.1, 5.0, 470.0)]
     + [SinhNormal(scale, knee) for scale in DECADES for knee in DECADES]
     + [SinhNormal(scale, 0.7) for scale in (0.3, 0.69, 0.71, 3.3, 47.0, 331.0)]
+    + [SinhSquared(scale, 0.7) for scale in (0.03, 0.3, 1.4, 47.0, 7e5)]
     + [noise for family in EXAMPLES for noise in EXAMPLES[family] if family in REFERENCES]
 )
 every = pytest.mark.parametrize("noise", list(dict.fromkeys(GRID)), ids=repr)
@@ -89,7 +90,18 @@ def test_quantiles_next_to_the_centre(noise, distance):
         assert noise.isf(p) == pytest.approx(slope, rel=1e-12 + 2 * abs(slope) / noise.scale)
 
 
-@pytest.mark.parametrize("noise", [Gaussian(2.0), Laplace(3.0), SinhNormal(2.0, 50.0), SinhNormal(50.0, 2.0)], ids=repr)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        Gaussian(2.0),
+        Laplace(3.0),
+        SinhNormal(2.0, 50.0),
+        SinhNormal(50.0, 2.0),
+        SinhSquared(2.0, 50.0),
+        SinhSquared(50.0, 2.0),
+    ],
+    ids=repr,
+)
 def test_log_tails_far_beyond_the_smallest_double(noise):
     for x in noise.isf(1e-300) * np.array([1.2, 1.5, 3.0]):
         assert noise.sf(x) < 1e-300

@@ -6,7 +6,7 @@ import pytest
 from noise_examples import ALL, EXAMPLES
 from noise_references import reference
 
-from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, SinhSquared, TruncatedLaplace
 
 every = pytest.mark.parametrize("noise", ALL, ids=repr)
 RATIOS = (1e-9, 1e-3, 0.3, 1.0, 2.5)
@@ -99,7 +99,7 @@ def test_gaussian_loss_is_linear():
     np.testing.assert_allclose(Gaussian(2.0).privacy_loss(y, 3.0), 9 / 8 - 3 * y / 4, rtol=1e-15)
 
 
-@pytest.mark.parametrize("noise", EXAMPLES["gaussian"] + EXAMPLES["sinh_normal"], ids=repr)
+@pytest.mark.parametrize("noise", EXAMPLES["gaussian"] + EXAMPLES["sinh_normal"] + EXAMPLES["sinh_squared"], ids=repr)
 def test_unbounded_losses_at_infinity(noise):
     ends = np.array([-np.inf, np.inf])
     np.testing.assert_array_equal(noise.privacy_loss(ends, noise.scale), [np.inf, -np.inf])
@@ -111,8 +111,8 @@ def test_laplace_loss_at_infinity_is_its_limit():
 
 
 @pytest.mark.parametrize("y", [1e6, 1e100, 1e300])
-def test_sinh_normal_losses_beyond_the_doubles_are_infinite(y):
-    noise = SinhNormal(2.0, 5.0)
+@pytest.mark.parametrize("noise", [SinhNormal(2.0, 5.0), SinhSquared(2.0, 5.0)], ids=repr)
+def test_losses_of_doubly_exponential_tails_beyond_the_doubles_are_infinite(noise, y):
     assert noise.privacy_loss(y, 1.0) == -np.inf
     assert noise.privacy_loss(-y, 1.0) == np.inf
     assert noise.privacy_loss(y, 0.0) == 0

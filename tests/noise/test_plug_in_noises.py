@@ -173,7 +173,7 @@ def test_the_printed_radius_is_the_gaussians_alone_and_too_small():
 
 
 def test_the_registry_knows_what_the_folder_defines():
-    assert set(FAMILIES) == {"gaussian", "laplace", "sinh_normal", "truncated_laplace"} | APART
+    assert set(FAMILIES) == {"gaussian", "laplace", "sinh_normal", "sinh_squared", "truncated_laplace"} | APART
     assert all(registry.noise(family) is noise for family, noise in FAMILIES.items())
     assert issubclass(registry.noise("laplace"), Noise)
 

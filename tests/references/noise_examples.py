@@ -6,7 +6,7 @@ array-valued parameters as well.
 
 import numpy as np
 
-from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, SinhSquared, TruncatedLaplace
 
 EXAMPLES = {
     "gaussian": (Gaussian(1), Gaussian(2.5), Gaussian(1e-3), Gaussian(1e3)),
@@ -25,6 +25,14 @@ EXAMPLES = {
         SinhNormal(1, 1e3),
         SinhNormal(1e3, 1),
         SinhNormal(1e-3, 1e3),
+    ),
+    "sinh_squared": (
+        SinhSquared(2, 5),
+        SinhSquared(3, 3),
+        SinhSquared(8, 2),  # Corollary 18 where its window begins
+        SinhSquared(1, 1e3),
+        SinhSquared(1e3, 1),
+        SinhSquared(1e-3, 1e3),
     ),
 }
 # Noises that no name alone calibrates; their tests are test_per_record_noises.py.

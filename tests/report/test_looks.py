@@ -14,6 +14,7 @@ KNOWN = {
     "gaussian": ("gaussian", "paper"),
     "sinh_normal": ("sinh_normal", "paper"),
     "sinh_normal_tight": ("sinh_normal", "tight"),
+    "sinh_squared_tight": ("sinh_squared", "tight"),
 }
 
 
@@ -22,7 +23,7 @@ def test_a_noise_looks_the_same_beside_any_others():
     for some in itertools.permutations(KNOWN, 2):
         pair = noise_looks([("logistic", "logistic", "given"), *((name, *KNOWN[name]) for name in some)])
         assert {name: pair[name] for name in some} == {name: whole[name] for name in some}
-    assert len({look["color"] for look in whole.values()}) == len({look["marker"] for look in whole.values()}) == 5
+    assert len({look["color"] for look in whole.values()}) == len({look["marker"] for look in whole.values()}) == 6
 
 
 def test_noises_of_others_take_what_is_left():
@@ -31,8 +32,8 @@ def test_noises_of_others_take_what_is_left():
     found = noise_looks(
         [*strange, *((name, *about) for name, about in KNOWN.items()), ("tuned", "sinh_normal", "tight")]
     )
-    assert len(found) == 46
-    assert len({tuple(look.values()) for look in found.values()}) == 46
+    assert len(found) == 47
+    assert len({tuple(look.values()) for look in found.values()}) == 47
     assert found["gaussian"] == noise_looks([("gaussian", "gaussian", "paper")])["gaussian"]
 
 
