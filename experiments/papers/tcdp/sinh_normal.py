@@ -5,7 +5,8 @@ from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.noise import SinhNormal
+from tcdp_sim import exact
+from tcdp_sim.noise import SinhNormal, SinhSquared
 
 
 @claim("T.T17")
@@ -36,23 +37,34 @@ def proposition_4(budget: Budget) -> Points:
 
 @claim("T.C18p")
 def corollary_18(budget: Budget) -> Points:
-    """From the small end of the printed window to the place from where on it is proved."""
-    products = budget.choose((0.125, 0.25, 0.7071068), (0.125, 0.15, 0.17, 0.2, 0.25, 0.5, 0.7071068))
-    return _histogram(products)
+    """With sinh-squared noise: its privacy, at the small end of the window and elsewhere, and its accuracy."""
+    small = [(1e-2, 0.125), (1e-4, 0.125), (1e-6, 0.125), (0.99, 1.01), (1e-4, 1.0)]
+    for rho, product in budget.choose(small, [*small, (1e-3, 0.125), (1e-9, 0.125), (0.5, 0.75), (0.1, 10.0)]):
+        omega = product / np.sqrt(rho)
+        noise = SinhSquared(scale=4 / np.sqrt(rho), knee=8 * omega)
+        where = f"ω√ρ = {product:g}, ρ = {rho:g}"
+        yield Point(f"privacy, {where}", largest_cost(noise, omega) * 2 / rho, constant(1.0))
+        for k, beta in budget.choose([(1.0, 0.9), (1e300, 1e-9)], [(1.0, 0.9), (1e6, 0.05), (1e300, 1e-9)]):
+            radius = 8 * omega * float(np.arcsinh(np.sqrt(np.log(k / beta) / (2 * omega**2 * rho))))
+            left = exact.max_abs_sf(noise, k, radius)
+            yield Point(f"accuracy, {where}, k = {k:g}, β = {beta:g}", left, constant(beta))
+
+
+@claim("T.C18p proof's noise")
+def noise_of_the_proof(budget: Budget) -> Points:
+    """Sinh-normal noise, from the small end of the printed window to the place from where on its proof covers it."""
+    return _sinh_normal(budget.choose((0.125, 0.25, 0.7071068), (0.125, 0.15, 0.17, 0.2, 0.25, 0.5, 0.7071068)))
 
 
 @claim("T.C18p repaired")
-def corollary_18_repaired(budget: Budget) -> Points:
+def noise_of_the_proof_in_its_window(budget: Budget) -> Points:
     """From the least omega that the proof covers on."""
-    products = budget.choose((0.7071068, 2.0), (0.7071068, 0.8, 1.0, 2.0, 4.0))
-    return _histogram(products)
+    return _sinh_normal(budget.choose((0.7071068, 2.0), (0.7071068, 0.8, 1.0, 2.0, 4.0)))
 
 
-def _histogram(products: tuple[float, ...]) -> Points:
+def _sinh_normal(products: tuple[float, ...]) -> Points:
     for rho in (1e-2, 1e-4):
         for product in products:
-            if (omega := product / np.sqrt(rho)) <= 1:
-                continue
-            noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
-            ratio = largest_cost(noise, omega) * 2 / rho
-            yield Point(f"ω√ρ = {product:g}, ρ = {rho:g}", ratio, constant(1.0))
+            if (omega := product / np.sqrt(rho)) > 1:
+                noise = SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
+                yield Point(f"ω√ρ = {product:g}, ρ = {rho:g}", largest_cost(noise, omega) * 2 / rho, constant(1.0))
