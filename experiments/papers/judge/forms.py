@@ -6,9 +6,12 @@ from typing import Any
 
 from tcdp_sim.experiments.papers.judge.evidence import Point
 
+from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, closed_form
 
 LN_10 = log(10.0)
+LEAST_LOG_K = 27.0
+FAR = (12, 16, 32, 64, 128, 300, 1e3, 1e4, 1e5, 1e6, 1e8)  # log10 of k, for laws in closed form
 
 
 def growing(
@@ -40,6 +43,16 @@ def growing_in_logs(
         side = left(log_x)
         known = side if isinstance(side, Bounds) else closed_form(float(side))
         yield Point(f"{name} = {label(exponent)}", known, closed_form(float(right(log_x))), at=float(exponent))
+
+
+def largest_error(noise: Noise, log_k: float, level: float = 0.5) -> Bounds[Any]:
+    """Return the quantile of the largest of k independent errors, in counts, for log k >= 27, far beyond all floats.
+
+    The quantile t has (1 - 2 sf(t))^k = level. So sf(t) is log(1/level)/2k, but for a relative error of 1/k.
+    """
+    if log_k < LEAST_LOG_K:
+        raise ValueError(f"log_k = {log_k} is not valid; valid: at least {LEAST_LOG_K}, where 1/k is rounding")
+    return closed_form(noise.isf_log(log(log(1 / level) / 2) - log_k), 1e-9)
 
 
 def label(exponent: float) -> str:

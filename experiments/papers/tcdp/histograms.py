@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.judge.forms import growing
+from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs, largest_error
 from tcdp_sim.experiments.papers.registry import Budget, claim
+from tcdp_sim.experiments.papers.tcdp.lower_bounds import printed_bound
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
@@ -22,34 +23,34 @@ EXPONENTS = (2, 4, 8, 16, 32, 64, 128, 200, 250, 300)
 
 @claim("T.1.2f")
 def histogram_error(budget: Budget) -> Points:
-    """The noise of Corollary 18."""
+    """The noise of Theorem 17, for k so large that log log k is told from a constant."""
     noise = _corollary_18()
-    return growing(EXPONENTS, lambda k: exact.max_abs_quantile(noise, k, 0.5), lambda k: float(np.log(np.log(k))))
+    return growing_in_logs(FAR, lambda log_k: largest_error(noise, log_k), lambda log_k: float(np.log(log_k)))
 
 
 @claim("T.4.1a")
 def pure_error(budget: Budget) -> Points:
     """Laplace noise of scale 2/ε."""
-    return _errors(Laplace(2 / EPSILON), lambda k: np.log(k) / EPSILON, "log k/ε, Laplace noise, ε = 0.5")
+    return _errors(Laplace(2 / EPSILON), lambda k: np.log(k) / EPSILON)
 
 
 @claim("T.4.1a pure, least")
 def least_pure_error(budget: Budget) -> Points:
     """By packing."""
-    return _least_error(PureDP(EPSILON), lambda k: np.log(k) / EPSILON, "log k/ε, ε = 0.5")
+    return _least_error(PureDP(EPSILON), lambda k: np.log(k) / EPSILON)
 
 
 @claim("T.4.1a zCDP")
 def concentrated_error(budget: Budget) -> Points:
     """Gaussian noise of variance 1/ρ."""
     noise = Gaussian(float(1 / np.sqrt(RHO)))
-    return _errors(noise, lambda k: np.sqrt(np.log(k) / RHO), "√(log k/ρ), Gaussian noise, ρ = 0.1")
+    return _errors(noise, lambda k: np.sqrt(np.log(k) / RHO))
 
 
 @claim("T.4.1a zCDP, least")
 def least_concentrated_error(budget: Budget) -> Points:
     """By packing."""
-    return _least_error(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO), "√(log k/ρ), ρ = 0.1")
+    return _least_error(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO))
 
 
 @claim("T.4.1a approximate")
@@ -103,10 +104,8 @@ def radius_for_many_bins(budget: Budget) -> Points:
 def optimal_noise(budget: Budget) -> Points:
     """What Theorem 17's noise takes over what Corollary 27 says that all take; it speaks for log(k/4) > 2ω²ρ only."""
     noise = _corollary_18()
-    return growing(
-        EXPONENTS[2:],
-        lambda k: _doubled(exact.max_abs_quantile(noise, k, 0.5)),
-        lambda k: float(bounds.least_sample_size(RHO, OMEGA, k)),
+    return growing_in_logs(
+        FAR, lambda log_k: 2 * largest_error(noise, log_k), lambda log_k: printed_bound(RHO, OMEGA, log_k)
     )
 
 
@@ -114,15 +113,11 @@ def _corollary_18(rho: float = RHO, omega: float = OMEGA) -> SinhNormal:
     return SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
 
 
-def _doubled(error: Bounds[float]) -> Bounds[float]:
-    return Bounds(2 * error.lower, 2 * error.estimate, 2 * error.upper)
+def _errors(noise: Noise, form: Callable[[float], Any]) -> Points:
+    return growing(EXPONENTS, lambda k: exact.max_abs_quantile(noise, k, 0.5), lambda k: float(form(k)))
 
 
-def _errors(noise: Noise, form: Callable[[float], Any], name: str) -> Points:
-    yield from growing(EXPONENTS, lambda k: exact.max_abs_quantile(noise, k, 0.5), lambda k: float(form(k)))
-
-
-def _least_error(promise: Guarantee, form: Callable[[float], Any], name: str) -> Points:
+def _least_error(promise: Guarantee, form: Callable[[float], Any]) -> Points:
     """Half of the records that it takes: below that an error of n/2 shows nothing."""
 
     def least(k: float) -> Bounds[float]:

@@ -23,7 +23,8 @@ def more_accurate(budget: Budget) -> Points:
 @claim("T.1.2d at useful k")
 def more_accurate_at_useful_k(budget: Budget) -> Points:
     """The same for numbers of answers that there are."""
-    return _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper"), (1e3, 1e6, 1e12))
+    points = _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper"), (1e3, 1e6, 1e12))
+    return [Point(point.where, point.right, point.left) for point in points]
 
 
 @claim("T.1.2d calibrated")

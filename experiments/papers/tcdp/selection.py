@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
-from tcdp_sim.experiments.papers.judge.forms import growing
+from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import bounds, exact
@@ -22,13 +22,13 @@ EXPONENTS = (1, 2, 4, 8, 16, 32, 64, 128, 200, 300)
 @claim("T.1.2e")
 def pure_gap(budget: Budget) -> Points:
     """Needed: by packing. Enough: the exponential mechanism (T.5a)."""
-    return _least(PureDP(EPSILON), lambda k: np.log(k) / EPSILON, "log k/ε, ε = 0.5")
+    return _least(PureDP(EPSILON), lambda k: np.log(k) / EPSILON)
 
 
 @claim("T.1.2e zCDP")
 def concentrated_gap(budget: Budget) -> Points:
     """Needed: by packing. Enough: Gaussian noise (T.5c)."""
-    return _least(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO), "√(log k/ρ), ρ = 0.1")
+    return _least(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO))
 
 
 @claim("T.1.2e approximate")
@@ -45,7 +45,7 @@ def approximate_gap(budget: Budget) -> Points:
 def proposition_5(budget: Budget) -> Points:
     """Algorithm 22 with the noise of Theorem 17, at ρ = 0.1, ω = 4 > 1/√ρ."""
     noise = calibrate("sinh_normal", TARGET, method="paper")
-    return growing(EXPONENTS, lambda k: _gap("obvious_answer", noise, k), _form)
+    return growing_in_logs(FAR, lambda log_k: _gap_in_logs(noise, log_k), _form)
 
 
 @claim("T.P5 large ω")
@@ -99,12 +99,17 @@ def _gap(algorithm: str, noise: Noise | float, k: float) -> Bounds[float]:
     return exact.required_gap(algorithm, noise, k, BETA)
 
 
-def _form(k: float) -> float:
+def _gap_in_logs(noise: Noise, log_k: float) -> Bounds[Any]:
+    """Return the gap of Algorithm 22 in closed form: its threshold 2 sf^-1(1/k) + 1, twice, and its own noise."""
+    return closed_form(2 * (float(noise.isf_log(-log_k)) + float(noise.isf(BETA)) + 1), 1e-9)
+
+
+def _form(log_k: float) -> float:
     omega = TARGET.omega
-    return omega * float(np.log1p(np.sqrt(np.log(k) / RHO) / omega))
+    return omega * float(np.log1p(np.sqrt(log_k / RHO) / omega))
 
 
-def _least(promise: Guarantee, form: Callable[[float], Any], name: str) -> Points:
+def _least(promise: Guarantee, form: Callable[[float], Any]) -> Points:
     return growing(
         EXPONENTS,
         lambda k: closed_form(float(bounds.selection_gap(promise, k, BETA)), 1e-9),
