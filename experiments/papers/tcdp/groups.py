@@ -16,15 +16,32 @@ NOISES = [(3.0, 10.0, 4.0), (2.0, 8.0, 4.0), (5.0, 21.0, 10.5)]  # scale, knee, 
 
 @claim("T.1.1a")
 def group_order(budget: Budget) -> Points:
-    """The order up to which groups keep a bound that is hardly more than g²ρα."""
-    omega = 10.5
-    for g in (2, 3, 5, 10):
-        more = float(np.expm1(g * np.log1p(1 / (omega - 1))))
-        order = 1 + 1 / more
-        cost = more * (omega - 1) * omega / (g * g * order)
-        yield Point(
-            f"ω = {omega:g}, g = {g}: at {cost:.3f} times g²ρα", closed_form(order, 1e-9), closed_form(omega / g)
-        )
+    """Three data sets in a row and a bit: neighbours keep (ρ, ω), a group of two exceeds 4ρα right above α = ω/2."""
+    few = [(1.0, 10.0, 5.01), (1.0, 10.0, 5.263)]
+    for rho, omega, order in budget.choose(few, [*few, (1.0, 10.0, 5.1), (0.1, 20.0, 10.2)]):
+        bits = _bits(rho, omega, order)
+        where = f"ρ = {rho:g}, ω = {omega:g}, α = {order:g}"
+        yield Point(f"group, {where}", closed_form(4 * rho * order, 1e-15), _of_bits(bits[0], bits[2], order))
+        orders = {1 + np.sqrt(bits[0] / -rho), omega, *np.linspace(1.001, omega, 200)}
+        pairs = ((bits[0], bits[1]), (bits[1], bits[0]), (bits[1], bits[2]), (bits[2], bits[1]))
+        spent = [_of_bits(*pair, float(each)) / rho / float(each) for pair in pairs for each in orders]
+        yield Point(f"neighbours, {where}", max(spent, key=lambda bounds: bounds.upper), constant(1.0))
+
+
+def _bits(rho: float, omega: float, order: float) -> tuple[float, float, float]:
+    """Return log P[bit = 1] on three data sets, as the note on the claim derives them; a hair nearer, for rounding."""
+    v = omega * (order - 1) / (omega - order)
+    first, second = v * v, (1 + v) ** 2
+    third = omega + omega * second / (omega - 1)
+    nearer = 1 - 1e-12
+    return -rho * first, -rho * (first + nearer * (second - first)), -rho * (first + nearer * (third - first))
+
+
+def _of_bits(log_p: float, log_q: float, order: float) -> Bounds[float]:
+    """Return the divergence between two bits, given the logarithms of their chances to be 1."""
+    one = order * log_p - (order - 1) * log_q
+    zero = order * np.log1p(-np.exp(log_p)) - (order - 1) * np.log1p(-np.exp(log_q))
+    return closed_form(float(np.logaddexp(one, zero)) / (order - 1), 1e-13)
 
 
 @claim("T.1.1a bound")
