@@ -38,9 +38,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	$(BIN)/tcdp-sim reproduce $(ARGS)
 	rm -rf results/reference/papers
 	mkdir -p results/reference/papers
-	cp -r results/papers/index.html results/papers/claims.csv results/papers/certificate.json results/papers/figures \
-		results/reference/papers/
+	cp -r $(addprefix results/papers/,index.html errata.html claims.csv certificate.json figures) results/reference/papers/
 	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
+	cp results/papers/errata.md docs/errata.md
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)
