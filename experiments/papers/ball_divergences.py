@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_laws import Law, SinhNormal
+from tcdp_sim.experiments.papers.ball_laws import BoundedLoss, Law, SinhNormal
 from tcdp_sim.experiments.papers.balls import (
     CLOSE,
     REST,
@@ -75,7 +75,8 @@ def _tilt(law: Law, shift: "arb") -> "arb":
 def hockey_stick(law: Law, shift: Given, epsilon: Given, rest: Given = REST) -> "arb":
     """Return δ(ε), the integral of (f(x) - e^ε f(x - shift))_+; shift > 0, ε >= 0 in nats.
 
-    What is left out lies between 0 and P[|Z| > reach], which is at most `rest`.
+    What is left out lies between 0 and P[|Z| > reach], which is at most `rest`. Choose a larger one for heavy tails,
+    where both densities are hard to tell apart far out.
     """
     shift, density = ball(shift), law.log_density()
     factor = ball(epsilon).exp()
@@ -85,20 +86,30 @@ def hockey_stick(law: Law, shift: Given, epsilon: Given, rest: Given = REST) -> 
         excess = density(p, analytic).exp() - factor * density(q, analytic).exp()
         return excess.real_max(zero, analytic=analytic)
 
-    return _both(integrand, shift, lambda reach: 2 * law.tail(reach), rest)
+    return _both(integrand, shift, lambda reach: 2 * law.tail(reach), rest, right=not isinstance(law, BoundedLoss))
 
 
 def _both(
-    integrand: Integrand, shift: "arb", beyond: Callable[["arb"], "arb"], rest: Given, signed: bool = False
+    integrand: Integrand,
+    shift: "arb",
+    beyond: Callable[["arb"], "arb"],
+    rest: Given,
+    signed: bool = False,
+    right: bool = True,
 ) -> "arb":
-    """Return the integral over all x of a function of |x| and |x - shift|, with edges where these have kinks."""
+    """Return the integral over all x of a function of |x| and |x - shift|, with edges where these have kinks.
+
+    rest: bounds what lies beyond, which is between 0 and `beyond`, or of either sign; right: whether the function is
+    other than 0 right of the shift.
+    """
     reach = far_enough(beyond, rest, start=shift)
     zero = ball(0)
-    parts = (
+    parts = [
         integral(lambda x, analytic: integrand(x, x + shift, analytic), [zero, reach], CLOSE, rest),
         integral(lambda x, analytic: integrand(x, shift - x, analytic), [zero, shift], CLOSE, rest),
-        integral(lambda x, analytic: integrand(x + shift, x, analytic), [zero, reach], CLOSE, rest),
-    )
+    ]
+    if right:
+        parts.append(integral(lambda x, analytic: integrand(x + shift, x, analytic), [zero, reach], CLOSE, rest))
     most = beyond(reach).upper()
     return sum(parts, between(-most if signed else 0, most))
 

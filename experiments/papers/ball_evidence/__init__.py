@@ -4,6 +4,8 @@ A module a paper. What is recorded here neither asks the package for a number no
 opinion, from closed forms and certified integrals, on a point that `Evidence` shows.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -43,6 +45,13 @@ UNCONFIRMED: Mapping[str, str] = {
 }
 
 
+def confirmed() -> Mapping[str, Sides]:
+    """Return id -> both sides, of all papers."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+    return CONFIRMED
+
+
 def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
     """Register the function below as one that gives both sides of a claim; ValueError if the claim has one."""
 
@@ -58,6 +67,6 @@ def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
 def shown(says: Says, left: "arb", right: "arb") -> bool:
     """Return whether the balls show it rigorously; of an equality, whether they overlap and are narrow."""
     if says is Says.EQUAL:
-        return bool(left.overlaps(right) and max(left.rel_accuracy_bits(), right.rel_accuracy_bits()) > 60)
+        return bool(left.overlaps(right) and min(left.rel_accuracy_bits(), right.rel_accuracy_bits()) > 60)
     compared = {Says.ABOVE: left > right, Says.AT_MOST: left <= right, Says.APART: not left.overlaps(right)}
     return bool(compared[says])
