@@ -33,7 +33,7 @@ from tcdp_sim.experiments.papers.balls import (
     normal_tail,
     responses_delta,
 )
-from tcdp_sim.experiments.papers.registry import registered
+from tcdp_sim.experiments.papers import claims
 
 from tcdp_sim.claims import Verdict
 from tcdp_sim.errors import UserError
@@ -247,7 +247,7 @@ def test_sides_are_as_said(identity):
 
 
 def test_what_is_called_false_is_confirmed_or_has_a_reason():
-    wrong = {one for one, claim in registered().items() if claim.expected in (Verdict.FALSE, Verdict.INCONSISTENT)}
+    wrong = {one for one, claim in claims().items() if claim.expected in (Verdict.FALSE, Verdict.INCONSISTENT)}
     assert wrong <= CONFIRMED.keys() | UNCONFIRMED.keys()
     assert not CONFIRMED.keys() & UNCONFIRMED.keys()
 
@@ -257,7 +257,7 @@ def test_what_is_confirmed_is_what_the_page_says():
     new = {"T.C18p proof", "T.T20 privacy", "T.C18p"}
     for identity in CONFIRMED.keys() - new:
         refuted = SAYS[identity] in (Says.ABOVE, Says.APART)
-        assert refuted == (registered()[identity].expected is Verdict.FALSE), identity
+        assert refuted == (claims()[identity].expected is Verdict.FALSE), identity
 
 
 def test_shown_needs_balls_that_are_apart():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from tcdp_sim.experiments.papers.ball_laws import BoundedLoss, Gaussian
 from tcdp_sim.experiments.papers.balls import ball, between, far_enough, flint, integral, normal_tail, precise
@@ -126,6 +127,7 @@ class Lattice:
         last = len(self.table) - 1
         return (ball(self.table[min(i, last)]) - max(i - last, 0) * ball(self.fall)).exp()
 
+    @cache  # noqa: B019
     def _total(self):
         sides = sum((2 * self._weight(i) for i in range(len(self.table))), ball(0))
         beyond = 2 * self._weight(len(self.table)) / (1 - (-ball(self.fall)).exp())
