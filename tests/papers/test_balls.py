@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from tcdp_sim.experiments.papers import claims
 from tcdp_sim.experiments.papers.ball_divergences import expectation, hockey_stick, kullback_leibler, renyi
 from tcdp_sim.experiments.papers.ball_evidence import SAYS, UNCONFIRMED, Says, confirmed, confirms, shown
 from tcdp_sim.experiments.papers.ball_laws import (
@@ -33,7 +34,6 @@ from tcdp_sim.experiments.papers.balls import (
     normal_tail,
     responses_delta,
 )
-from tcdp_sim.experiments.papers import claims
 
 from tcdp_sim.claims import Verdict
 from tcdp_sim.errors import UserError
