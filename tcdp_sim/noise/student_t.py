@@ -111,7 +111,9 @@ class StudentT(StretchableNoise):
     def _log_tails(self, log_v: NDArray[np.float64]) -> Reals:
         a = 0.5 * self.degrees
         far = a * log_v - np.log(a) - betaln(a, 0.5) + np.log(_series(a, np.minimum(np.exp(log_v), 0.5)))
-        near = np.log(betainc(a, 0.5, np.exp(np.maximum(log_v, -1.0))))
+        v, w = np.exp(np.maximum(log_v, -1.0)), -np.expm1(np.maximum(log_v, -1.0))
+        inside = betainc(0.5, a, w)  # v near 1 has no digits of z left, w = 1 - v has all of them
+        near = np.where(inside < 0.5, np.log1p(-np.minimum(inside, 0.5)), np.log(betainc(a, 0.5, v)))
         return np.where(log_v < np.log(0.5), far, near)
 
     def _far(self, log_tail: NDArray[np.float64]) -> Reals:

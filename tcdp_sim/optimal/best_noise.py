@@ -20,6 +20,8 @@ from functools import lru_cache
 from math import ceil, floor, inf
 from typing import NamedTuple
 
+import numpy as np
+
 from tcdp_sim.errors import whole
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
 from tcdp_sim.numerics import Bounds
@@ -96,9 +98,10 @@ def _on_lattice(guarantee: Guarantee, objective: Objective, coordinates: int, of
     if isinstance(guarantee, PureDP):
         if guarantee.epsilon == 0:
             raise ValueError("epsilon = 0 is not valid: no noise hides everything; valid: epsilon > 0")
-        noise = geometric(guarantee.epsilon / coordinates, offset)
-        cost = objective(noise)
-        return _Certified(noise, cost * (1 - _ROUNDING), cost)
+        epsilon = guarantee.epsilon / coordinates
+        ideal = geometric(epsilon, offset)
+        noise = geometric(_with_room(epsilon, 0.0, ideal)[0], offset)
+        return _Certified(noise, objective(ideal) * (1 - _ROUNDING), objective(noise))
     if isinstance(guarantee, ApproxDP):
         return _of_one_coordinate(guarantee, objective, coordinates, offset)
     if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0):
@@ -114,12 +117,27 @@ def _of_one_coordinate(guarantee: ApproxDP, objective: Objective, coordinates: i
         raise ValueError(f"coordinates = {coordinates} is not valid with {guarantee}; valid: 1")
     epsilon, delta = guarantee.epsilon, guarantee.delta
     if isinstance(objective, Tail) and epsilon > 0:
-        noise = geometric_with_step(epsilon, delta, offset, floor(objective.beyond - offset))
-        lower = objective(noise) * (1 - _ROUNDING)
+        last = floor(objective.beyond - offset)
+        ideal = geometric_with_step(epsilon, delta, offset, last)
+        noise = geometric_with_step(*_with_room(epsilon, delta, ideal), offset, last)
+        lower = objective(ideal) * (1 - _ROUNDING)
     else:
-        noise = truncated_geometric(epsilon, delta, offset)
+        ideal = truncated_geometric(epsilon, delta, offset)
+        noise = truncated_geometric(*_with_room(epsilon, delta, ideal), offset)
         lower = least_cost(epsilon, delta, offset, objective)
     return _Certified(noise, lower, objective(noise))
+
+
+def _with_room(epsilon: float, delta: float, ideal: LatticeNoise) -> tuple[float, float]:
+    """Return the epsilon and delta to ask for, so that the noise keeps what is promised when its table is rounded.
+
+    Each log is rounded a few times, so that a fall is off by less than `room`; what a step of more than epsilon spends
+    is off by as much of the mass before it.
+    """
+    table = np.array([*ideal.log_mass, ideal.log_mass[-1] - ideal.fall])
+    room = 2.0**-49 * (1 + float(np.abs(table[:-1]).max()))
+    before = float(np.exp(table[:-1][-np.diff(table) > epsilon + 1e-9]).sum())
+    return max(epsilon - room, epsilon / 2), max(delta - room * before, 0.0)
 
 
 def _least_quantile(

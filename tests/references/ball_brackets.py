@@ -1,0 +1,23 @@
+"""Whether certified bounds and a ball can both be right."""
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from tcdp_sim.experiments.papers.balls import ball
+
+from tcdp_sim.numerics import Bounds
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+def assert_agrees(bracket: Bounds, number: "arb", most: float = inf) -> None:
+    """Both hold one number, known to be at most `most`; where the ball is narrower it lies inside of the bracket."""
+    low, high = ball(float(bracket.lower)), ball(float(bracket.upper))
+    assert number.is_finite(), "the ball says nothing"
+    upper = number.upper().min(ball(most))
+    assert low <= upper, f"{bracket} lies above {number}"
+    assert number.lower() <= high, f"{bracket} lies below {number}"
+    if upper - number.lower() < high - low:
+        assert low <= number.lower(), f"{bracket} does not hold {number}"
+        assert upper <= high, f"{bracket} does not hold {number}"
