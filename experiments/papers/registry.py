@@ -35,7 +35,6 @@ class Budget:
 
 
 PointsOf = Callable[[Budget], Points]
-BallsOf = Callable[[], Point]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ class Exhibit:
 
 
 _POINTS: dict[str, PointsOf] = {}
-_BALLS: dict[str, BallsOf] = {}
 _EXHIBITS: dict[str, Exhibit] = {}
 
 
@@ -94,27 +92,6 @@ def evidence_of(one: Claim, points: Points) -> Evidence:
     """Return the evidence on a claim: these points, with what its data file says of them."""
     names = ("measures", "universe", "proof", "why", "tolerance", "growth", "vacuous", "reason")
     return Evidence(tuple(points), **{name: getattr(one, name) for name in names})
-
-
-def in_balls(identity: str) -> Callable[[BallsOf], BallsOf]:
-    """Register the function below as the one that gives both sides of a claim in ball arithmetic, at one point.
-
-    Raises ValueError for an id that no data file has, and for one that has such a function already.
-    """
-    choice("claim", identity, library.claims())
-
-    def register(function: BallsOf) -> BallsOf:
-        if identity in _BALLS:
-            raise ValueError(f"{identity} has balls already, from {_BALLS[identity].__qualname__}")
-        _BALLS[identity] = function
-        return function
-
-    return register
-
-
-def balls_of(one: Claim) -> BallsOf | None:
-    """Return the function that gives both sides of a claim in ball arithmetic; None if there is none."""
-    return _BALLS.get(one.id)
 
 
 def exhibit(shown: Exhibit) -> None:

@@ -11,18 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from tcdp_sim.experiments.papers import claims
-from tcdp_sim.experiments.papers.ball_divergences import expectation, hockey_stick, kullback_leibler, renyi
-from tcdp_sim.experiments.papers.ball_evidence import SAYS, UNCONFIRMED, Says, confirmed, confirms, shown
-from tcdp_sim.experiments.papers.ball_laws import (
-    ExponentialPolylogarithmic,
-    Gaussian,
-    GeneralizedGaussian,
-    Laplace,
-    Law,
-    SinhNormal,
-    SinhSquared,
-)
-from tcdp_sim.experiments.papers.balls import (
+from tcdp_sim.experiments.papers.balls import CONFIRMED, SAYS, UNCONFIRMED, Says, confirms, in_floats, shown
+from tcdp_sim.experiments.papers.balls.arithmetic import (
     ball,
     between,
     far_enough,
@@ -34,8 +24,20 @@ from tcdp_sim.experiments.papers.balls import (
     normal_tail,
     responses_delta,
 )
+from tcdp_sim.experiments.papers.balls.divergences import expectation, hockey_stick, kullback_leibler, renyi
+from tcdp_sim.experiments.papers.balls.laws import (
+    ExponentialPolylogarithmic,
+    Gaussian,
+    GeneralizedGaussian,
+    Laplace,
+    Law,
+    SinhNormal,
+    SinhSquared,
+)
+from tcdp_sim.experiments.papers.judge.balls import are_apart
+from tcdp_sim.experiments.papers.judge.evidence import Kind
+from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
-from tcdp_sim.claims import Verdict
 from tcdp_sim.errors import UserError
 
 MP = mpmath.mp.clone()
@@ -52,7 +54,7 @@ def _normal(x):
     return MP.exp(-x * x / 2) / MP.sqrt(2 * MP.pi)
 
 
-CONFIRMED = confirmed()
+CLAIMS = claims()
 # law -> its density from its definition, normalised by mpmath where it has to be, and points where a quadrature is cut
 LAWS = {
     Gaussian("0.7"): (lambda x: _normal(x / MP.mpf("0.7")) / MP.mpf("0.7"), (0, 2, 8, 30)),
@@ -247,17 +249,27 @@ def test_sides_are_as_said(identity):
 
 
 def test_what_is_called_false_is_confirmed_or_has_a_reason():
-    wrong = {one for one, claim in claims().items() if claim.expected in (Verdict.FALSE, Verdict.INCONSISTENT)}
+    wrong = {one for one, claim in CLAIMS.items() if claim.expected in (Verdict.FALSE, Verdict.INCONSISTENT)}
     assert wrong <= CONFIRMED.keys() | UNCONFIRMED.keys()
     assert not CONFIRMED.keys() & UNCONFIRMED.keys()
+    assert UNCONFIRMED.keys() <= wrong
 
 
 def test_what_is_confirmed_is_what_the_page_says():
-    """A refuted claim is not one that is recorded to hold, and what is confirmed is a claim, or one of two new rows."""
-    new = {"T.C18p proof", "T.T20 privacy", "T.C18p"}
-    for identity in CONFIRMED.keys() - new:
+    """Balls that refute belong to a claim with the verdict false, and no other balls do."""
+    assert CONFIRMED.keys() <= CLAIMS.keys()
+    for identity in CONFIRMED:
         refuted = SAYS[identity] in (Says.ABOVE, Says.APART)
-        assert refuted == (claims()[identity].expected is Verdict.FALSE), identity
+        assert refuted == (CLAIMS[identity].expected is Verdict.FALSE), identity
+
+
+@pytest.mark.parametrize("identity", ["Z.6.1e", "T.C18p", "T.C18p proof's noise"])
+def test_floats_on_the_page_contain_the_balls(identity):
+    point, (left, right) = in_floats(CONFIRMED[identity]), CONFIRMED[identity]()
+    for side, number in ((point.left, left), (point.right, right)):
+        assert ball(side.lower) <= number.lower()
+        assert ball(side.upper) >= number.upper()
+    assert are_apart(Kind.INEQUALITY, point) == (SAYS[identity] is Says.ABOVE)
 
 
 def test_shown_needs_balls_that_are_apart():

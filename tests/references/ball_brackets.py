@@ -3,7 +3,7 @@
 from math import inf
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.balls import ball
+from tcdp_sim.experiments.papers.balls.arithmetic import ball
 
 from tcdp_sim.numerics import Bounds
 

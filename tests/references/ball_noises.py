@@ -4,8 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tcdp_sim.experiments.papers.ball_laws import BoundedLoss, Gaussian
-from tcdp_sim.experiments.papers.balls import ball, between, far_enough, flint, integral, normal_tail, precise
+from tcdp_sim.experiments.papers.balls.arithmetic import (
+    ball,
+    between,
+    far_enough,
+    flint,
+    integral,
+    normal_tail,
+    precise,
+)
+from tcdp_sim.experiments.papers.balls.laws import BoundedLoss, Gaussian
 
 REST = "1e-60"
 

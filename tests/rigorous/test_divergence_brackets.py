@@ -6,8 +6,16 @@ import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, mixture_hockey_stick, mixture_renyi
 from tcdp_sim.experiments.papers import ball_laws as laws
-from tcdp_sim.experiments.papers.ball_divergences import hockey_stick, kullback_leibler, renyi
-from tcdp_sim.experiments.papers.balls import ball, between, far_enough, flint, integral, normal_tail, precise
+from tcdp_sim.experiments.papers.balls.arithmetic import (
+    ball,
+    between,
+    far_enough,
+    flint,
+    integral,
+    normal_tail,
+    precise,
+)
+from tcdp_sim.experiments.papers.balls.divergences import hockey_stick, kullback_leibler, renyi
 
 from tcdp_sim import exact, noise
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease

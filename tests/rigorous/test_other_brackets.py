@@ -5,8 +5,8 @@ import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, laplace_log_normal_tail
 from tcdp_sim.experiments.papers import ball_laws as laws
-from tcdp_sim.experiments.papers.ball_divergences import renyi
-from tcdp_sim.experiments.papers.balls import ball, between, flint, integral, normal_tail, precise
+from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
+from tcdp_sim.experiments.papers.balls.divergences import renyi
 
 from tcdp_sim import exact, noise
 from tcdp_sim.calibration import LargestError, calibrate

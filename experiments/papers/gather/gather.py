@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from tcdp_sim.experiments.papers.balls import CONFIRMED, SAYS, in_floats
 from tcdp_sim.experiments.papers.gather import code, studies
 from tcdp_sim.experiments.papers.gather.records import Content, Origin, Records, digest_of, points_digest
 from tcdp_sim.experiments.papers.judge.balls import are_apart
@@ -17,7 +18,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Evidence, Point
 from tcdp_sim.experiments.papers.judge.power import Power, power
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, judge
 from tcdp_sim.experiments.papers.library import Claim
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, balls_of, evidence_of, function_of, points_of
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, function_of, points_of
 
 from tcdp_sim.errors import Failure, UserError, reason
 from tcdp_sim.log import Tell
@@ -47,6 +48,11 @@ class Result:
         """The class that the page shows."""
         confirmed = self.balls is not None and are_apart(self.claim.kind, self.balls)
         return shown_class(self.claim.claim_class, self.judgement.verdict, confirmed)
+
+    @property
+    def says(self) -> str:
+        """What the balls show of the two sides: a sign between them; "" where there are none."""
+        return SAYS[self.claim.id].sign if self.balls is not None and self.claim.id in SAYS else ""
 
     @property
     def power(self) -> Power:
@@ -98,10 +104,10 @@ class Gatherer:
 
     def _balls(self, claim: Claim) -> Point | None:
         """Return both sides of a claim in ball arithmetic; None where it has none, or python-flint is missing."""
-        function = balls_of(claim)
-        if function is None or not self._has_flint:
+        sides = CONFIRMED.get(claim.id)
+        if sides is None or not self._has_flint:
             return None
-        (point,) = self._known(f"balls {claim.id}", function, (), lambda _: (function(),))
+        (point,) = self._known(f"balls {claim.id}", sides, (), lambda _: (in_floats(sides),))
         return point
 
     def missing(self, claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[str]:

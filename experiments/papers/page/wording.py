@@ -123,4 +123,4 @@ def balls(result: Result) -> str:
     if result.balls is None:
         return ""
     left, right = (f"[{end.lower:.9g}, {end.upper:.9g}]" for end in (result.balls.left, result.balls.right))
-    return f"{left} {_sign(result)} {right}, {result.balls.where}"
+    return f"{left} {result.says} {right}: {result.balls.where}"

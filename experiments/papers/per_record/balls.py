@@ -3,10 +3,10 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_divergences import expectation, renyi
-from tcdp_sim.experiments.papers.ball_evidence import Says, confirms
-from tcdp_sim.experiments.papers.ball_laws import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian
-from tcdp_sim.experiments.papers.balls import ball, between
+from tcdp_sim.experiments.papers.balls import Says, confirms
+from tcdp_sim.experiments.papers.balls.arithmetic import ball, between
+from tcdp_sim.experiments.papers.balls.divergences import expectation, renyi
+from tcdp_sim.experiments.papers.balls.laws import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian
 
 if TYPE_CHECKING:
     from flint import arb

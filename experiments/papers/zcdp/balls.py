@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_evidence import Says, confirms
-from tcdp_sim.experiments.papers.balls import Given, ball, finite_delta, normal_tail
+from tcdp_sim.experiments.papers.balls import Says, confirms
+from tcdp_sim.experiments.papers.balls.arithmetic import Given, ball, finite_delta, normal_tail
 
 if TYPE_CHECKING:
     from flint import arb

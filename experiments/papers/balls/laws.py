@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tcdp_sim.experiments.papers.balls import Function, Given, ball, between, flint, normal_tail, power
+from tcdp_sim.experiments.papers.balls.arithmetic import Function, Given, ball, between, flint, normal_tail, power
 
 if TYPE_CHECKING:
     from flint import acb, arb

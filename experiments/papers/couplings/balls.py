@@ -4,8 +4,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_evidence import Says, confirms
-from tcdp_sim.experiments.papers.balls import ball
+from tcdp_sim.experiments.papers.balls import Says, confirms
+from tcdp_sim.experiments.papers.balls.arithmetic import ball
 
 if TYPE_CHECKING:
     from flint import arb

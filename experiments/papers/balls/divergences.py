@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_laws import BoundedLoss, Law, SinhNormal
-from tcdp_sim.experiments.papers.balls import (
+from tcdp_sim.experiments.papers.balls.arithmetic import (
     CLOSE,
     REST,
     Function,
@@ -16,6 +15,7 @@ from tcdp_sim.experiments.papers.balls import (
     integral,
     precise,
 )
+from tcdp_sim.experiments.papers.balls.laws import BoundedLoss, Law, SinhNormal
 
 if TYPE_CHECKING:
     from flint import acb, arb

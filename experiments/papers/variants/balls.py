@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_divergences import renyi
-from tcdp_sim.experiments.papers.ball_evidence import Says, confirms
-from tcdp_sim.experiments.papers.ball_evidence.tcdp import sampled_gaussian
-from tcdp_sim.experiments.papers.ball_laws import SinhNormal
-from tcdp_sim.experiments.papers.balls import Given, ball, largest, normal_tail, responses_delta
+from tcdp_sim.experiments.papers.balls import Says, confirms
+from tcdp_sim.experiments.papers.balls.arithmetic import Given, ball, largest, normal_tail, responses_delta
+from tcdp_sim.experiments.papers.balls.divergences import renyi
+from tcdp_sim.experiments.papers.balls.laws import SinhNormal
+from tcdp_sim.experiments.papers.tcdp.balls import sampled_gaussian
 
 if TYPE_CHECKING:
     from flint import arb

@@ -3,11 +3,8 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.ball_divergences import renyi
-from tcdp_sim.experiments.papers.ball_evidence import Says, confirms
-from tcdp_sim.experiments.papers.ball_evidence.zcdp import two_outcomes
-from tcdp_sim.experiments.papers.ball_laws import Gaussian, SinhNormal, SinhSquared
-from tcdp_sim.experiments.papers.balls import (
+from tcdp_sim.experiments.papers.balls import Says, confirms
+from tcdp_sim.experiments.papers.balls.arithmetic import (
     Given,
     ball,
     between,
@@ -17,6 +14,9 @@ from tcdp_sim.experiments.papers.balls import (
     normal_cdf,
     normal_tail,
 )
+from tcdp_sim.experiments.papers.balls.divergences import renyi
+from tcdp_sim.experiments.papers.balls.laws import Gaussian, SinhNormal, SinhSquared
+from tcdp_sim.experiments.papers.zcdp.balls import two_outcomes
 
 if TYPE_CHECKING:
     from flint import acb, arb
@@ -36,7 +36,7 @@ def minimum_of_markov() -> "tuple[arb, arb]":
     return normal_tail(1), (-ball("0.5")).exp()
 
 
-@confirms("T.P3", Says.ABOVE)
+@confirms("T.P3 outside", Says.ABOVE)
 def sampling_at_large_rho() -> "tuple[arb, arb]":
     """D_2/(2ρs²) of sampled Gaussian noise against 13: ρ = 5, s = 1e-40, where log(1/s)/ρ = 18.4; log(1/s)/4ρ = 4.6."""
     return sampled_gaussian("5", "1e-40", 2), ball(13)
@@ -177,7 +177,7 @@ def _truncated_laplace(scale: "arb", bound: "arb", epsilon: "arb") -> "arb":
     return 1 - below(-c) - epsilon.exp() * below(c - 1)
 
 
-@confirms("T.C18p proof", Says.ABOVE)
+@confirms("T.C18p proof's noise", Says.ABOVE)
 def noise_of_the_proof() -> "tuple[arb, arb]":
     """2 D_a/(ρa) of the proof's sinh-normal noise against 1: ω√ρ = 1/8, ρ = 1e-4, a = 12.49 < ω = 12.5."""
     return _two_bins(SinhNormal(400, 100), "12.49", "1e-4"), ball(1)

@@ -1,16 +1,17 @@
 """Counter-examples and repaired statements confirmed in ball arithmetic: both sides of a claim at one point.
 
-A module a paper. What is recorded here neither asks the package for a number nor is asked by the judge: it is a second
-opinion, from closed forms and certified integrals, on a point that `Evidence` shows.
+The functions stand in the module `balls` of each paper. They ask the package for no number, and the judge does not ask
+them: they are a second opinion, from closed forms and certified integrals, on a point that the evidence shows.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tcdp_sim.experiments.papers.balls import precise
+from tcdp_sim.experiments.papers.balls.arithmetic import floats, precise
+from tcdp_sim.experiments.papers.judge.evidence import Point
+
+from tcdp_sim.numerics import Bounds
 
 if TYPE_CHECKING:
     from flint import arb
@@ -26,30 +27,17 @@ class Says(StrEnum):
     APART = "left ≠ right"  # refutes an identity
     EQUAL = "left = right"  # agrees with one: no ball can prove it
 
+    @property
+    def sign(self) -> str:
+        """The sign between the sides."""
+        return self.value.split()[1]
+
 
 CONFIRMED: dict[str, Sides] = {}  # id of a claim -> both sides at its point
 SAYS: dict[str, Says] = {}  # id -> what they show
-UNCONFIRMED: Mapping[str, str] = {
-    "P.C5.6": "at p = 0 the printed 1/Γ(1/p) is not defined: there is no number to compare with 1",
-    "Z.P31 repaired": "an order of growth",
-    "Z.6.1a": "withdrawn; an order of growth",
-    "Z.6.1a Laplace": "withdrawn; an order of growth",
-    "T.1.2c to the letter": "withdrawn; an order of growth",
-    "P.3 square root": "withdrawn; an order of growth",
-    "T.1.1a": "withdrawn; an order that is reached at another cost contradicts nothing",
-    "P.2.5 by rank": "withdrawn; the statement is about a partition",
-    "P.2.5r": "withdrawn; a way to read the text",
-    "T.5.2c": "withdrawn; both sides are gaps found by a search, and the statement compares the reductions as analysed",
-    "V.rdp1 tight": "withdrawn; one side is a bound certified by the package's own search",
+UNCONFIRMED: Mapping[str, str] = {  # claims with the verdict false that have no balls, and why
     "S.4a bound": "its sides are exact fractions over all laws tried",
 }
-
-
-def confirmed() -> Mapping[str, Sides]:
-    """Return id -> both sides, of all papers."""
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
-    return CONFIRMED
 
 
 def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
@@ -70,3 +58,10 @@ def shown(says: Says, left: "arb", right: "arb") -> bool:
         return bool(left.overlaps(right) and min(left.rel_accuracy_bits(), right.rel_accuracy_bits()) > 60)
     compared = {Says.ABOVE: left > right, Says.AT_MOST: left <= right, Says.APART: not left.overlaps(right)}
     return bool(compared[says])
+
+
+def in_floats(sides: Sides) -> Point:
+    """Return both sides as bounds in floats that contain the balls, at the place that the docstring names."""
+    left, right = sides()
+    where = (sides.__doc__ or "").splitlines()[0]
+    return Point(where, Bounds(*floats(left)), Bounds(*floats(right)))
