@@ -99,8 +99,8 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
     """One row a cell: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.
 
     `exceeds_optimum`: P[the largest error exceeds `optimum`], likewise. `optimum`: the least 95% quantile of any noise,
-    and `optimum_at_least`, below which certainly none has one. `gaussian`, `sinh_normal`, `sinh_squared`: exact quantiles of
-    those; `<noise>_ratio`: over the optimum. NaN where no such noise is known.
+    and `optimum_at_least`, below which certainly none has one. `gaussian`, `sinh_normal`, `sinh_squared`: exact
+    quantiles of those; `<noise>_ratio`: over the optimum. NaN where no such noise is known.
     """
     wanted = flat.sel(quantile=LEVEL).drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
     cells = wanted.to_dataframe().to_dict("records")
@@ -146,7 +146,8 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_row(row) -> list[str]:
     certified = row["optimum"] == row["optimum_at_least"]
     optimum = f"{row['optimum']:g}" if certified else f"{row['optimum_at_least']:g} to {row['optimum']:g}"
-    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in ("sinh_squared", "sinh_normal", "gaussian")]
+    rivals = ("sinh_squared", "sinh_normal", "gaussian")
+    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in rivals]
     above = [f"{row['exceeds_optimum' + end]:.2g}" for end in ("", columns.EXACT)]
     return [row["panel"], f"{row['k']:.3g}", optimum, *others, *above]
 

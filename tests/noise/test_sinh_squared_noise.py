@@ -155,10 +155,10 @@ def test_the_hockey_stick_is_the_integral_of_its_definition(scale, knee, epsilon
 @pytest.mark.parametrize("noise", [SinhSquared(2.0, 5.0), SinhSquared(5.0, 5.0), SinhSquared(8.0, 2.0)], ids=repr)
 def test_it_is_the_log_of_a_generalised_inverse_gaussian_variable(noise):
     """exp(2 X / knee) is scipy's geninvgauss of index 0."""
-    other = stats.geninvgauss(0, (noise.knee / noise.scale) ** 2 / 2)
-    x = noise.isf(np.array([1e-9, 1e-3, 0.1, 0.4, 0.6, 0.99]))
+    other = stats.geninvgauss(0, (noise.knee / noise.scale) ** 2 / 4)
+    x = noise.isf(np.array([1e-4, 1e-3, 0.1, 0.4, 0.6, 0.99]))
     wide = np.exp(2 * x / noise.knee)
-    np.testing.assert_allclose(noise.sf(x), other.sf(wide), rtol=1e-6)
+    np.testing.assert_allclose(noise.sf(x), other.sf(wide), rtol=1e-7)
     np.testing.assert_allclose(noise.pdf(x), other.pdf(wide) * wide * 2 / noise.knee, rtol=1e-10)
 
 
@@ -176,12 +176,12 @@ def test_it_is_sinh_normal_noise_without_the_factor_cosh():
 
 @shapes
 def test_quantiles_in_logarithms_far_below_the_smallest_double(scale, knee):
+    """3e-12: scipy's own normal quantiles in logarithms are good to 1.1e-12 at -1e5."""
     noise, reference = SinhSquared(scale, knee), SinhSquaredReference(scale, knee)
     for log_p in (-1e3, -1e5, -1e8, -1e14):
         x = float(noise.isf_log(log_p))
-        slope = log_p * mp.mpf(2)  # of log S in log x: at least
-        assert abs(reference.logsf(x) - log_p) < abs(slope) * 1e-14 * (1 + x / knee * 4)
-        assert noise.logsf(x) == pytest.approx(log_p, rel=1e-13 * (1 + x / knee))
+        assert error(log_p, reference.logsf(x)) < 3e-12
+        assert error(noise.logsf(x), reference.logsf(x)) < 1e-13 * (1 + x / knee)
     assert noise.isf_log(-np.inf) == np.inf
     assert noise.isf_log(np.log(0.3)) == pytest.approx(noise.isf(0.3), rel=1e-14)
 
