@@ -11,7 +11,7 @@ from noise_references import SinhSquaredReference, error
 from scipy import stats
 
 from tcdp_sim import exact
-from tcdp_sim.noise import Gaussian, SinhNormal, SinhSquared, strips
+from tcdp_sim.noise import Gaussian, SinhNormal, SinhSquared, sinh_squared_renyi, strips
 from tcdp_sim.noise import sinh_squared_law as law
 
 SHAPES = [(4.0, 5.0), (5.087, 5.779), (40.0, 10.0), (2.0, 60.0), (0.7, 0.2), (300.0, 250.0)]
@@ -147,9 +147,14 @@ def test_the_hockey_stick_is_the_integral_of_its_definition(scale, knee, epsilon
     low, middle, high = exact.hockey_stick(noise, shift, epsilon)
     assert low <= both <= high
     assert error(middle, both) < 1e-9
-    if shift != 1.0:
-        return
-    assert noise.fast_profile(epsilon, 1e-6, 1) == pytest.approx(float(both), rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", [SinhSquared(6.0, 100.0), SinhSquared(5.0, 6.0), SinhSquared(8.0, 2.0)], ids=repr)
+@pytest.mark.parametrize(("epsilon", "coordinates"), [(0.1, 1), (1.0, 1), (0.1, 2), (1.0, 2)])
+def test_the_fast_profile_is_close_enough_to_search_with(noise, epsilon, coordinates):
+    bounds = exact.product_profile(noise, 1.0, epsilon, coordinates)
+    fast = noise.fast_profile(epsilon, bounds.estimate, coordinates)
+    assert fast == pytest.approx(bounds.estimate, rel=1e-8)
 
 
 @pytest.mark.parametrize("noise", [SinhSquared(2.0, 5.0), SinhSquared(5.0, 5.0), SinhSquared(8.0, 2.0)], ids=repr)
@@ -203,6 +208,20 @@ def test_tails_where_the_two_rules_meet():
         below, above = noise.sf(x)
         expected = noise.pdf(meeting) * 2e-13 * meeting
         assert below - above == pytest.approx(expected, abs=3e-13 * above)
+
+
+@pytest.mark.parametrize("z", [1e-279, 1e-30, 1e-3, 1.0, 700.0, 999_999.0, 1_000_001.0, 1e7, 1e9, 1e30])
+def test_the_bessel_functions_on_both_sides_of_their_expansions(z):
+    exact_z = mp.mpf(z)
+    with mp.workdps(40):
+        k0, k1 = (mp.besselk(n, exact_z) for n in (0, 1)) if z < 1e8 else (None, None)
+        if k0 is None:  # the first terms of the expansion, the next of which is below 1e-25
+            scaled = mp.sqrt(mp.pi / (2 * exact_z)) * (1 - 1 / (8 * exact_z) + 9 / (128 * exact_z**2))
+            slope = 1 + 1 / (2 * exact_z) - 1 / (8 * exact_z**2)
+        else:
+            scaled, slope = k0 * mp.exp(exact_z), k1 / k0
+    assert error(law.bessel(z), scaled) < 6e-15
+    assert error(sinh_squared_renyi._slope(np.array(z)), slope) < 6e-15
 
 
 def test_ratios_at_the_ends_of_the_floats():
