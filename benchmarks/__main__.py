@@ -23,6 +23,7 @@ from benchmarks import (
 
 BENCHMARKS = {
     "maximum": drawing.maximum,
+    "doubly_exponential": drawing.doubly_exponential,
     "dense": drawing.dense,
     "interior": interior.interior,
     "profiles": privacy.profiles,

@@ -146,9 +146,8 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_row(row) -> list[str]:
     certified = row["optimum"] == row["optimum_at_least"]
     optimum = f"{row['optimum']:g}" if certified else f"{row['optimum_at_least']:g} to {row['optimum']:g}"
-    others = [
-        "" if row[name] != row[name] else f"{row[name]:.2f}" for name in ("sinh_squared", "sinh_normal", "gaussian")
-    ]
+    rivals = ("sinh_squared", "sinh_normal", "gaussian")
+    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in rivals]
     above = [f"{row['exceeds_optimum' + end]:.2g}" for end in ("", columns.EXACT)]
     return [row["panel"], f"{row['k']:.3g}", optimum, *others, *above]
 

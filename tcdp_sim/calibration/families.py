@@ -39,12 +39,14 @@ def calibrate(
     | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
     | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | certified quadrature |
     | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
+    | sinh_squared | TCDP | Corollary 18 of the same paper, from its whole window on | certified, by a closed form |
+    | sinh_squared | ApproxDP | none | exact profile, 1 or 2 coordinates |
     | lattice, dithered_lattice | all, ApproxDP for 1 coordinate | none | `optimal.optimal_noise`: the best there is |
     | any other with a scale | what its `can_meet` admits | its `by_theorem` | certified search over the scale |
 
-    objective: what "tight" minimises where a family has several noises that meet the guarantee (sinh_normal: scale
-    and knee, knee >= scale): `variance`, a `LargestError`, or any hashable function of a noise (on lattices: one of the
-    first two). Results are cached.
+    objective: what "tight" minimises where a family has several noises that meet the guarantee (sinh_squared: scale
+    and knee; sinh_normal: with knee >= scale): `variance`, a `LargestError`, or any hashable function of a noise (on
+    lattices: one of the first two). Results are cached.
     Raises ValueError for unknown names, for a guarantee that the family cannot meet and for parameters outside
     the theorem's preconditions, with the reason.
     """
@@ -68,7 +70,8 @@ def equal_privacy(family: str, rho: float, omega: float | None = None, delta: fl
     """The guarantee of `family`'s own kind that stands for the common target (rho, omega).
 
     laplace: epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP; truncated_laplace: (epsilon, delta)-DP
-    with the same epsilon; sinh_normal: (rho, omega)-tCDP; gaussian, and a noise that says nothing else: rho-zCDP.
+    with the same epsilon; sinh_normal and sinh_squared: (rho, omega)-tCDP; gaussian, and a noise that says nothing
+    else: rho-zCDP.
     rho-zCDP implies (rho, omega)-tCDP for every omega; (epsilon, delta)-DP implies neither: it is shown for comparison.
     """
     noise_class: type[Noise] = registry.noise(family, "family")

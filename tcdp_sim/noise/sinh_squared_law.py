@@ -16,7 +16,7 @@ from tcdp_sim.arrays import AsGiven, Floats
 from tcdp_sim.numerics import gauss_panels
 
 _FAR = 2.0  # v: the Laguerre rule is good from here on
-_PANEL = 3.0  # of u: the Legendre rule is good up to that length
+_PANEL = 2.0  # of u: the Legendre rule is good up to that length
 _MOST_STEPS = 80  # of Newton's method, which takes about ten
 _END, _PER_UNIT, _DEGREE = 40, 2, 12  # of the table of quantiles: largest normal quantile, panels a unit, degree
 _MANY = 400  # quantiles from which on a table is worth its time
@@ -92,7 +92,7 @@ def _looked_up(y: Floats, c: float) -> Floats:
 def _centre(u: Floats, c: Floats) -> Floats:
     """Return the integral of exp(-sinh^2(t) / 2 c^2) over 0 <= t <= u, for sinh(u) / c <= _FAR; shapes (n,)."""
     panels = max(1, int(np.ceil(u.max(initial=0.0) / _PANEL)))
-    t, weight = gauss_panels(np.linspace(0, 1, panels + 1), 24)
+    t, weight = gauss_panels(np.linspace(0, 1, panels + 1), 16)
     v = np.sinh(u[:, None] * t) / c[:, None]
     return np.asarray(u * (np.exp(-0.5 * v * v) @ weight))
 

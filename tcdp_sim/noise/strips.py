@@ -34,12 +34,12 @@ class Strips:
 
     def fill(self, rng: np.random.Generator, out: Floats) -> None:
         """Fill `out` with independent draws, in C order."""
-        flat = out.reshape(-1)
+        flat = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size)
         rest = [self._rectangles(rng, flat[start : start + _BLOCK]) for start in range(0, flat.size, _BLOCK)]
         if rest:
             places = np.concatenate([i * _BLOCK + place for i, (place, _) in enumerate(rest)])
             flat[places] = self._rest(rng, np.concatenate([strip for _, strip in rest]))
-        if not np.shares_memory(flat, out):
+        if not out.flags.c_contiguous:
             out[...] = flat.reshape(out.shape)
 
     def _rectangles(self, rng: np.random.Generator, out: Floats) -> tuple[Ints, Ints]:
