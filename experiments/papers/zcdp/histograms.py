@@ -57,7 +57,6 @@ def histogram_under_zcdp(budget: Budget) -> Points:
 
 @claim("Z.1.2c Z.6.1f rate")
 def rate_under_zcdp(budget: Budget) -> Points:
-    """Compare the lower bound with the form."""
     for digits in DIGITS:
         yield Point(f"T = 1e{digits}", needed(ZCDP(RHO), digits), _root(digits * LN_10 / RHO), at=digits)
 
@@ -65,8 +64,8 @@ def rate_under_zcdp(budget: Budget) -> Points:
 @claim("Z.1.2c Z.6.1f simulated")
 def simulated_histograms(budget: Budget) -> Points:
     """Try Gaussian noise under zCDP, and Laplace noise under pure DP with ε = √2ρ."""
-    promises: list[tuple[str, ZCDP | PureDP]] = [("gaussian", ZCDP(RHO)), ("laplace", PureDP(float(np.sqrt(2 * RHO))))]
-    for noise, promised in promises:
+    promises: dict[str, Guarantee] = {"gaussian": ZCDP(RHO), "laplace": PureDP((2 * RHO) ** 0.5)}
+    for noise, promised in promises.items():
         for cell in budget.runs["histogram"].cells(noise=noise, rho=RHO, data="one_bin")[::3]:
             least = closed_form(bounds.histogram_records(promised, cell["k"], BETA))
             error = cell.quantile("linf_error", 1 - BETA)
@@ -76,7 +75,6 @@ def simulated_histograms(budget: Budget) -> Points:
 
 @claim("Z.1.2d")
 def histogram_under_approximate_dp(budget: Budget) -> Points:
-    """Let T grow at one δ."""
     form = closed_form(log(1 / DELTA) / EPSILON)
     return [Point(f"T = 1e{digits}", enough(truncated(log(DELTA)), digits), form, at=digits) for digits in DIGITS]
 
@@ -91,14 +89,12 @@ def rate_under_approximate_dp(budget: Budget) -> Points:
 
 @claim("Z.6.1c")
 def histogram_under_pure_dp(budget: Budget) -> Points:
-    """Compare Laplace noise with the best mechanism."""
     for digits in DIGITS:
         yield Point(f"T = 1e{digits}", enough(laplace_of(EPSILON), digits), needed(PureDP(EPSILON), digits), at=digits)
 
 
 @claim("Z.6.1c rate")
 def rate_under_pure_dp(budget: Budget) -> Points:
-    """Compare the lower bound with the form."""
     for digits in DIGITS:
         form = closed_form(digits * LN_10 / EPSILON)
         yield Point(f"T = 1e{digits}", needed(PureDP(EPSILON), digits), form, at=digits)
@@ -106,7 +102,6 @@ def rate_under_pure_dp(budget: Budget) -> Points:
 
 @claim("Z.6.1d")
 def privacy_of_histograms(budget: Budget) -> Points:
-    """Move two bins by one count each, by quadrature."""
     for rho in (0.01, 0.1, 2.0):
         for order in (1.0, 2.0, 16.0):
             left = 2 * by_quadrature(gaussian_of(rho).scale, 1.0, order)
@@ -124,7 +119,6 @@ def printed_radius(budget: Budget) -> Points:
 
 @claim("Z.6.1e repaired")
 def proved_radius(budget: Budget) -> Points:
-    """Take the exact probability at the radius with its factor √2."""
     return _missed(2.0)
 
 
@@ -156,11 +150,8 @@ def accurate_on_average(budget: Budget) -> Points:
     rho = 0.01
     for digits in DIGITS:
         log_t, log_others = digits * LN_10, digits * LN_10 + log1p(-(10.0**-digits))
-        for name, log_alpha, beta in (
-            ("T^(-1/4)", -log_t / 4, 0.25),
-            ("1/8", log(1 / 8), 0.25),
-            ("1/4", log(1 / 4), 0.5),
-        ):
+        alphas = (("T^(-1/4)", -log_t / 4, 0.25), ("1/8", log(1 / 8), 0.25), ("1/4", log(1 / 4), 0.5))
+        for name, log_alpha, beta in alphas:
             block = np.sqrt(((1 - beta) * log_others - log(2)) / rho)
             form = _root((log_t + 2 * log_alpha) / rho)
             yield Point(f"α = {name}, T = 1e{digits}", closed_form(float(block * beta / 2)), form, at=digits)

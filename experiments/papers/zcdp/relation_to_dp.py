@@ -11,8 +11,8 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, to_approx_dp, zcdp_budget
+from tcdp_sim.releases import AdditiveRelease
 
-HALVINGS = 60
 STEPS = (0.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 ONE = constant(1.0)
 
@@ -24,19 +24,14 @@ def gaussian_of(rho: float) -> Gaussian:
 
 def least_epsilon(noise: Noise, delta: float) -> Bounds[float]:
     """Return the least epsilon >= 0 (nats) at which noise and itself moved by one count are (epsilon, delta) apart."""
-    low, high = 0.0, 1.0
-    while exact.hockey_stick(noise, 1.0, high).upper > delta:
-        high *= 2
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        spent = exact.hockey_stick(noise, 1.0, middle)
-        if spent.lower > delta:
-            low = middle
-        elif spent.upper <= delta:
-            high = middle
-        else:
-            break
-    return Bounds(low, 0.5 * (low + high), high)
+    return exact.record_epsilon(AdditiveRelease(noise), 1.0, delta) if delta < 1 else constant(0.0)
+
+
+def spent(xi: float, rho: float, epsilon: float) -> Bounds[float]:
+    """Return the exact delta at epsilon of randomised response of xi beside Gaussian noise of rho: (xi, rho)-zCDP."""
+    kept = 1 / (1 + exp(-xi))
+    high, low = (exact.hockey_stick(gaussian_of(rho), 1.0, epsilon + sign * xi) for sign in (-1, 1))
+    return kept * high + (1 - kept) * low
 
 
 @claim("Z.P3 L21")
@@ -54,7 +49,6 @@ def conversion(budget: Budget) -> Points:
 
 @claim("Z.L21 not tight")
 def sharper_conversion(budget: Budget) -> Points:
-    """Take Lemma 38 at the epsilon of Lemma 21."""
     for rho, delta in ((0.1, 1e-6), (1.0, 0.1), (1e-3, 1e-9), (10.0, 1e-6), (0.1, 0.999)):
         epsilon = rho + 2 * float(np.sqrt(rho * log(1 / delta)))
         left = closed_form(lemma_38_delta(ZCDP(rho), epsilon, form="paper"))
@@ -69,9 +63,7 @@ def inverse_conversion(budget: Budget) -> Points:
         where = f"ε = {epsilon:g}, δ = {delta:g}, ξ = {xi:g}"
         back = xi + rho + 2 * float(np.sqrt(rho * log(1 / delta)))
         yield Point(f"ε by Lemma 21, {where}", closed_form(back), constant(epsilon))
-        kept = 1 / (1 + exp(-xi))
-        high, low = (exact.hockey_stick(gaussian_of(rho), 1.0, epsilon + sign * xi) for sign in (-1, 1))
-        yield Point(f"exact δ, {where}", kept * high + (1 - kept) * low, constant(delta))
+        yield Point(f"exact δ, {where}", spent(xi, rho, epsilon), constant(delta))
 
 
 @claim("Z.L21b roughly")
@@ -97,7 +89,6 @@ def pure_to_zcdp(budget: Budget) -> Points:
 
 @claim("Z.P4 P19 R20 mean loss")
 def mean_loss(budget: Budget) -> Points:
-    """Compare both bounds, and the exact mean loss of Laplace noise with the smaller one."""
     for epsilon in (0.01, 0.1, 1.0, 5.0):
         new, old = closed_form(0.5 * epsilon**2), closed_form(0.5 * epsilon * np.expm1(epsilon))
         yield Point(f"ε = {epsilon:g}", new, old)
@@ -107,13 +98,11 @@ def mean_loss(budget: Budget) -> Points:
 
 @claim("Z.P19b")
 def hyperbolic_sines(budget: Budget) -> Points:
-    """Try a grid of the printed domain."""
     return _sines(budget, (0.1, 0.5, 1.0, 1.5, 2.0))
 
 
 @claim("Z.P19b beyond")
 def hyperbolic_sines_beyond(budget: Budget) -> Points:
-    """Try the same grid at larger x."""
     return _sines(budget, (2.5, 5.0, 30.0, 300.0))
 
 
