@@ -124,6 +124,17 @@ def test_the_largest_tau_of_a_cut():
     assert (worst.where, worst.left.estimate) == ("above 5.2", pytest.approx(1.034, abs=6e-4))
 
 
+@pytest.mark.parametrize("cut", [0.5, 5.2])
+def test_rho_of_a_bit_bounds_a_dense_grid_of_orders(cut):
+    s = np.geomspace(1e-3, 400, 20_000)
+    laws = [np.array([norm.logsf(cut - mean), norm.logcdf(cut - mean)]) for mean in (1, 0)]
+    curves = [np.logaddexp(*((s + 1) * x - s * y for x, y in zip(*way))) for way in (laws, laws[::-1])]
+    root = np.sqrt(2 * max((curve / s / (1 + s)).max() for curve in curves))
+    lower, _, upper = mean_concentrated.root_of_two_rho(laws[0][0], (laws[0] - laws[1])[0])
+    assert lower * (1 - 1e-5) <= root <= upper
+    assert upper < lower * 1.01
+
+
 def test_a_rare_loss_spends_less_than_its_mean():
     """Two outcomes in closed form: P[Z = 1] = 0.1, so that ξ = E Z - τ²/2 is negative."""
     q = 0.1 / np.e
@@ -182,6 +193,8 @@ def test_gaussian_noise_beside_randomised_response():
 def test_the_rough_inverse_is_over_that_of_the_package(digits):
     point = {p.where: p for p in relation_to_dp.rough_inverse(Budget())}[f"ε = 1, δ = 1e-{digits}"]
     assert point.left.estimate == pytest.approx(zcdp_budget(1.0, 10.0**-digits).rho, rel=1e-9)
+    cost = digits * np.log(10)
+    assert ratio(point).estimate == pytest.approx(4 * cost * (np.sqrt(1 + cost) - np.sqrt(cost)) ** 2, rel=1e-9)
 
 
 def test_both_forms_of_the_sharper_composition_are_one():
