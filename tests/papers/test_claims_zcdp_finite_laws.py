@@ -6,6 +6,10 @@ from math import inf
 import mpmath
 import numpy as np
 import pytest
+from scipy.integrate import simpson
+from scipy.stats import norm
+from tcdp_sim.experiments.papers.registry import Budget
+from tcdp_sim.experiments.papers.zcdp import renyi_divergences
 from tcdp_sim.experiments.papers.zcdp.approximate import events
 from tcdp_sim.experiments.papers.zcdp.finite_laws import (
     delta,
@@ -15,9 +19,7 @@ from tcdp_sim.experiments.papers.zcdp.finite_laws import (
     randomised_response,
     repeated,
 )
-from tcdp_sim.experiments.papers.zcdp.sides import plus, scaled, times
-
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
 
 
 def every_event(outcomes):
@@ -75,11 +77,38 @@ def test_independent_outcomes_have_products():
     assert independent(np.array([0.2, 0.8]), np.array([0.5, 0.5])).tolist() == [0.1, 0.1, 0.4, 0.4]
 
 
-def test_arithmetic_of_bounds():
-    assert plus(Bounds(1.0, 2.0, 3.0), Bounds(10.0, 20.0, 30.0)) == (11.0, 22.0, 33.0)
-    assert times(Bounds(1.0, 2.0, 3.0), Bounds(10.0, 20.0, 30.0)) == (10.0, 40.0, 90.0)
-    lower, estimate, upper = scaled(Bounds(1.0, 2.0, 3.0), 0.1)
-    assert lower < 0.1 < 0.2 == estimate < 0.3 < upper < 0.3 * (1 + 1e-12)
+def test_divergences_by_quadrature_are_those_of_a_sum_over_a_grid():
+    """Simpson's rule on the two densities; the noise's own closed form is not asked."""
+    x = np.linspace(-40, 40, 200_001)
+    p, q = norm.logpdf(x, 0, 1.7), norm.logpdf(x, 0.9, 1.7)
+    truth = np.log(simpson(np.exp(4 * p - 3 * q), x=x)) / 3
+    found = by_quadrature(1.7, 0.9, 4.0)
+    assert found.lower - 1e-12 <= truth <= found.upper + 1e-12
+
+
+def test_the_independent_pair_of_randomised_responses_spends_the_sum():
+    """Four outcomes by hand."""
+    points = {point.where: point for point in renyi_divergences.composition_and_postprocessing(Budget())}
+    odds = np.exp([0.2, -0.2]), np.exp([0.4, -0.4])
+    chances = [o / o.sum() for o in (np.exp([0.2, 0.0]), np.exp([0.4, 0.0]))]
+    mean = sum(chances[0][i] * chances[1][j] * (odds[0][i] * odds[1][j]) ** 3 for i in (0, 1) for j in (0, 1))
+    point = points["ε = 0.2 and 2ε, independent, α = 4"]
+    assert point.left.estimate == pytest.approx(np.log(mean) / 3, rel=1e-12)
+    assert point.right.estimate == pytest.approx(4 * (0.2**2 + 0.4**2) / 2, rel=1e-12)
+
+
+def test_the_sign_of_a_divergence_is_tried_with_the_total_variation_distance():
+    p, q = example(0, 4), example(1, 4)
+    points = {point.where: point for point in renyi_divergences.properties(Budget())}
+    distance = max(event @ (p - q) for event in every_event(4))
+    point = points["positive by Pinsker's inequality, laws 1 to 4, α = 1"]
+    assert point.left.estimate == pytest.approx(2 * distance**2, rel=1e-12)
+    assert distance > 0.05
+
+
+def test_randomised_mappings_are_laws():
+    assert renyi_divergences.MAPPING.sum(axis=1) == pytest.approx(1, abs=1e-14)
+    assert renyi_divergences.MAPPING.min() > 0
 
 
 @pytest.mark.parametrize("index", range(12))

@@ -13,7 +13,7 @@ _IRRATIONAL = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0])
 
 
 def example(index: int, outcomes: int) -> Floats:
-    """The index-th law of the list, shape (outcomes,), at most 8: spacings at the points of a Kronecker sequence."""
+    """Return the index-th law of the list, at most 8 outcomes: spacings at the points of a Kronecker sequence."""
     return np.asarray(_weights(index, outcomes) / _weights(index, outcomes).sum())
 
 
@@ -22,7 +22,7 @@ def _weights(index: int, outcomes: int) -> Floats:
 
 
 def divergence(p: Floats, q: Floats, order: float) -> Bounds:
-    """D_order(P || Q) in nats of positive laws on the same outcomes, order >= 1 or inf; to some 1e-13, absolute."""
+    """Return D_order(P || Q) in nats of positive laws on the same outcomes, order >= 1 or inf; to some 1e-13."""
     loss = np.log(p / q)
     if order == inf:
         value = float(loss.max())
@@ -35,20 +35,20 @@ def divergence(p: Floats, q: Floats, order: float) -> Bounds:
 
 
 def delta(p: Floats, q: Floats, epsilon: float) -> Bounds:
-    """sup over events of P - e^epsilon Q; epsilon in nats, of any sign."""
+    """Return the supremum over events of P - e^epsilon Q; epsilon in nats, of any sign."""
     share = p - np.exp(epsilon) * q
     value, mass = float(share[share > 0].sum()), float(p[share > 0].sum())
     return Bounds(max(value - 1e-11 * mass, 0.0), value, value + 1e-11 * mass)
 
 
 def randomised_response(epsilon: float) -> tuple[Floats, Floats]:
-    """The laws of one bit, kept with odds e^epsilon, under the values 1 and 0: the worst pair under epsilon-DP."""
+    """Return the laws of one bit, kept with odds e^epsilon, given 1 and given 0: the worst pair under epsilon-DP."""
     p = np.array([1.0, np.exp(-epsilon)]) / (1 + np.exp(-epsilon))
     return p, p[::-1]
 
 
 def repeated(epsilon: float, times: int) -> tuple[Floats, Floats]:
-    """The laws of how many of `times` answers by randomised response are kept, under the values 1 and 0."""
+    """Return the laws of how many of `times` answers by randomised response are kept, under the values 1 and 0."""
     kept = np.arange(times + 1)
     ways = gammaln(times + 1) - gammaln(kept + 1) - gammaln(times - kept + 1) - times * np.log1p(np.exp(-epsilon))
     p = np.exp(ways - epsilon * (times - kept))
@@ -56,5 +56,5 @@ def repeated(epsilon: float, times: int) -> tuple[Floats, Floats]:
 
 
 def independent(p: Floats, q: Floats) -> Floats:
-    """The law of two independent outcomes."""
+    """Return the law of two independent outcomes."""
     return np.outer(p, q).ravel()
