@@ -33,7 +33,8 @@ def chance_of_being_drawn(budget: Budget) -> Points:
             eta = as_side(_distance(with_replacement(draws), tuple(range(n)), tuple(range(1, n + 1))))
             yield Point(f"counted, {draws} of {n}, from below", closed_form(-expm1(-draws / n), 1e-14), eta)
             yield Point(f"counted, {draws} of {n}, from above", eta, closed_form(-expm1(-draws / (n - 1)), 1e-14))
-    for n in (10.0**exponent for exponent in range(2, budget.choose(5, 8))):
+    for exponent in range(2, budget.choose(5, 8)):
+        n = 10**exponent
         eta = closed_form(-expm1(0.1 * n * log1p(-1 / n)), 1e-14)
         yield Point(f"n = {n:g}, m = n/10, from below", closed_form(-expm1(-0.1), 1e-14), eta)
         yield Point(f"n = {n:g}, m = n/10, from above", eta, closed_form(-expm1(-0.1 * n / (n - 1)), 1e-14))

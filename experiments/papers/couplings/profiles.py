@@ -95,9 +95,9 @@ def moments_from_profiles(budget: Budget) -> Points:
             yield Point(f"pair {i + 1}, s = {s}", as_side(left), as_side(right))
             left, right = renyi_moment(p, p[::-1], s + 1), moment_from_profiles(p, p[::-1], s, one_profile=True)
             yield Point(f"law {i + 1} and the same in reverse, one profile, s = {s}", as_side(left), as_side(right))
-    for s in (0.5, 3.0):
-        yield _gaussian_moment(s)
-        yield from [_laplace_moment(Laplace(scale), s) for scale in budget.choose((1.0,), (0.2, 1.0, 5.0))]
+    for power in (0.5, 3.0):
+        yield _gaussian_moment(power)
+        yield from [_laplace_moment(Laplace(scale), power) for scale in budget.choose((1.0,), (0.2, 1.0, 5.0))]
 
 
 def moment_from_profiles(p: Law, q: Law, s: int, one_profile: bool = False) -> Fraction:
