@@ -3,7 +3,11 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from tcdp_sim.experiments.papers.per_record.calculus import parallel_substitution
+from tcdp_sim.experiments.papers.per_record.calculus import (
+    group_of_records_printed,
+    group_of_records_sharp,
+    parallel_substitution,
+)
 from tcdp_sim.experiments.papers.per_record.divergences import (
     finite_per_order,
     gaussian_per_order,
@@ -11,7 +15,6 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     response,
     shifted_per_order,
 )
-from tcdp_sim.experiments.papers.per_record.groups import group_of_records_printed, group_of_records_sharp
 from tcdp_sim.experiments.papers.per_record.transformation import rounding
 from tcdp_sim.experiments.papers.registry import Budget
 

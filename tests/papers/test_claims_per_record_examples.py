@@ -3,14 +3,12 @@
 import mpmath as mp
 import pytest
 from tcdp_sim.experiments.papers.per_record.estimators import ROWS, moments, printed_estimator, printed_variance
-from tcdp_sim.experiments.papers.per_record.examples import (
+from tcdp_sim.experiments.papers.per_record.transformation import (
     log_against_root_of_all_sizes,
     log_at_equal_error,
-    root_at_equal_error,
-)
-from tcdp_sim.experiments.papers.per_record.transformation import (
     policies_of_two_roots,
     policy_formula,
+    root_at_equal_error,
     step_of_the_proof,
 )
 from tcdp_sim.experiments.papers.per_record.unit_splitting import exact_losses, pieces, printed_losses, ten_rows

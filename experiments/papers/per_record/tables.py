@@ -7,13 +7,14 @@ from tcdp_sim.experiments.papers import library
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Kind, Point
 from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.per_record.estimators import ROWS, moments_of_row
-from tcdp_sim.experiments.papers.per_record.examples import BY_THE_LOG, BY_THE_ROOT
 from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import (
     entries_of_power_1,
     table_repaired,
     variance_as_it_reads,
 )
 from tcdp_sim.experiments.papers.per_record.transformation import (
+    BY_THE_LOG,
+    BY_THE_ROOT,
     LOG_OF_EXAMPLE,
     ROOT_OF_EXAMPLE,
     SCALE,
