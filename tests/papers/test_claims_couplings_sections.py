@@ -5,7 +5,7 @@ from math import comb
 
 import mpmath as mp
 import pytest
-from tcdp_sim.experiments.papers.couplings import convexity, distances, membership, profiles, schemes, subsamples
+from tcdp_sim.experiments.papers.couplings import convexity, distances, profiles, schemes, subsamples
 from tcdp_sim.experiments.papers.couplings.finite_laws import renyi_moment
 from tcdp_sim.experiments.papers.couplings.subsamples import add_remove, substitute
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
@@ -74,7 +74,7 @@ def test_the_limit_of_the_divergence_is_0_for_some_pairs_and_not_for_others():
 def test_eta_by_counting_is_the_formula():
     for n, m in ((2, 3), (4, 2), (5, 4)):
         drawn = subsamples.with_replacement(m)
-        assert membership._distance(drawn, tuple(range(n)), tuple(range(1, n + 1))) == 1 - F(n - 1, n) ** m
+        assert schemes._distance(drawn, tuple(range(n)), tuple(range(1, n + 1))) == 1 - F(n - 1, n) ** m
 
 
 def test_the_laws_of_theorem_7_are_compatible_and_have_several_distances():
@@ -133,12 +133,12 @@ def test_poisson_under_substitution_is_attained_by_randomised_membership():
 )
 def test_eta_is_the_distance_between_subsamples(setting, eta):
     assert setting.eta() == eta
-    assert max(membership._distance(setting.sampling, x, y) for x, y in setting.pairs) == eta
+    assert max(schemes._distance(setting.sampling, x, y) for x, y in setting.pairs) == eta
     assert setting.outer(F(2)) == 1 + eta
 
 
 def test_the_bounds_are_attained_exactly():
     for setting in (schemes.with_replacement_setting(3, 2), schemes.hybrid_setting(3, 3)):
-        bit = membership.membership(setting.inputs, 0, F(3, 4))
+        bit = subsamples.membership(setting.inputs, 0, F(3, 4))
         for a in schemes.RATIOS:
             assert setting.attained(bit, a) == setting.bound(bit, a) == setting.eta() * (F(3, 4) - a / 4)
