@@ -5,7 +5,8 @@ from math import comb
 
 import mpmath as mp
 import pytest
-from tcdp_sim.experiments.papers.couplings import distances, membership, profiles, schemes
+from tcdp_sim.experiments.papers.couplings import convexity, distances, profiles, schemes, subsamples
+from tcdp_sim.experiments.papers.couplings.finite_laws import renyi_moment
 from tcdp_sim.experiments.papers.couplings.subsamples import add_remove, substitute
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
 from tcdp_sim.experiments.papers.registry import Budget
@@ -39,6 +40,41 @@ def test_the_moment_of_randomised_response_from_its_profile():
         top = mp.log(3)
         rest = mp.quad(lambda x: (mp.exp(3 * x) + mp.exp(-4 * x)) * (mp.mpf(3) / 4 - mp.exp(x) / 4), [0, top])
         assert float(profiles.moment_from_profiles(*response, 3)) == pytest.approx(float(1 + 12 * rest), rel=1e-14)
+
+
+def test_the_moment_of_a_symmetric_pair_from_one_profile():
+    p = (F(1, 2), F(1, 3), F(1, 6))
+    both = profiles.moment_from_profiles(p, p[::-1], 2)
+    assert both == profiles.moment_from_profiles(p, p[::-1], 2, one_profile=True) == renyi_moment(p, p[::-1], 3)
+    other = (F(1, 2), F(1, 4), F(1, 4))  # its profile is not that of the reverse direction
+    assert profiles.moment_from_profiles(p, other, 2) != profiles.moment_from_profiles(p, other, 2, one_profile=True)
+
+
+def test_the_moment_of_gaussian_noise_from_its_profile():
+    """E e^(sL) is e^(s(s+1)/2) at distance one."""
+    for s in (0.5, 3.0):
+        point = profiles._gaussian_moment(s)
+        assert point.right.lower <= float(mp.exp(mp.mpf(s) * (s + 1) / 2)) <= point.right.upper
+        assert point.right.upper - point.right.lower < 1e-8 * point.right.estimate
+
+
+def test_the_first_chain_attains_the_black_box_bound():
+    for point in profiles.groups_black_box(Budget()):
+        if point.where.startswith("chain 0"):
+            assert point.left == point.right
+    assert point.right.lower > 0
+
+
+def test_the_limit_of_the_divergence_is_0_for_some_pairs_and_not_for_others():
+    rights = [point.right.estimate for point in convexity.limit_of_the_divergence(Budget())]
+    assert 0 in rights
+    assert max(rights) > 0.1
+
+
+def test_eta_by_counting_is_the_formula():
+    for n, m in ((2, 3), (4, 2), (5, 4)):
+        drawn = subsamples.with_replacement(m)
+        assert schemes._distance(drawn, tuple(range(n)), tuple(range(1, n + 1))) == 1 - F(n - 1, n) ** m
 
 
 def test_the_laws_of_theorem_7_are_compatible_and_have_several_distances():
@@ -97,12 +133,12 @@ def test_poisson_under_substitution_is_attained_by_randomised_membership():
 )
 def test_eta_is_the_distance_between_subsamples(setting, eta):
     assert setting.eta() == eta
-    assert max(membership._distance(setting.sampling, x, y) for x, y in setting.pairs) == eta
+    assert max(schemes._distance(setting.sampling, x, y) for x, y in setting.pairs) == eta
     assert setting.outer(F(2)) == 1 + eta
 
 
 def test_the_bounds_are_attained_exactly():
     for setting in (schemes.with_replacement_setting(3, 2), schemes.hybrid_setting(3, 3)):
-        bit = membership.membership(setting.inputs, 0, F(3, 4))
+        bit = subsamples.membership(setting.inputs, 0, F(3, 4))
         for a in schemes.RATIOS:
             assert setting.attained(bit, a) == setting.bound(bit, a) == setting.eta() * (F(3, 4) - a / 4)

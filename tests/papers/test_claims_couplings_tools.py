@@ -16,6 +16,7 @@ from tcdp_sim.experiments.papers.couplings.finite_laws import (
     laws,
     mixed,
     renyi_moment,
+    total_variation,
     whole_numbers,
 )
 from tcdp_sim.experiments.papers.couplings.subsamples import (
@@ -63,6 +64,10 @@ def test_hockey_stick_by_hand():
     assert hockey_stick(p, q, F(1)) == hockey_stick_over_events(p, q, F(1)) == F(1, 4)
     assert hockey_stick(q, p, F(3, 2)) == hockey_stick_over_events(q, p, F(3, 2)) == F(1, 4)
     assert renyi_moment(p, q, 3) == F(1, 8) * 16 + F(1, 2)
+
+
+def test_total_variation_by_hand():
+    assert total_variation((F(1, 2), F(1, 2), F(0)), (F(1, 4), F(1, 2), F(1, 4))) == F(1, 4)
 
 
 def test_the_canonical_pair_is_what_it_promises_and_no_less():

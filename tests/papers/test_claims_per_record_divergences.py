@@ -3,16 +3,18 @@
 import mpmath as mp
 import numpy as np
 import pytest
-from tcdp_sim.experiments.papers.per_record.calculus import parallel_by_rank
+from tcdp_sim.experiments.papers.per_record.calculus import (
+    group_of_records_printed,
+    group_of_records_sharp,
+    parallel_substitution,
+)
 from tcdp_sim.experiments.papers.per_record.divergences import (
     finite_per_order,
     gaussian_per_order,
     largest,
-    over,
     response,
     shifted_per_order,
 )
-from tcdp_sim.experiments.papers.per_record.groups import group_of_records_printed, group_of_records_sharp
 from tcdp_sim.experiments.papers.per_record.transformation import rounding
 from tcdp_sim.experiments.papers.registry import Budget
 
@@ -52,9 +54,8 @@ def test_randomised_response_loses_epsilon():
     assert np.log(response(0.3, 0)[0] / response(0.3, 1)[0]) == pytest.approx(0.3, rel=1e-14)
 
 
-def test_the_largest_and_the_quotient_of_bounds():
+def test_the_largest_of_bounds():
     assert largest(Bounds(1.0, 2.0, 3.0), Bounds(2.0, 2.5, 2.6)) == (2.0, 2.5, 3.0)
-    assert over(Bounds(1.0, 2.0, 3.0), 2.0) == pytest.approx((0.5, 1.0, 1.5), rel=1e-14)
 
 
 def test_the_distance_from_a_printed_number():
@@ -74,8 +75,13 @@ def test_three_records_lose_6_4_and_are_promised_9():
         assert point.left.estimate == pytest.approx((np.sqrt(0.1) + np.sqrt(0.4) + np.sqrt(2.5)) ** 2, rel=1e-9)
 
 
-def test_an_added_record_moves_another_one_into_the_other_half():
-    """Values 2, 3*, 5, 8* (* is counted): halves {2, 3*}, {5, 8*}; with 1: {1, 2}, {3*, 5, 8*}; with 1*: {1*, 2}."""
-    wheres = [point.where for point in list(parallel_by_rank(Budget()))]
-    assert wheres[0].startswith("counts (1, 1) and (0, 2), an unmarked")
-    assert wheres[-1].startswith("counts (1, 1) and (1, 2), a marked")
+def test_a_replaced_record_costs_the_sum():
+    """Counts of σ = 1 and 2 lose 1/2 + 1/8; responses of ε = 1 and 1/2 lose both ε tanh(ε/2) as α falls to 1."""
+    points = {point.where: point for point in parallel_substitution(Budget())}
+    gaussian = points["Gaussian counts of both parts, σ = 1, 2, α = 8"]
+    assert gaussian.left.estimate == pytest.approx(0.625, rel=1e-9)
+    assert gaussian.right.estimate == pytest.approx(0.625, rel=1e-12)
+    responses = points["randomised responses of both parts, ε = 1, 0.5, α → 1"]
+    truth = float(mp.tanh(0.5) + mp.tanh(0.25) / 2)
+    assert responses.left.estimate == pytest.approx(truth, rel=1e-9)
+    assert responses.right.estimate == pytest.approx(truth, rel=1e-12)

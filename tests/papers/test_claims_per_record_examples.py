@@ -3,13 +3,15 @@
 import mpmath as mp
 import pytest
 from tcdp_sim.experiments.papers.per_record.estimators import ROWS, moments, printed_estimator, printed_variance
-from tcdp_sim.experiments.papers.per_record.examples import (
-    log_against_root_of_small_records,
+from tcdp_sim.experiments.papers.per_record.transformation import (
+    log_against_root_of_all_sizes,
     log_at_equal_error,
+    policies_of_two_roots,
+    policy_formula,
     root_at_equal_error,
+    step_of_the_proof,
 )
-from tcdp_sim.experiments.papers.per_record.transformation import policy_formula, step_of_the_proof
-from tcdp_sim.experiments.papers.per_record.unit_splitting import exact_losses, printed_losses, times_split
+from tcdp_sim.experiments.papers.per_record.unit_splitting import exact_losses, pieces, printed_losses, ten_rows
 from tcdp_sim.experiments.papers.registry import Budget
 
 from tcdp_sim.releases import Identity, Log, Root
@@ -28,10 +30,24 @@ def test_the_losses_of_unit_splitting():
     assert lefts(exact_losses) == pytest.approx([0.25, 0.25, 1, 4, 9, 1e6], rel=1e-9)
 
 
-def test_what_a_record_that_was_split_so_often_would_lose():
-    """5, 10, 15, 20, 30 and 10,000 employees were split 0, 0, 1, 1, 2 and 999 times."""
-    assert rights(times_split) == pytest.approx([0, 0, 1, 1, 4, 999**2], rel=1e-12)
-    assert lefts(times_split) == pytest.approx([0.25, 1, 2.25, 4, 9, 1e6], rel=1e-9)
+def test_the_losses_of_pieces():
+    """5, 10, 15, 20, 30 and 10,000 employees are in 1, 1, 2, 2, 3 and 1000 rows."""
+    assert rights(pieces) == pytest.approx([1, 1, 4, 4, 9, 1e6], rel=1e-9)
+    assert lefts(pieces) == pytest.approx([0.25, 1, 2.25, 4, 9, 1e6], rel=1e-9)
+
+
+def test_the_loss_of_ten_rows_in_units_of_one():
+    """(v/10)² for v = 11 ... 20 and 91 ... 100."""
+    truth = [(v / 10) ** 2 for v in (*range(11, 21), *range(91, 101))]
+    assert lefts(ten_rows) == pytest.approx(truth, rel=1e-9)
+    assert rights(ten_rows) == [4.0] * 10 + [100.0] * 10
+
+
+def test_the_policies_of_the_square_root_and_of_the_fourth_root():
+    """At σ = 2: t/8 and √t/8."""
+    points = {point.where: point.left.estimate for point in policies_of_two_roots(Budget())}
+    assert points["root of degree 2, a = 0, influence 100"] == pytest.approx(12.5, rel=1e-9)
+    assert points["root of degree 4, a = 0, influence 10000"] == pytest.approx(12.5, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -64,9 +80,10 @@ def test_the_logarithm_and_the_root_cross_at_2_53_and_5504_5():
 
     crossings = [mp.findroot(difference, start) for start in (2.5, 5500)]
     assert [float(crossing) for crossing in crossings] == pytest.approx([2.529313, 5504.5316], rel=1e-6)
-    points = list(log_against_root_of_small_records(Budget()))
-    wrong = [point.where for point in points if point.left.lower > point.right.upper]
-    assert wrong == ["1 employee", "2 employees"]
+    below = [point.where for point in log_against_root_of_all_sizes(Budget()) if "below" in point.where]
+    assert below == [
+        f"{size}: logarithm below root" for size in ("1 employee", "2 employees", "5505 employees", "10000 employees")
+    ]
 
 
 def test_the_step_of_the_proof_fails_where_a_record_is_removed():

@@ -34,9 +34,10 @@ def test_table_2():
 def test_table_3():
     table = tables.table_3(Budget())
     wrong = table[table["verdict"] != "holds"]
-    assert wrong[["entry", "power", "verdict"]].to_numpy().tolist() == [["variance", "p = 1", "false"]]
+    assert wrong[["entry", "power", "class"]].to_numpy().tolist() == [["variance", "p = 1", "text damaged"]]
     assert wrong[["printed", "exact"]].to_numpy().tolist() == [[pytest.approx(60), pytest.approx(12)]]
     assert table["power"].value_counts().to_dict() == {"p = 1": 4, "p = 2": 4}
+    assert list(table["class"]) == ["holds", "holds", "text damaged", "ours"] + ["ours"] * 4
 
 
 def test_all_releases_agree_on_the_small_record(policies):

@@ -5,16 +5,21 @@ import numpy as np
 import pytest
 from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import (
     beyond,
+    entries_of_power_1,
     offset_is_needed,
     printed_loss,
+    second_derivative,
     second_moment,
-    table_as_printed,
+    variance_as_it_reads,
     variance_of_power_2,
 )
 from tcdp_sim.experiments.papers.per_record.generalized_gaussian import moment, printed_density
+from tcdp_sim.experiments.papers.per_record.growth import far_policy
 from tcdp_sim.experiments.papers.registry import Budget
 
+from tcdp_sim import exact
 from tcdp_sim.noise import ExponentialPolylogarithmic
+from tcdp_sim.releases import AdditiveRelease
 
 E = float(np.e)
 
@@ -24,11 +29,6 @@ def test_the_printed_density(power):
     with mp.workdps(25):
         truth = power / (6 * mp.gamma(1 / mp.mpf(power))) * mp.exp(-(mp.mpf(2) ** power))
     assert float(printed_density(np.array(-6.0), 3.0, power)) == pytest.approx(float(truth), rel=1e-13)
-
-
-def test_at_power_0_nothing_is_left_of_it():
-    assert float(printed_density(np.array(1.0), 1.0, 0.0)) == 0
-    assert moment(1.0, 0.0, 0) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(("power", "second"), [(1.0, 2.0), (0.5, 120.0), (0.25, 6652800.0)])
@@ -71,7 +71,42 @@ def test_the_variance_of_power_2(rate, offset, scale):
 
 
 def test_the_variance_of_power_1_is_12_and_not_60():
-    point = next(p for p in list(table_as_printed(Budget())) if p.where == "variance, p = 1, d = 5, a = 2, σ = 3")
+    point = next(p for p in variance_as_it_reads(Budget()) if p.where == "variance, p = 1, d = 5, a = 2, σ = 3")
     assert point.left.lower <= 12 <= point.left.upper
     assert point.left.upper - point.left.lower < 1e-7
     assert point.right.estimate == pytest.approx(60, rel=1e-12)
+
+
+def test_the_second_derivative_as_printed_is_nine_times_too_large_at_sigma_3():
+    """By mpmath's own derivative, of f(z) = -log(z/3 + e)² at z = 3."""
+    with mp.workdps(30):
+        truth = mp.diff(lambda z: -(mp.log(z / 3 + mp.e) ** 2), 3, 2)
+    first = next(iter(second_derivative(Budget())))
+    assert first.left.lower <= truth <= first.left.upper
+    assert first.right.estimate == pytest.approx(9 * float(truth), rel=1e-6)
+    for point in second_derivative(Budget()):
+        if "σ = 1," in point.where:
+            assert point.left.estimate == pytest.approx(point.right.estimate, rel=1e-5)
+
+
+def test_the_mass_of_table_3_is_one_also_for_d_just_above_one():
+    """The printed density of d = 1.5, a = 2, σ = 3 at 0.7 σ, literally; its distribution function by mpmath."""
+    points = {p.where: p.left.estimate for p in entries_of_power_1(Budget())}
+    with mp.workdps(25):
+
+        def density(z):
+            return mp.mpf("0.5") / 6 * mp.sqrt(2) * (z / 3 + 2) ** mp.mpf("-1.5")
+
+        below = mp.mpf("0.5") + mp.quad(density, [0, mp.mpf("2.1")])
+        assert 2 * mp.quad(density, [0, 10, 1e3, 1e6, mp.inf]) == pytest.approx(1, abs=1e-6)
+    at = "p = 1, d = 1.5, a = 2, σ = 3, z = 0.7 σ"
+    assert points[f"density, {at}"] == pytest.approx(float(density(mp.mpf("2.1"))), rel=1e-12)
+    assert points[f"distribution function, {at}"] == pytest.approx(float(below), rel=1e-12)
+
+
+@pytest.mark.parametrize("at", [100.0, 200.0])
+def test_the_policy_beyond_floats_holds_the_exact_one(at):
+    exact_one = exact.record_policy(AdditiveRelease(ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0)), 10.0**at)
+    bracket = far_policy(at)
+    assert bracket.lower <= exact_one.lower <= exact_one.upper <= bracket.upper * (1 + 1e-12)
+    assert bracket.upper - bracket.lower < 0.01 * bracket.upper

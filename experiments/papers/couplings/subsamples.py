@@ -1,4 +1,4 @@
-"""Small data sets, all of their subsamples with exact chances, and what mechanisms make of them.
+"""Small data sets, all of their subsamples with exact chances, and the outputs of mechanisms on them.
 
 A data set or subsample is an ascending tuple of records 0, 1, ...; multisets repeat a record. A mechanism is a table:
 subsample -> law of its output.
@@ -20,41 +20,42 @@ Neighbours = Iterable[tuple[Records, Records]]  # ordered: both ways are in it
 
 
 def subsets(universe: int, sizes: Iterable[int]) -> list[Records]:
-    """All sets of so many records out of `universe`."""
+    """Return all sets of so many records out of `universe`."""
     return [each for size in sizes for each in combinations(range(universe), size)]
 
 
 def multisets(universe: int, size: int) -> list[Records]:
-    """All multisets of `size` records out of `universe`."""
+    """Return all multisets of `size` records out of `universe`."""
     return list(combinations_with_replacement(range(universe), size))
 
 
 def add_remove(x: Records, y: Records) -> float:
-    """How many records have to be added or removed to make one of the other."""
+    """Return the number of records to add or remove to make one of the other."""
     return sum(abs(x.count(record) - y.count(record)) for record in {*x, *y})
 
 
 def substitute(x: Records, y: Records) -> float:
-    """How many records have to be substituted; infinite for data sets of different size."""
+    """Return the number of records to substitute; infinite for data sets of different size."""
     return add_remove(x, y) / 2 if len(x) == len(y) else inf
 
 
 def neighbours(data: Iterable[Records], distance: Distance) -> list[tuple[Records, Records]]:
-    """All ordered pairs at distance one."""
+    """Return all ordered pairs at distance one."""
     return [(x, y) for x, y in product(list(data), repeat=2) if distance(x, y) == 1]
 
 
 def poisson(chance: Fraction) -> Sampling:
-    """Each record with the same chance."""
+    """Return the sampling that draws each record with the same chance."""
 
     def drawn(x: Records) -> Drawn:
-        return {y: chance ** len(y) * (1 - chance) ** (len(x) - len(y)) for y in _subsets_of(x)}
+        some = (y for size in range(len(x) + 1) for y in combinations(x, size))
+        return {y: chance ** len(y) * (1 - chance) ** (len(x) - len(y)) for y in some}
 
     return drawn
 
 
 def without_replacement(draws: int) -> Sampling:
-    """All subsets of `draws` records alike."""
+    """Return the sampling that gives all subsets of `draws` records the same chance."""
 
     def drawn(x: Records) -> Drawn:
         some = list(combinations(x, draws))
@@ -64,7 +65,7 @@ def without_replacement(draws: int) -> Sampling:
 
 
 def with_replacement(draws: int) -> Sampling:
-    """`draws` independent draws of one record: a multiset."""
+    """Return the sampling of `draws` independent draws of one record: a multiset."""
 
     def drawn(x: Records) -> Drawn:
         chances: dict[Records, Fraction] = {}
@@ -76,37 +77,29 @@ def with_replacement(draws: int) -> Sampling:
     return drawn
 
 
-def _subsets_of(x: Records) -> list[Records]:
-    return [each for size in range(len(x) + 1) for each in combinations(x, size)]
-
-
 def output(mechanism: Mechanism, drawn: Drawn) -> Law:
-    """The law of what the mechanism says of a subsample."""
+    """Return the law of the output of the mechanism on a subsample."""
     return mixed(list(drawn.values()), [mechanism[y] for y in drawn])
 
 
 def table(inputs: Iterable[Records], seed: int, outputs: int = 3) -> Mechanism:
-    """A mechanism with laws from the list."""
+    """Return a mechanism with laws from the list."""
     inputs = list(inputs)
     return dict(zip(inputs, laws(len(inputs), outputs, seed)))
 
 
 def membership(inputs: Iterable[Records], record: int, keep: Fraction) -> Mechanism:
-    """Randomised membership: whether the record is there, a bit that is kept with chance `keep`."""
+    """Return randomised membership: it tells whether the record is there, truly with chance `keep`."""
     return {y: (keep, 1 - keep) if record in y else (1 - keep, keep) for y in inputs}
 
 
 def group_profile(mechanism: Mechanism, distance: Distance, size: int, a: Fraction) -> Fraction:
-    """δ at ε = log a for inputs at distance 1 to `size`."""
+    """Return δ at ε = log a for inputs at distance 1 to `size`."""
     pairs = product(mechanism, repeat=2)
     return max(hockey_stick(mechanism[x], mechanism[y], a) for x, y in pairs if 1 <= distance(x, y) <= size)
 
 
 def sampled_profile(mechanism: Mechanism, sampling: Sampling, pairs: Neighbours, a: Fraction) -> Fraction:
-    """δ at ε = log a of the mechanism on a subsample, over these neighbours."""
-    outputs: dict[Records, Law] = {}
-    for x, y in pairs:
-        for each in (x, y):
-            if each not in outputs:
-                outputs[each] = output(mechanism, sampling(each))
+    """Return δ at ε = log a of the mechanism on a subsample, over these neighbours."""
+    outputs = {x: output(mechanism, sampling(x)) for x in {each for pair in pairs for each in pair}}
     return max(hockey_stick(outputs[x], outputs[y], a) for x, y in pairs)

@@ -1,6 +1,6 @@
 """The cheapest coupling of two laws, by linear programming, certified in exact fractions.
 
-The program's answer is only a hint: its dual is made feasible, which gives a lower end, and its primal, an upper one.
+The program's answer is only a hint: its dual is made feasible, which gives the lower end, and its primal the upper one.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Costs = Sequence[Sequence[Fraction]]
 
 
 def least_cost(p: Law, q: Law, costs: Costs) -> Bounds[float]:
-    """The least expected cost over all couplings of p (rows) and q (columns), all costs >= 0."""
+    """Return the least expected cost over all couplings of p (rows) and q (columns), all costs >= 0."""
     rows, columns = len(p), len(q)
     sums = [kron(eye_array(rows), np.ones((1, columns))), kron(np.ones((1, rows)), eye_array(columns))]
     weights = np.array([float(cost) for row in costs for cost in row])
@@ -30,13 +30,13 @@ def least_cost(p: Law, q: Law, costs: Costs) -> Bounds[float]:
 
 
 def _dual_value(p: Law, q: Law, costs: Costs, prices: list[Fraction]) -> Fraction:
-    """A lower bound for any prices of the rows: those of the columns are the best that remain."""
+    """Return a lower bound by prices of the rows; the prices of the columns are the best that remain."""
     rest = [min(cost - price for cost, price in zip(column, prices)) for column in zip(*costs)]
     return sum((x * y for x, y in zip(p, prices)), Fraction(0)) + sum((x * y for x, y in zip(q, rest)), Fraction(0))
 
 
 def _feasible(p: Law, q: Law, hint: list[list[Fraction]]) -> list[list[Fraction]]:
-    """A coupling next to the hint: rows and columns cut to size, and what is then missing laid out independently."""
+    """Return a coupling next to the hint: rows and columns are cut to size, and the rest is laid out independently."""
     plan = [[x * _cut(most, sum(row)) for x in row] for row, most in zip(hint, p)]
     cuts = [_cut(most, sum(column)) for most, column in zip(q, zip(*plan))]
     plan = [[x * cut for x, cut in zip(row, cuts)] for row in plan]

@@ -1,4 +1,4 @@
-"""Section 5: what additive noise costs a record, as pure and as concentrated privacy."""
+"""Section 5: the pure and the concentrated loss of a record by additive noise."""
 
 from math import e
 
@@ -15,11 +15,10 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.numerics import Bounds, closed_form
+from tcdp_sim.numerics import closed_form
 from tcdp_sim.releases import AdditiveRelease
 from tcdp_sim.releases.policies import printed_zcdp
 
-ATTAINED = 1e-9
 NOISES: dict[str, Noise] = {
     "Laplace": Laplace(1.0),
     "generalised Gaussian, p = 1/2": GeneralizedGaussian(1.0, 0.5),
@@ -28,20 +27,17 @@ NOISES: dict[str, Noise] = {
     "exponential polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, e, 1.0),
 }  # all of scale 1
 INFLUENCES = (0.01, 1.0, 100.0)
-SUBADDITIVE = (
-    "φ = f(0) - f is concave, increasing and 0 at 0, so |φ(|z|) - φ(|z - l|)| ≤ φ(|l|), with equality at z = 0"
-)
 
 
 @claim("P.5a")
 def gaussian_as_printed(budget: Budget) -> Points:
-    """Twice the loss."""
+    """Yield the printed policy, which is twice the loss."""
     return _gaussian(1.0)
 
 
 @claim("P.5a repaired")
 def gaussian_repaired(budget: Budget) -> Points:
-    """At all orders."""
+    """Yield half of it."""
     return _gaussian(0.5)
 
 
@@ -54,7 +50,7 @@ def _gaussian(factor: float) -> Points:
 
 @claim("P.L5.2")
 def pure_to_concentrated(budget: Budget) -> Points:
-    """The exact policies of five noises at all orders, and randomised response, which attains it as α falls to 1."""
+    """Yield the exact policies of five noises, and randomised response, which attains the bound as α falls to 1."""
     for name, noise in NOISES.items():
         for influence in budget.choose(INFLUENCES, (1e-4, *INFLUENCES, 1e4)):
             loss = noise.largest_loss(influence)
@@ -71,7 +67,7 @@ def pure_to_concentrated(budget: Budget) -> Points:
 
 @claim("P.L5.2 one direction")
 def one_direction(budget: Budget) -> Points:
-    """P is on one output, which Q has with probability e^-ε: the other way round the divergence is infinite."""
+    """Yield a P on one output, to which Q gives probability e^-ε: the other way round the divergence is infinite."""
     for epsilon in (0.1, 1.0, 5.0):
         noted = closed_form(float(np.tanh(epsilon / 2) * epsilon))
         for order in (1.0, 1.5):
@@ -81,20 +77,19 @@ def one_direction(budget: Budget) -> Points:
 
 @claim("P.A2 P.T5.3–5.5")
 def loss_of_additive_noise(budget: Budget) -> Points:
-    """The loss at many outputs; at the peak of the noise it is all that is promised."""
+    """Yield the loss at many outputs; at the peak of the noise it is all that is promised."""
     for name, noise in NOISES.items():
         for influence in INFLUENCES:
             promised = closed_form(_fall(noise, influence))
-            for share in budget.choose(
-                (0.0, 0.3, 1.5, -2.0), (0.0, 1e-6, 0.3, 0.499, 0.7, 1.0, 1.5, 100.0, -1e-3, -2.0)
-            ):
+            more = (1e-6, 0.499, 0.7, 1.0, 100.0, -1e-3)
+            for share in (0.0, 0.3, 1.5, -2.0, *budget.choose((), more)):
                 left = closed_form(abs(float(noise.privacy_loss(share * influence, influence))))
                 yield Point(f"{name}, Δ/σ = {influence:g}, output at {share:g} Δ", left, promised)
 
 
 @claim("P.A2 P.T5.3–5.5 tight")
 def loss_at_the_peak(budget: Budget) -> Points:
-    """Beside the peak the loss is as near to it as one likes, so that no smaller policy holds."""
+    """Yield the loss at the peak, which the loss beside it approaches, so that no smaller policy holds."""
     for name, noise in NOISES.items():
         for influence in (*INFLUENCES, 1e6):
             left, right = closed_form(float(noise.privacy_loss(0.0, influence))), closed_form(_fall(noise, influence))
@@ -103,15 +98,14 @@ def loss_at_the_peak(budget: Budget) -> Points:
 
 @claim("P.A2 P.T5.3–5.5 slack")
 def slack_of_the_concentrated_policy(budget: Budget) -> Points:
-    """Generalised Gaussian noise of power 1/4 and a small record: 70.7 times smaller."""
+    """Yield generalised Gaussian noise and small records; for power 1/4 and P = 0.01 the factor is 70.7."""
     for power, loss in ((0.25, 0.01), (0.25, 1.0), (0.5, 0.01)):
         noise = GeneralizedGaussian(1.0, power)
         influence = loss ** (1 / power)
-        policy = exact.record_policy(AdditiveRelease(noise), influence)
-        left = Bounds(*(50 * part for part in policy))
+        left = 50 * exact.record_policy(AdditiveRelease(noise), influence)
         yield Point(f"generalised Gaussian, p = {power:g}, P = {loss:g}", left, closed_form(loss * np.tanh(loss / 2)))
 
 
 def _fall(noise: Noise, influence: float) -> float:
-    """f(0) - f(Δ), from the log density; `largest_loss` is not asked."""
+    """Return f(0) - f(Δ) from the log density, without `largest_loss`."""
     return float(noise.logpdf(0.0) - noise.logpdf(influence))

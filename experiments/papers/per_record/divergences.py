@@ -1,4 +1,4 @@
-"""Divergences per order by ways of their own: quadrature that knows no closed form, and sums over finite laws."""
+"""Divergences per order, by quadrature that uses no closed form and by sums over finite laws."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ ORDERS = (1.0, 1.5, 2.0, 8.0, 32.0)  # 1 stands for the limit
 
 
 def gaussian_per_order(shift: float, scale: float, order: float) -> Bounds[float]:
-    """D_order / order, in nats, of N(0, scale^2) against N(shift, scale^2), by quadrature; order >= 1.
+    """Return D_order / order, in nats, of N(0, scale^2) against N(shift, scale^2), by quadrature; order >= 1.
 
     A mixture of one component does not ask the noise for its closed form.
     """
@@ -20,13 +20,13 @@ def gaussian_per_order(shift: float, scale: float, order: float) -> Bounds[float
 
 
 def shifted_per_order(noise: Noise, shift: float, order: float) -> Bounds[float]:
-    """D_order / order, in nats, of a noise against itself moved by `shift`, by quadrature; order >= 1."""
+    """Return D_order / order, in nats, of a noise against itself moved by `shift`, by quadrature; order >= 1."""
     one, other = exact.Mixture(noise), exact.Mixture(noise, (shift,))
-    return over(exact.renyi_divergence_between(one, other, order), order)
+    return exact.renyi_divergence_between(one, other, order) / order
 
 
 def finite_per_order(p: Sequence[float], q: Sequence[float], order: float) -> Bounds[float]:
-    """D_order(p || q) / order, in nats, of two laws on as many outputs, all probabilities > 0; order >= 1.
+    """Return D_order(p || q) / order, in nats, of two laws on as many outputs, all probabilities > 0; order >= 1.
 
     With L = log(p / q) and s = order - 1, the mean of e^(sL) - 1 is that of the non-negative e^(sL) - 1 + s (e^-L - 1).
     """
@@ -37,23 +37,17 @@ def finite_per_order(p: Sequence[float], q: Sequence[float], order: float) -> Bo
     return closed_form(float(np.log1p(mean)) / s / order)
 
 
-def over(bounds: Bounds[float], number: float) -> Bounds[float]:
-    """Bounds by a number > 0."""
-    return Bounds(bounds.lower / number * (1 - 1e-15), bounds.estimate / number, bounds.upper / number * (1 + 1e-15))
-
-
 def largest(*bounds: Bounds[float]) -> Bounds[float]:
-    """The largest of several certified numbers."""
-    lower, estimate, upper = (max(parts) for parts in zip(*bounds))
-    return Bounds(lower, estimate, upper)
+    """Return the largest of several certified numbers."""
+    return Bounds(*(max(parts) for parts in zip(*bounds)))
 
 
 def named(order: float) -> str:
-    """The order, in words of a point."""
+    """Return the order in words."""
     return f"α = {order:g}" if order > 1 else "α → 1"
 
 
 def response(epsilon: float, bit: int) -> tuple[float, float]:
-    """The law of randomised response, P[0] and P[1], on a bit: epsilon-DP, exactly."""
+    """Return the law of randomised response, P[0] and P[1], on a bit: epsilon-DP, exactly."""
     truth = 1 / (1 + np.exp(-epsilon))
     return (float(truth), float(1 - truth)) if bit == 0 else (float(1 - truth), float(truth))

@@ -1,7 +1,7 @@
-"""Section 4.3: estimators that undo the transformation without bias, and what they vary by."""
+"""Section 4.3: estimators that undo the transformation without bias, and their variances."""
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from itertools import pairwise, product
 from math import comb, factorial
 
 import numpy as np
@@ -20,14 +20,14 @@ Estimator = Callable[[Floats], Floats]
 
 
 def printed_estimator(degree: int | None, offset: float, scale: float) -> Estimator:
-    """g as Theorem 4.9 prints it: of the root of that degree, or of the logarithm (None)."""
+    """Return g as Theorem 4.9 prints it, for the root of that degree or for the logarithm (None)."""
     if degree is None:
         return lambda x: np.exp(x - scale**2 / 2) - offset
     return lambda x: (-scale) ** degree * eval_hermitenorm(degree, -x / scale) - offset
 
 
 def printed_variance(degree: int | None, q: float, offset: float, scale: float) -> float:
-    """V[M(D)] as Theorem 4.9 prints it."""
+    """Return the variance of the release as Theorem 4.9 prints it."""
     if degree is None:
         return float(np.expm1(scale**2) * (q + offset) ** 2)
     k = degree
@@ -56,34 +56,30 @@ ROWS: dict[str, tuple[int | None, Callable[[Floats, float, float], Floats], Call
 
 @claim("P.T4.9 T2")
 def unbiased_estimators(budget: Budget) -> Points:
-    """Means and variances of the printed estimators by quadrature, against q and the printed variances."""
-    points = []
-    for degree in budget.choose((1, 2, 3, 4, None), (1, 2, 3, 4, 5, 7, 10, None)):
+    """Yield means and variances of the printed estimators, and of the rows of Table 2, by quadrature."""
+    for degree, (q, offset, scale) in product(budget.choose((1, 2, 3, 4, None), (1, 2, 3, 4, 5, 7, 10, None)), CASES):
+        offset = max(offset, 1.0) if degree is None else offset
         name = "logarithm" if degree is None else f"root of degree {degree}"
-        for q, offset, scale in CASES:
-            offset = max(offset, 1.0) if degree is None else offset
-            at = f"{name}, q = {q:g}, a = {offset:g}, σ = {scale:g}"
-            mean, variance = moments(printed_estimator(degree, offset, scale), degree, q, offset, scale)
-            points.append(Point(f"mean, {at}", mean, closed_form(q)))
-            printed = closed_form(printed_variance(degree, q, offset, scale))
-            points.append(Point(f"variance, {at}", variance, printed))
-    return [*points, *_rows_of_the_table()]
+        mean, variance = moments(printed_estimator(degree, offset, scale), degree, q, offset, scale)
+        at, printed = f"{name}, q = {q:g}, a = {offset:g}, σ = {scale:g}", printed_variance(degree, q, offset, scale)
+        yield Point(f"mean, {at}", mean, closed_form(q))
+        yield Point(f"variance, {at}", variance, closed_form(printed))
+    for name in ROWS:
+        yield from moments_of_row(name, 100.0, 2.0, 1.5)
 
 
-def _rows_of_the_table() -> list[Point]:
-    points = []
-    for name, (degree, g, variance) in ROWS.items():
-        q, a, scale = 100.0, 2.0, 1.5
-        mean, spread = moments(lambda x: g(x, a, scale), degree, q, a, scale)  # noqa: B023
-        points.append(Point(f"Table 2, mean of the {name}", mean, closed_form(q)))
-        points.append(Point(f"Table 2, variance of the {name}", spread, closed_form(float(variance(q + a, scale)))))
-    return points
+def moments_of_row(name: str, q: float, offset: float, scale: float) -> Iterator[Point]:
+    """Yield mean and variance of a row of Table 2 by quadrature, against q and the printed variance."""
+    degree, g, variance = ROWS[name]
+    mean, spread = moments(lambda x: g(x, offset, scale), degree, q, offset, scale)
+    yield Point(f"Table 2, mean of the {name}", mean, closed_form(q))
+    yield Point(f"Table 2, variance of the {name}", spread, closed_form(float(variance(q + offset, scale))))
 
 
 def moments(
     g: Estimator, degree: int | None, q: float, offset: float, scale: float
 ) -> tuple[Bounds[float], Bounds[float]]:
-    """Mean and variance of g(N(f(q + a), scale²)) by quadrature; f: the root of that degree, or the logarithm."""
+    """Return mean and variance of g(N(f(q + a), scale²)) by quadrature; f: a root of that degree, or the logarithm."""
     centre = np.log(q + offset) if degree is None else (q + offset) ** (1 / degree)
     edges = centre + scale * np.linspace(-REACH, REACH + CENTRED * scale, 81)
 
@@ -96,14 +92,14 @@ def moments(
 
 
 def _padded(bounds: Bounds[float], size: float) -> Bounds[float]:
-    """With the rounding of the integrand, which is of that size: quadrature counts that of the sum alone."""
+    """Return bounds widened by the rounding of the integrand, of that size; quadrature counts that of the sum alone."""
     slack = 1e-12 * size
     return Bounds(bounds.lower - slack, bounds.estimate, bounds.upper + slack)
 
 
 @claim("P.4.9b")
 def variance_grows(budget: Budget) -> Points:
-    """From q to the next larger one."""
+    """Yield successive answers q."""
     transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 1.0), Root(4.0), Root(7.0), Log(1.0))
     answers = (0.0, 1.0, 10.0, 1e3, 1e6)
     for transform in transforms:
@@ -116,13 +112,11 @@ def variance_grows(budget: Budget) -> Points:
 
 @claim("P.T4.9 T2 equal error")
 def gaussian_at_equal_error(budget: Budget) -> Points:
-    """Derived here: transformations pay only where groups have unlike answers, as their noise follows the answer."""
+    """Yield records up to the whole answer; transformations pay only where groups have unlike answers."""
     transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 5.0), Root(4.0, 1e3), Log(1.0), Log(100.0), Log(1e5))
-    for transform in transforms:
-        for scale in budget.choose((0.5,), (0.01, 0.5, 2.0)):
-            release = TransformedRelease(transform, scale)
-            for q in (10.0, 1e4):
-                for share in (0.001, 0.1, 1.0):
-                    left = closed_form(float((share * q) ** 2 / (2 * release.var(q))))
-                    right = closed_form(float(release.policy(share * q)))
-                    yield Point(f"{transform!r}, σ = {scale:g}, q = {q:g}, t = {share:g} q", left, right)
+    for transform, scale in product(transforms, budget.choose((0.5,), (0.01, 0.5, 2.0))):
+        release = TransformedRelease(transform, scale)
+        for q, share in product((10.0, 1e4), (0.001, 0.1, 1.0)):
+            left = closed_form(float((share * q) ** 2 / (2 * release.var(q))))
+            right = closed_form(float(release.policy(share * q)))
+            yield Point(f"{transform!r}, σ = {scale:g}, q = {q:g}, t = {share:g} q", left, right)

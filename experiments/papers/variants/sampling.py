@@ -4,6 +4,7 @@ A query counts the records that have a property. If the one that is substituted 
 noise (Q), or with chance s noise moved by one (P): the pair below, which no guarantee may miss.
 """
 
+from collections.abc import Iterator
 from math import expm1, log, log1p, sqrt
 from typing import cast
 
@@ -17,15 +18,13 @@ from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, amplify
 
-SECTION = "Amplification by subsampling"
 MORE, FEWER = "more records with the property", "fewer"
 DIRECTIONS = {MORE: "forward", FEWER: "reverse"}
-SHARES = "largest D_α/(13s²ρα) over orders 1 ≤ α < log(1/s)/4ρ, against 1"
 
 
 @claim("V.T2 dp")
 def sampled_dp(budget: Budget) -> Points:
-    """Attained by any noise, in the direction in which records with the property are more."""
+    """Yield both directions; the one with more records of the property attains the bound, for any noise."""
     noises = budget.choose((Gaussian(1.0), Laplace(2.0)), (Gaussian(1.0), Laplace(2.0), SinhNormal(2.0, 4.0)))
     for noise in noises:
         for s in budget.choose((0.01, 0.5), (1e-6, 0.01, 0.1, 0.5, 0.99)):
@@ -33,75 +32,75 @@ def sampled_dp(budget: Budget) -> Points:
                 yield from _sampled_points(noise, s, epsilon)
 
 
-def _sampled_points(noise: Noise, s: float, epsilon: float) -> list[Point]:
-    pair = exact.Mixture(noise, (1.0,)), exact.Mixture(noise)
-    delta = exact.hockey_stick_between(*pair, epsilon)
+def _sampled_points(noise: Noise, s: float, epsilon: float) -> Iterator[Point]:
+    delta = exact.hockey_stick_between(exact.Mixture(noise, (1.0,)), exact.Mixture(noise), epsilon)
     if delta.estimate == 0:
-        return []
-    right, points = Bounds(*(s * end for end in delta)), []
+        return
     for name, direction in DIRECTIONS.items():
         left = exact.subsampled_hockey_stick(noise, 1.0, log1p(s * expm1(epsilon)), s, direction)
-        points.append(Point(f"{noise!r}, s = {s:g}, ε = {epsilon:g}, {name}", left, right))
-    return points
+        yield Point(f"{noise!r}, s = {s:g}, ε = {epsilon:g}, {name}", left, s * delta)
 
 
 @claim("V.T2 tcdp")
 def sampled_tcdp(budget: Budget) -> Points:
-    """Gaussian noise has every ω; at large ρ its loss is s²(e^2ρ - 1), far above 13s²ρ·2."""
-    cases = [(5.0, 1e-40)]
-    more = [(0.1, 0.01), (0.1, 0.1), (2.0, 1e-12), (3.0, 1e-20)]
-    return _tcdp_points(budget.choose(cases, [*cases, *more]), budget, "ρ > 0, 0 < s < 1")
-
-
-@claim("V.T2 tcdp repaired")
-def sampled_tcdp_repaired(budget: Budget) -> Points:
-    """The exact loss of the sampled Gaussian, both ways."""
+    """Yield the exact share of the sampled Gaussian, both ways."""
     cases = [(0.1, 0.1), (0.01, 0.1)]
     more = [(0.1, 1e-4), (0.01, 1e-4), (1e-3, 0.1), (1e-3, 1e-3)]
-    return _tcdp_points(budget.choose(cases, [*cases, *more]), budget, "0 < ρ, s ≤ 0.1")
+    return _shares(budget.choose(cases, [*cases, *more]), budget)
 
 
-def _tcdp_points(cases: list[tuple[float, float]], budget: Budget, universe: str) -> Points:
+@claim("V.T2 tcdp outside")
+def sampled_tcdp_of_large_rho(budget: Budget) -> Points:
+    """Yield large ρ: Gaussian noise has every ω, and its loss is s²(e^2ρ - 1)/2 per order, far above 13s²ρ."""
+    return _shares(budget.choose([(5.0, 1e-40)], [(5.0, 1e-40), (2.0, 1e-12), (3.0, 1e-20)]), budget)
+
+
+def _shares(cases: list[tuple[float, float]], budget: Budget) -> Points:
     for rho, s in cases:
-        omega = log(1 / s) / (4 * rho)
         for name in budget.choose([MORE], [MORE, FEWER]):
-            left = sampled_share(rho, s, omega, DIRECTIONS[name])
-            yield Point(f"ρ = {rho:g}, s = {s:g}, {name}", left, constant(1.0))
+            share = sampled_share(rho, s, log(1 / s) / (4 * rho), DIRECTIONS[name])
+            yield Point(f"ρ = {rho:g}, s = {s:g}, {name}", share / 13, constant(1.0))
 
 
 def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[float]:
-    """The largest D_α/(13s²ρα) of Gaussian noise, sensitivity one, of rho-zCDP, over 1 <= α < omega."""
-    noise, promised = Gaussian(1 / sqrt(2 * rho)), 13 * s * s * rho
+    """Return the largest D_α/(s²ρα) of Gaussian noise, sensitivity one, of rho-zCDP, over 1 <= α < omega."""
+    noise = Gaussian(1 / sqrt(2 * rho))
 
     def divergence(orders: Floats) -> Bounds[Floats]:
         return exact.subsampled_renyi(noise, 1.0, orders, s, direction)
 
-    share = largest_over_order(divergence, omega, relative=9e-3)
-    return Bounds(share.lower / promised, share.estimate / promised, share.upper / promised)
+    return largest_over_order(divergence, omega, relative=9e-3) / (s * s * rho)
 
 
 @claim("V.T2 tcdp any")
 def certified_tcdp(budget: Budget) -> Points:
-    """The constant that the privacy profile of any (ρ, ω')-tCDP mechanism gives, ω' = log(1/s)/2ρ."""
-    for rho, s in budget.choose(
-        [(0.1, 0.1), (0.1, 1e-4)], [(0.1, 0.1), (0.1, 1e-4), (0.1, 1e-9), (0.01, 1e-2), (1e-3, 1e-3)]
-    ):
-        base = TCDP(rho, log(1 / s) / (2 * rho))
-        sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))
-        c = sampled.rho / (s * s * rho)
-        yield Point(f"ρ = {rho:g}, s = {s:g}", closed_form(c, 1e-6), constant(2.78))
+    """Yield the certified constant on a grid with the corners, and the exact constant of Gaussian noise below it.
+
+    The certified constant rises with ρ and falls with s; it tends to 2.7397 as s tends to 0 at ρ = 0.1.
+    """
+    fractions = budget.choose((0.1, 1e-4, 1e-20), (0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20))
+    for rho in budget.choose((0.1,), (0.1, 0.05, 0.01, 1e-3)):
+        for s in fractions:
+            yield Point(f"any mechanism, ρ = {rho:g}, s = {s:g}", _certified(rho, s), constant(2.78))
+    for rho, s in budget.choose([(0.1, 0.1)], [(0.1, 0.1), (0.1, 1e-4), (1e-3, 0.1), (1e-3, 1e-4)]):
+        gaussian = sampled_share(rho, s, log(1 / s) / (4 * rho), "forward")
+        yield Point(f"Gaussian noise, ρ = {rho:g}, s = {s:g}", gaussian, _certified(rho, s))
+
+
+def _certified(rho: float, s: float) -> Bounds[float]:
+    """Return c such that (c s²ρ, log(1/s)/4ρ)-tCDP is certified for any sampled (ρ, log(1/s)/2ρ)-tCDP mechanism."""
+    base = TCDP(rho, log(1 / s) / (2 * rho))
+    sampled = cast(TCDP, amplify(base, s, "without_replacement", "certified", omega=base.omega / 2))
+    return closed_form(sampled.rho / (s * s * rho), 1e-6)
 
 
 @claim("V.T2 zcdp")
 def sampled_zcdp(budget: Budget) -> Points:
-    """zCDP is D_α ≤ ρ'α at all orders; sampled Gaussian noise of rho-zCDP needs ρ' = ρ, as if it were not sampled."""
-    rho, points = 0.1, []
-    noise = Gaussian(1 / sqrt(2 * rho))
+    """Yield orders up to 10^4 times the first one: sampled Gaussian noise of ρ-zCDP needs the same ρ again."""
+    rho = 0.1
     for s in budget.choose((1e-2,), (0.5, 0.1, 1e-2, 1e-4, 1e-6)):
         start = 1 + log(1 / s) / rho
         for order in (start * factor for factor in budget.choose((1.02, 10, 1e4), (1.02, 10, 100, 1e4))):
-            divergence = exact.subsampled_renyi(noise, 1.0, order, s)
-            right = Bounds(*(end / (rho * order) for end in divergence))
+            right = exact.subsampled_renyi(Gaussian(1 / sqrt(2 * rho)), 1.0, order, s) / (rho * order)
             left = closed_form(1 - log(1 / s) / (rho * (order - 1)), 1e-12)
-            points.append(Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.6g}", left, right))
-    return points
+            yield Point(f"ρ = {rho:g}, s = {s:g}, α = {order:.6g}", left, right)
