@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from flint import arb
 
 
-@confirms("V.T1 Gauss", Says.ABOVE)
+@confirms("V.T1 Gauss outside", Says.ABOVE)
 def classical_variance() -> "tuple[arb, arb]":
     """δ(ε) of Gaussian noise with σ² = 2 log(1.25/δ)/ε² against δ: ε = 20, δ = 1e-5."""
     return _classical("20", "1e-5")
 
 
-@confirms("V.T1 Gauss repaired", Says.AT_MOST)
+@confirms("V.T1 Gauss", Says.AT_MOST)
 def classical_variance_below_one() -> "tuple[arb, arb]":
     """The same at ε = 0.999, δ = 0.9."""
     return _classical("0.999", "0.9")
@@ -40,7 +40,7 @@ def _gaussian_delta(distance: "arb", epsilon: "arb") -> "arb":
     return normal_tail(middle - distance / 2) - epsilon.exp() * normal_tail(middle + distance / 2)
 
 
-@confirms("V.T1 adv", Says.ABOVE)
+@confirms("V.T1 adv outside", Says.ABOVE)
 def many_responses() -> "tuple[arb, arb]":
     """δ of k = 5000 randomised responses, ε = 0.3, at the promised total 2ε√(2k log(1/δ')) = 223, against δ' = 1e-6."""
     return _responses(5000, "0.3", "1e-6", full=False)
@@ -52,7 +52,7 @@ def many_responses_in_full() -> "tuple[arb, arb]":
     return _responses(5000, "0.3", "1e-6", full=True)
 
 
-@confirms("V.T1 adv short", Says.AT_MOST)
+@confirms("V.T1 adv", Says.AT_MOST)
 def responses_of_little_total() -> "tuple[arb, arb]":
     """The short form at a total below 1: k = 1000, ε = 0.01, δ' = 0.5, promised 0.745."""
     return _responses(1000, "0.01", "0.5", full=False)
@@ -65,7 +65,7 @@ def _responses(releases: int, epsilon: Given, slack: Given, full: bool) -> "tupl
     return responses_delta(releases, epsilon, total), slack
 
 
-@confirms("V.T1 mom", Says.ABOVE)
+@confirms("V.T1 mom outside", Says.ABOVE)
 def many_gaussians() -> "tuple[arb, arb]":
     """δ of k = 1e6 Gaussians, ε = 0.9, δ = 1e-5, at the promised total 4ε√(2k log(1/δ)) = 17,275, against δ."""
     epsilon, delta, k = ball("0.9"), ball("1e-5"), 10**6
@@ -85,25 +85,25 @@ def _gaussians(epsilon: "arb", delta: "arb", releases: int, total: "arb") -> "tu
     return _gaussian_delta(ball(releases).sqrt() * epsilon / _classical_width(delta), total), delta
 
 
-@confirms("V.asinh", Says.ABOVE)
+@confirms("V.asinh outside", Says.ABOVE)
 def small_knee() -> "tuple[arb, arb]":
     """D_a/(16ρa) against 1 of variance 1/2ρ and A = 16: ρ = 1e-4, a = 1.9999 < A/8 = 2."""
     return _share(ball(5000).sqrt(), 16, "1.9999", ball("16e-4")), ball(1)
 
 
-@confirms("V.asinh repaired", Says.AT_MOST)
+@confirms("V.asinh", Says.AT_MOST)
 def knee_as_proved() -> "tuple[arb, arb]":
     """The same at A = 100 = 1/√ρ, a = 12.4999 < A/8."""
     return _share(ball(5000).sqrt(), 100, "12.4999", ball("16e-4")), ball(1)
 
 
-@confirms("V.asinh2", Says.ABOVE)
+@confirms("V.asinh2 outside", Says.ABOVE)
 def small_omega() -> "tuple[arb, arb]":
     """D_a/(ρa) against 1 of variance 8/ρ and A = 8ω: ω√ρ = 0.05, ρ = 1e-4, a = 4.9999 < ω = 5."""
     return _share(ball(80000).sqrt(), 40, "4.9999", ball("1e-4")), ball(1)
 
 
-@confirms("V.asinh2 repaired", Says.AT_MOST)
+@confirms("V.asinh2", Says.AT_MOST)
 def omega_as_proved() -> "tuple[arb, arb]":
     """The same at ω√ρ = 1/2, a = 49.999 < ω = 50."""
     return _share(ball(80000).sqrt(), 400, "49.999", ball("1e-4")), ball(1)
@@ -113,13 +113,13 @@ def _share(scale: "arb", knee: int, order: Given, promised: "arb") -> "arb":
     return renyi(SinhNormal(scale, knee), 1, order) / (ball(order) * promised)
 
 
-@confirms("V.T2 tcdp", Says.ABOVE)
+@confirms("V.T2 tcdp outside", Says.ABOVE)
 def sampled_at_large_rho() -> "tuple[arb, arb]":
     """D_2/(26s²ρ) of sampled Gaussian noise against 1: ρ = 5, s = 1e-40, log(1/s)/4ρ = 4.6."""
     return sampled_gaussian("5", "1e-40", 2) / 13, ball(1)
 
 
-@confirms("V.T2 tcdp repaired", Says.AT_MOST)
+@confirms("V.T2 tcdp", Says.AT_MOST)
 def sampled_at_small_rho() -> "tuple[arb, arb]":
     """D_a/(13s²ρa) at ρ = s = 0.1, the largest over a = 2, 3, 4, 5 < log(1/s)/4ρ = 5.76."""
     return largest(sampled_gaussian("0.1", "0.1", order) for order in range(2, 6)) / 13, ball(1)

@@ -57,8 +57,14 @@ def _largest_exceeds(factor: int) -> "tuple[arb, arb]":
     return 1 - (1 - 2 * normal_tail(radius * rho.sqrt())) ** bins, beta
 
 
-@confirms("Z.P31", Says.ABOVE)
+@confirms("Z.P31 outside", Says.ABOVE)
 def constant_answer() -> "tuple[arb, arb]":
     """√(log(α²T)/ρα²)/1000 against n = 1: the answer n/2 in every bin, α = 1/2, T = 1e300, ρ = 1e-9."""
     rho, alpha = ball("1e-9"), ball("0.5")
     return ((alpha**2 * ball(10) ** 300).log() / (rho * alpha**2)).sqrt() / 1000, ball(1)
+
+
+@confirms("Z.6a", Says.ABOVE)
+def group_of_one() -> "tuple[arb, arb]":
+    """1 against the δ of a group of one record, which is that of one record: δ = 1e-6."""
+    return ball(1), ball("1e-6")
