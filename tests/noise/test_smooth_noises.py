@@ -152,6 +152,16 @@ def test_the_tail_bound_of_the_divergence_holds(noise, shift):
             assert (divergence.lower <= slope * orders + constant).all()
 
 
+@pytest.mark.parametrize("order", [2, 3, 8])
+def test_the_tail_bound_of_the_arsinh_normal_allows_for_both_tails(order):
+    """A loss of k|y| + k^2 / 2, y ~ N(0, 1), is what its proof rests on: its moments at k = 10, by E e^(u|y|) = 2 e^(u^2 / 2) Phi(u)."""
+    smoothing, sigma = 1e-3, 1e-4
+    k, s = mp.mpf(smoothing) / mp.mpf(sigma), order - 1
+    allowed = float(k * k / 2 + (mp.log(2 * mp.ncdf(s * k)) + (s * k) ** 2 / 2) / s)
+    slope, constant = ArsinhNormal(1, sigma).affine_tail(smoothing, 1e-9)
+    assert allowed <= slope * order + constant <= allowed + np.log(2) + 0.01
+
+
 @pytest.mark.parametrize("family", ["arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t"])
 def test_a_name_alone_calibrates_nothing(family):
     with pytest.raises(ValueError, match="calibrate_smooth"):
