@@ -1,4 +1,7 @@
-"""Bounds on packings against the best mechanism that there is for two data sets, found by brute force.
+"""Bounds on packings against the best mechanism that there is: for a single record, and for two data sets.
+
+Of data sets of one record each, all are neighbours. Whoever tells them apart with probability 1 - beta cannot do better
+than randomised response, and the least guarantee that allows it is found order by order: one record suffices for it.
 
 Of two packed data sets one becomes the other by n substitutions, one after the other. Whether a mechanism says "the
 second" is on that way a chain of coins, and each meets the guarantee with the one before at every order. The chain that
@@ -70,3 +73,30 @@ def test_no_bound_is_above_what_a_mechanism_needs_and_none_is_far_below(name):
     guarantee, beta, allows, share = CASES[name]
     steps = fewest(allows, beta)
     assert share * steps <= selection_gap(guarantee, 2, beta) <= steps
+
+
+def least_rho(k, beta, omega, xi=0.0):
+    """The least rho that randomised response on k answers has, by the divergence of its outputs at many orders."""
+    p, q = 1 - beta, beta / (k - 1)
+    orders = 1 + np.geomspace(1e-3, omega - 1, 2000)
+    heads, tails = (orders * np.log(x) + (1 - orders) * np.log(y) for x, y in ((p, q), (q, p)))
+    others = np.full(len(orders), np.log((k - 2) * q) if k > 2 else -np.inf)
+    spent = (np.logaddexp(np.logaddexp(heads, tails), others) / (orders - 1) - xi) / orders
+    return max((p - q) * np.log(p / q) - xi, spent.max())  # at order 1, and beyond
+
+
+@pytest.mark.parametrize("omega", [1.05, 1.2, 1.5, 2.0, 5.0, 30.0])
+@pytest.mark.parametrize("k", [2, 3, 10, 1e4, 1e12])
+def test_one_record_is_enough_where_randomised_response_needs_no_more(k, omega):
+    for beta in [beta for beta in (1e-6, 0.05, 0.3, 0.8) if beta < 1 - 1 / k]:
+        gap = selection_gap(TCDP(least_rho(k, beta, omega), omega), k, beta)
+        assert 0.79 < gap <= 1 + 1e-6, beta
+
+
+@pytest.mark.parametrize("k", [2, 10, 1e12])
+def test_one_record_is_enough_also_with_an_offset_or_a_delta(k):
+    for beta in (0.05, 0.3):
+        gap = selection_gap(ZCDP(least_rho(k, beta, HIGHEST, xi=0.2), 0.2), k, beta)
+        assert 0.79 < gap <= 1 + 1e-6, beta
+        delta = 1 - beta - np.exp(0.3) * beta / (k - 1)
+        assert selection_gap(ApproxDP(0.3, delta), k, beta) == pytest.approx(1, rel=1e-9)
