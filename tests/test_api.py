@@ -156,6 +156,26 @@ def test_a_contradiction_is_a_warning(here, monkeypatch):
     assert (table["alarm_quantity"].str.contains("q")).all()
 
 
+def an_eighth(mechanism):
+    """A value that is wrong."""
+    return 0.125
+
+
+def test_a_single_contradiction_is_a_warning_too(here, monkeypatch):
+    from tcdp_sim.experiments import histogram
+
+    monkeypatch.setitem(histogram.EXACT, "top_stays", an_eighth)
+    with pytest.warns(Contradiction, match="^1 simulated"):
+        tcdp_sim.run(**SMALL | {"sweep": SWEEP | {"k": 1e3, "noise": "gaussian"}})
+    assert len(pd.read_csv(here / "results/histogram/contradictions.csv")) == 1
+
+
+def test_cells_that_share_a_law_share_its_chunks(here):
+    """All records in the one bin there is, or spread evenly over it: two cells, and one law of two chunks."""
+    plan = tcdp_sim.plan(**SMALL | {"sweep": SWEEP | {"k": 1, "noise": "gaussian", "data": ["one_bin", "uniform"]}})
+    assert (len(plan.cells), plan.trials, plan.chunks, plan.missing) == (2, 1000, 2, 2)
+
+
 def test_an_error_in_a_simulation_is_a_failure_and_no_exit(here, monkeypatch):
     monkeypatch.setattr("tcdp_sim.mechanisms.Histogram.simulate", lambda *_: 1 / 0)
     with pytest.raises(tcdp_sim.Failure, match="ZeroDivisionError"):

@@ -32,6 +32,17 @@ def test_a_value_counts_for_its_own_parameter():
     assert [{case[axis] for case in kept} for axis in "xy"] == [{0, 1, 2, 3}] * 2
 
 
+def test_cases_that_are_kept_come_first_and_the_others_show_what_they_do_not():
+    always = {"test[0]", "test[1]"}  # which differ in rho alone
+    found = picked(GRID, 5, always)
+    assert always <= found
+    assert len(found) == 5
+    assert shown(found) == shown({name for name, _ in GRID})
+    assert picked(GRID, 2, always) == always
+    with pytest.raises(ValueError, match=r"2 cases are marked kept: test\[0\], \.\.\.; valid: at most few\(1\)"):
+        picked(GRID, 1, always)
+
+
 def test_the_choice_depends_on_the_names_alone():
     assert picked(GRID, 7) == picked(GRID[::-1], 7)
     renamed = [(name.replace("test", "other"), case) for name, case in GRID]
@@ -59,6 +70,13 @@ def test_the_rest_of_a_test_is_slow_and_other_tests_are_left_alone():
     mark_slow([*few, *more, *plain])
     counts = [sum("slow" in [mark.name for mark in one.added] for one in items) for items in (few, more, plain)]
     assert counts == [3, 2, 0]
+
+
+@pytest.mark.parametrize("case", range(5))
+def test_a_case_that_is_marked_as_kept_is_not_slow(case):
+    few = [item("one", i, pytest.mark.few(1).mark, *[pytest.mark.kept.mark] * (i == case)) for i in range(5)]
+    mark_slow(few)
+    assert [one.nodeid for one in few if "slow" not in [mark.name for mark in one.added]] == [f"file::one[{case}]"]
 
 
 def is_slow(node):

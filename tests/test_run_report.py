@@ -85,6 +85,20 @@ def test_equal_runs_give_equal_bytes(page, command, folder):
     assert (folder.parent.parent / "here.html").read_text("utf-8") == page
 
 
+def test_dropped_rows_are_on_the_page(tmp_path, monkeypatch):
+    """70 of 100 rows name a ward that the data set does not know. Without figures, which take long."""
+    monkeypatch.setattr(run_report, "_figures", lambda run: [])
+    file = tmp_path / "wards.csv"
+    file.write_text("ward\n" + "a\n" * 30 + "elsewhere\n" * 70)
+    data = {"path": str(file), "column": "ward", "domain": ["a", "b"], "outside": "drop", "name": "wards"}
+    sweep = {"noise": "gaussian", "rho": 0.1}
+    given = {"trials": 100, "chunk": 100, "also": None, "cluster": "serial", "results_dir": tmp_path}
+    tcdp_sim.run(data=data, sweep=sweep, **given)
+    run_report.write(tmp_path / "histogram")
+    text = re.sub(r"<[^>]*>", "", (tmp_path / "histogram" / "report.html").read_text("utf-8"))
+    assert "70 records outside the domain were dropped" in text
+
+
 @pytest.mark.slow
 def test_what_the_user_has_named_stays_text(command, tmp_path):
     with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:

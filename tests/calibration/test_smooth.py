@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from tcdp_sim.calibration import calibrate_smooth, standard_deviation
+from tcdp_sim.calibration import calibrate_smooth, neighbouring_scales, smooth_search, standard_deviation
 from tcdp_sim.calibration.smooth_search import is_certified
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
-from tcdp_sim.noise import ArsinhNormal, Gaussian, StudentT
+from tcdp_sim.noise import ArsinhNormal, Gaussian, LaplaceLogNormal, StudentT, UniformLogNormal
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.statistics.epsilon_bounds import epsilon_from_outputs
 
@@ -165,6 +165,42 @@ def test_the_last_orders_of_tcdp_count():
     assert ratio(9.3) > 1.2 * rho
     assert is_certified(Gaussian(1), shift, TCDP(rho, 8.4), t)
     assert not is_certified(Gaussian(1), shift, TCDP(rho, 9.4), t)
+
+
+def test_what_exceeds_delta_by_an_independent_sum_is_not_certified():
+    """The neighbour with the least scale, at a shift one percent above the largest one that is certified."""
+    unit, epsilon, t, shift = StudentT(1, 2.62), 1.0, 0.3, 0.5561
+    u = np.linspace(-40, 40, 100_001)
+    x, weight = np.sinh(u), np.cosh(u) * (u[1] - u[0])
+    q = unit.pdf(x * np.exp(t) - shift) * np.exp(t)  # of e^-t X + e^-t shift
+    assert np.maximum(unit.pdf(x) - np.exp(epsilon) * q, 0) @ weight > 1.01e-5
+    assert not is_certified(unit, shift, ApproxDP(epsilon, 1e-5), t)
+
+
+def test_pairs_and_cells_cover_all_that_neighbours_can_have():
+    """A cell holds the pair; of pairs, by the two rules, one on each side of its log-scale has at least its shift."""
+    t, s, rng = 0.7, 1.3, np.random.default_rng(3)
+    pairs = np.array(neighbouring_scales.covering_pairs(t, s))
+    cells = neighbouring_scales.covering_cells(t, s)
+    for tau in [-t, 0.0, t, *rng.uniform(-t, t, 500)]:
+        shift = s * min(1.0, np.exp(tau)) * (1 - 1e-14)
+        reach = pairs[pairs[:, 1] >= shift, 0]
+        assert reach.min() <= tau <= reach.max()
+        assert any(min(ends) <= tau <= max(ends) and largest >= shift for ends, largest in cells)
+
+
+UNITS = [ArsinhNormal(1, 0.5), StudentT(1, 4.0), UniformLogNormal(1, 0.4), LaplaceLogNormal(1, 0.3)]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=repr)
+def test_beyond_the_last_order_a_noise_s_own_bound_is_enough(unit):
+    """D_a <= slope a + constant is at most rho a there; and it is no order that some other noise would need."""
+    for t, shift, rho in ((0.05, 0.1, 0.1), (0.05, 0.4, 0.3), (0.01, 0.02, 0.002)):
+        last = smooth_search._last_order(unit, shift, ZCDP(rho), t)
+        slope, constant = unit.affine_tail(t, shift)
+        assert last >= 3
+        assert slope * last + constant <= rho * last * (1 + 1e-12)
+        assert last == 3 or slope * 0.99 * last + constant > rho * 0.99 * last
 
 
 def test_who_is_refused_and_why():

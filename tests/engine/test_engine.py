@@ -5,10 +5,13 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 
 import pytest
+from distributed import Client, Future
+from distributed.client import FutureCancelledError
 
 from tcdp_sim.engine import clusters, run, schedule, simulate
 from tcdp_sim.engine.pending import Pending, Wanted
@@ -132,6 +135,27 @@ def test_an_error_on_a_worker_reaches_the_driver_as_data():
     assert done.records[0].summary is None
     assert problem.message.startswith("UserError: mechanism.name = 'none'")
     assert "mechanism_class" in problem.where
+
+
+HELD = threading.Event()
+
+
+def held(number):
+    """Task 0 ends at once, the others when they may."""
+    return number if number == 0 else HELD.wait(60)
+
+
+@pytest.mark.parametrize("tasks", [2, 3])
+def test_a_task_that_is_lost_is_no_result(tasks):
+    """Dask cancels what is in flight when it loses its scheduler: the last tasks of a run, or some before them."""
+    HELD.clear()
+    with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as client:
+        results = schedule.DaskExecutor(client, workers=1).results(iter(range(tasks)), held)
+        assert next(results) == 0
+        client.cancel([Future(key, client) for key in client.futures])
+        HELD.set()
+        with pytest.raises(FutureCancelledError):
+            next(results)
 
 
 def test_the_first_tasks_tell_the_speed_and_the_last_are_small():

@@ -7,7 +7,7 @@ from exact_references import NOISES, power_of_cdf, sf
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.exact import max_abs_quantile, max_abs_sf, max_quantile
+from tcdp_sim.exact import extremes, max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.privacy import TCDP, ZCDP
 
@@ -171,3 +171,11 @@ def test_many_draws_of_tails_below_the_floats(threshold):
         truth = -mp.expm1(mp.mpf(1e300) * mp.log1p(-mp.exp(-mp.mpf(threshold))))
     assert found.lower <= truth <= found.upper
     assert found.upper - found.lower <= 1e-9 * truth
+
+
+def test_all_are_below_where_a_tail_has_lost_its_digits():
+    """Of floats below 1e-308 few digits are left, and a count of 1e300 makes a number of them: against 40 digits."""
+    x = np.array([700.0, 715.0, 730.0, 740.0])
+    with mp.workdps(40):
+        expected = [float(-mp.mpf("1e300") * mp.exp(-mp.mpf(float(each))) / 2) for each in x]  # its square is nothing
+    np.testing.assert_allclose(extremes.log_all_below(Laplace(1.0), x, 1e300), expected, rtol=1e-11)

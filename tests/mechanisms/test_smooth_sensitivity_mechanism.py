@@ -68,6 +68,22 @@ def test_contamination_moves_records_to_the_upper_bound(options):
     assert mechanism.answer > mechanism.target
 
 
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [("median", 31 * np.exp(-6 * 0.05)), ("trimmed_mean", 31 * np.exp(-2 * 0.05) / 6)],
+)
+def test_the_sensitivity_is_that_of_the_contaminated_records(options, method, expected):
+    """By hand: 3 5 6 8 9 12 31 31 31 31, four of which have been moved.
+
+    The bounds are ranks 0 and 11. The median is at 0 or at 31, as its neighbour decides, once six records have been
+    moved: of ranks 0 and 7 there are seven steps. Two do for a mean of six: of ranks 0 and 8 there are eight.
+    """
+    mechanism = built(options, method, contamination=0.4)
+    assert mechanism.records.sorted.tolist() == [3, 5, 6, 8, 9, 12, 31, 31, 31, 31]
+    assert mechanism.sensitivity == pytest.approx(expected, rel=1e-12)
+    assert built(options, method).sensitivity < 0.95 * expected
+
+
 def test_n_records_are_taken_at_evenly_spaced_ranks(options):
     assert built(options, "median", n=5).clean.sorted.tolist() == [5, 6, 8, 11, 30]
     with pytest.raises(ValueError, match="1 to 10"):

@@ -3,10 +3,12 @@
 A test with many combinations of parameters says `@pytest.mark.few(n)`. Its n cases show as many different values of
 every parameter as n cases can: the next one taken is always one that shows the most values not seen yet. Which of
 several equal ones is settled by the digest of its name, so that the choice is the same everywhere and always.
+
+A case that sees what no other does is marked `kept`, and is taken first: `pytest.param(..., marks=pytest.mark.kept)`.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import pytest
 
@@ -21,19 +23,25 @@ def mark_slow(items: Iterable[pytest.Item]) -> None:
             tests.setdefault((item.parent.nodeid, item.originalname), []).append(item)
     for cases in tests.values():
         (count,) = cases[0].get_closest_marker("few").args
-        kept = picked([(item.nodeid, item.callspec.params) for item in cases], count)
+        always = {item.nodeid for item in cases if item.get_closest_marker("kept")}
+        kept = picked([(item.nodeid, item.callspec.params) for item in cases], count, always)
         for item in cases:
             if item.nodeid not in kept:
                 item.add_marker(pytest.mark.slow)
 
 
-def picked(cases: list[Case], count: int) -> set[str]:
-    """The names of `count` cases, or of all if there are no more."""
+def picked(cases: list[Case], count: int, always: Collection[str] = ()) -> set[str]:
+    """Return the names of `count` cases, or of all if there are no more; those of `always` are among them.
+
+    Raises ValueError if there are more in `always` than are to be taken.
+    """
+    if len(always) > count:
+        raise ValueError(f"{len(always)} cases are marked kept: {sorted(always)[0]}, ...; valid: at most few({count})")
     left = {name: _values(parameters) for name, parameters in sorted(cases, key=_digest)}
     seen: set[tuple[str, str]] = set()
     kept: set[str] = set()
     while left and len(kept) < count:
-        name = max(left, key=lambda name: len(left[name] - seen))
+        name = max(left, key=lambda name: (name in always, len(left[name] - seen)))
         kept.add(name)
         seen |= left.pop(name)
     return kept

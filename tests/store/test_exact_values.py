@@ -159,6 +159,20 @@ def test_the_engine_publishes_without_any(tmp_path, monkeypatch):
     assert not [name for name in flat if name.endswith(columns.EXACT)]
 
 
+def test_values_of_another_machine_are_not_taken_for_this_one_s(tmp_path, monkeypatch):
+    """Elementary functions may differ in the last bits: what a folder brought along is kept beside, and not read."""
+    cell, values = "ab" * 32, ExactValues({"half": half})
+
+    def kept():
+        return exact_records.ExactRecords(tmp_path, values)
+
+    with kept().writer() as writer:
+        writer.append(cell, np.array([0.5], "<f8").tobytes())
+    assert kept().has(cell)
+    monkeypatch.setattr(exact_records, "fingerprint", lambda: "of another machine")
+    assert not kept().has(cell)
+
+
 def test_kept_values_are_of_all_files_of_the_package_that_defines_them(tmp_path, monkeypatch):
     """A helper that is edited while the version stays makes other values."""
     package = tmp_path / "helped"

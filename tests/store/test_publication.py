@@ -1,6 +1,7 @@
 """What is published already is not published again; whatever may have changed of it or of what it is made of is."""
 
 import json
+import os
 import shutil
 from itertools import chain
 
@@ -79,6 +80,21 @@ def test_a_run_with_nothing_to_do_publishes_nothing_and_changes_nothing(again, f
     monkeypatch.setattr(publication, "stands", lambda *_: False)
     assert again() == 1
     assert contents(folder) == contents(original)
+
+
+def test_the_journal_is_on_the_disk_even_if_nothing_is_published(again, folder, monkeypatch):
+    """Who wrote it may have been killed before it was synced."""
+    synced, real = set(), os.fsync
+
+    def fsync(file):
+        synced.add(os.fstat(file).st_ino)
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert again() == 0
+    segments = list((folder / "journal").glob("*.seg"))
+    assert segments
+    assert {path.stat().st_ino for path in [*segments, folder / "journal"]} <= synced
 
 
 @pytest.mark.few(1)

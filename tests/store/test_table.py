@@ -41,6 +41,15 @@ def test_every_number_has_its_name():
     assert "standard error of the mean" in flat["x_mean_mcse"].attrs["long_name"]
 
 
+def test_every_number_has_its_unit():
+    """What is measured, and the threshold it is measured against, are counts; counts of trials and chances are none."""
+    flat = published(distribution([1.0, 3.0], [8.0, 2.0]))
+    counts = {"mean", "mean_mcse", "mean_lower", "mean_upper", "sd", "min", "max", "two"}
+    counts |= {"quantile" + end for end in ("", "_mcse", "_lower", "_upper")}
+    assert {name.removeprefix("x_") for name in flat if flat[name].attrs["units"] == "counts"} == counts
+    assert {flat[f"x_{name}"].attrs["units"] for name in ("exceeds_two", "exceeds_two_count", "nonfinite")} == {"1"}
+
+
 def test_trials_that_are_finite_are_published_as_before():
     assert not [name for name in published(distribution([1.0, 2.0])) if "infinity" in name]
 

@@ -552,3 +552,10 @@ def test_a_cell_is_built_from_the_law_that_workers_get():
     found = cells._cell(Odd, {}, {}, None, {}, ())
     assert found.law == json.loads(json.dumps(found.law)) == {"mechanism": "odd", "pair": [1, 2], "by": {"1": 2.0}}
     assert type(found.work) is float
+
+
+def test_equal_numbers_are_one_value_also_zeros_of_either_sign():
+    seen = cells._Seen()
+    assert seen.first([("x", 0.0), ("y", "a")])
+    assert not any(seen.first([("x", zero), ("y", "a")]) for zero in (0, -0.0))
+    assert seen.first([("x", 0.0), ("y", "b")])

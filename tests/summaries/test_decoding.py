@@ -89,6 +89,7 @@ FORGED = {
     "no thresholds": header("observables.x.exceed", None),
     "more that is not finite": header("observables.x.nonfinite", 2),
     "less that is not finite": header("observables.x.nonfinite", -1),
+    "one that is infinite to both sides": header("observables.x.infinite", [1, 1]),
     "bins to the end of the file": header("observables.x.bins", -1),
     "bins in words": header("observables.x.bins", "9"),
     "a width below zero": header("batches.x", -50),

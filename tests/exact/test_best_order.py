@@ -1,0 +1,48 @@
+"""The supremum of D / order, where the whole law of the loss is known: two values, of which one is rare."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+from tcdp_sim.exact import best_order
+from tcdp_sim.exact.folded_loss import Curve
+from tcdp_sim.numerics import Bounds
+
+LARGEST = 2.0
+
+
+def psi(s, rare, low=-LARGEST):
+    """The log moment generating function of a loss of LARGEST, with this chance, or of `low`; and its slope."""
+    top, bottom = np.log(rare) + s * LARGEST, np.log1p(-rare) + s * low
+    value = np.logaddexp(top, bottom)
+    return value, LARGEST * np.exp(top - value) + low * np.exp(bottom - value)
+
+
+def curve(s, rare, low=-LARGEST):
+    value, slope = psi(np.asarray(s), rare, low)
+    return Curve(value, value, value, slope)
+
+
+@pytest.mark.parametrize("step", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("rare", [1e-3, 0.01, 0.5])
+def test_psi_is_as_near_to_its_cubic_as_is_said(rare, step):
+    """Of a rare loss the fourth cumulant is nearly 4 P^2 times the variance: so much is needed."""
+    ends = np.array([0.3, 0.3 + step])
+    interval = best_order._Interval(ends[:1], ends[1:], *(curve(end, rare) for end in (ends[:1], ends[1:])))
+    cubic = CubicHermiteSpline(ends, *psi(ends, rare))
+    s = np.linspace(*ends, 401)
+    (said,) = best_order._error_of_cubic(interval, LARGEST)
+    apart = np.abs(psi(s, rare)[0] - cubic(s)).max()
+    assert apart <= said
+    assert rare > 0.01 or step > 0.1 or said < 3 * apart
+
+
+@pytest.mark.parametrize("omega", [1.5, 4.0, 60.0, np.inf])
+def test_the_supremum_is_that_of_a_dense_grid(omega):
+    rare, low = 0.05, -0.01
+    at_one = Bounds(*[psi(0.0, rare, low)[1]] * 3)
+    found = best_order.best_ratio(lambda s: curve(s, rare, low), at_one, LARGEST, omega)
+    s = np.linspace(1e-6, min(omega - 1, 60.0), 400_001)
+    dense = (psi(s, rare, low)[0] / (s * (1 + s))).max()
+    assert found.lower <= dense * (1 + 1e-9)
+    assert dense <= found.upper <= dense * (1 + 1e-8)
