@@ -114,14 +114,17 @@ class Finding(_Entry):
 
 
 class Paper(_Entry):
-    """A paper: its letter, full name, name for filters, the text that was read, findings, numbered statements, claims.
+    """A paper and its claims.
 
-    statements: numbered statement -> id of its claim.
+    name: in full; title: in a few words; short: for filters; version, text: which text was read, in a few words and in
+    full; withdrawn: id of a claim that is no more -> why; statements: numbered statement -> id of its claim.
     """
 
     letter: str = Field(pattern="^[A-Z]$")
     name: str
+    title: str
     short: str
+    version: str
     text: str
     findings: tuple[Finding, ...] = ()
     withdrawn: Mapping[str, str] = Field(default_factory=dict)

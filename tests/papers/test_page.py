@@ -9,9 +9,13 @@ import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from page_numbers import numbers, parsed, stray_numbers
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass
+from tcdp_sim.experiments.papers.judge.evidence import Point
+from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.page import counts, page
+from tcdp_sim.experiments.papers.page.rows import claims_table
 from tcdp_sim.experiments.papers.registry import Exhibit
 
+from tcdp_sim.numerics import Bounds
 from tcdp_sim.report.plots import new_figure
 from tcdp_sim.report.svg import drawn
 
@@ -225,3 +229,15 @@ def test_a_screen_reader_finds_figure_and_landmarks(folder):
         assert shown.get_by_role("img", name="Figure <1>").count() == 1
         assert shown.get_by_role("main").count() == 1
         assert shown.get_by_role("navigation", name="Contents").count() == 1
+
+
+def test_each_end_of_a_side_has_its_column():
+    """Of the point that decided, as its evidence has it."""
+    one = made_up_claims.result("Z.L7")
+    point = Point("x = 1", Bounds(0.9, 1.0, 1.1), Bounds(2.0, 3.0, 4.0))
+    evidence = replace(one.evidence, points=(point,))
+    (row,) = claims_table([replace(one, evidence=evidence, judgement=judge(one.claim.kind, evidence))]).to_dict(
+        "records"
+    )
+    assert [row[name] for name in ("lower", "value", "upper")] == [0.9, 1.0, 1.1]
+    assert [row[name] for name in ("limit_lower", "limit", "limit_upper")] == [2.0, 3.0, 4.0]

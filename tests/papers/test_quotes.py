@@ -75,7 +75,7 @@ def test_every_paper_says_which_text_was_read():
 
 
 GOOD = """
-paper: {letter: Q, name: A paper, short: "Q: one", text: the text}
+paper: {letter: Q, name: A paper, title: A paper, short: "Q: one", version: the text, text: the text}
 statements: {Lemma 1: Q.L1}
 claims:
   Q.L1:

@@ -75,3 +75,18 @@ def test_every_study_has_settings(name, tmp_path):
         checked = studies.study_settings(name, full, tmp_path, "serial")
         assert checked.chunks * checked.chunk == STUDIES[name].arguments(full)["trials"]
         assert checked.folder == tmp_path / "runs" / name
+
+
+def an_eighth(mechanism):
+    """A value that is wrong."""
+    return 0.125
+
+
+def test_a_study_whose_exact_functions_have_changed_is_published_again(small, tmp_path, monkeypatch):
+    from tcdp_sim.experiments import histogram
+
+    run(tmp_path)
+    before = studies.snapshot(tmp_path, "small")
+    monkeypatch.setitem(histogram.EXACT, "top_stays", an_eighth)
+    assert "nothing to simulate" in run(tmp_path)
+    assert studies.snapshot(tmp_path, "small") != before

@@ -107,6 +107,8 @@ def _paper(letter: str, rows: Sequence[View], shown: Sequence[View]) -> View:
     return {
         "letter": letter,
         "name": paper.name,
+        "title": paper.title,
+        "version": paper.version,
         "text": paper.text,
         "exhibits": [one for one in shown if one["paper"] == letter],
         "sections": [{"name": name, "rows": [row for row in own if row["section"] == name]} for name in sections],
