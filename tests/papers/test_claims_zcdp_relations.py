@@ -1,5 +1,7 @@
 """What the claims on zCDP and other notions compute, against mpmath, brute force and the numbers of their catalogue."""
 
+from itertools import islice
+
 import mpmath
 import numpy as np
 import pytest
@@ -168,6 +170,14 @@ def test_the_four_terms_by_hand():
     found = approximate.terms(ZCDP(1.0, 0.5), 3.5)
     printed = [1, np.sqrt(np.pi), 1 / 2, 2 / (2 + np.sqrt(4 + 4 / np.pi))]
     assert found == pytest.approx([value / np.e for value in printed], rel=1e-14)
+
+
+def test_the_exact_side_of_lemma_38_tells_all_with_its_own_delta():
+    steps = iter(approximate.sharper_conversion(Budget()))
+    points = {p.where: p for p in islice(steps, 5 * 2 * 4)}  # those that need no study
+    point = points["ξ = 0, ρ = 0.1, ε = 1, δ = 0.001, term 4"]
+    assert point.left.estimate == pytest.approx(1e-3 + 0.999 * gaussian_delta(np.sqrt(5), 1.0), rel=1e-9)
+    assert len({p.left for name, p in points.items() if name.startswith("ξ = 0.5, ρ = 2, ε = 3, δ = 0,")}) == 1
 
 
 def test_lemma_38_is_below_lemma_21_by_the_numbers_of_the_revision():
