@@ -57,9 +57,12 @@ def _with_factor(evidence: Evidence, factor: Callable[[float], float]) -> list[E
 
 
 def _with_constant(evidence: Evidence) -> list[Evidence]:
-    """Return the evidence with the form replaced by its value at the last point."""
-    form = max(evidence.points, key=lambda point: point.at).right
-    return [replace(evidence, points=[replace(point, right=form) for point in evidence.points])]
+    """Return the evidence with the form replaced by a constant, where that is another and no weaker statement."""
+    points = sorted(evidence.points, key=lambda point: point.at)
+    first, last = points[0].right.estimate, points[-1].right.estimate
+    stronger = {Growth.BOTH: first != last, Growth.AT_MOST: first < last, Growth.AT_LEAST: first > last}
+    constant = [replace(point, right=points[-1].right) for point in points]
+    return [replace(evidence, points=constant)] if stronger[evidence.growth] else []
 
 
 def _scaled(point: Point, factor: float) -> Point:
