@@ -1,7 +1,9 @@
 """Renyi divergences at the end of the orders: from which one on they are infinite, and the one of order infinity."""
 
+from math import inf
+
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, closed_form
+from tcdp_sim.numerics import Bounds
 
 SURE = 1e-12  # relative: nearer to the largest order rounding decides whether it is infinite
 _ROUNDING = 1e-14  # relative, of a largest loss: its formulas take powers, of up to some 40 units in the last place
@@ -14,4 +16,6 @@ def max_order(noise: Noise, shift: float) -> float:
 
 def max_divergence(noise: Noise, shift: float) -> Bounds:
     """Return D_inf in nats, the supremum of the privacy loss, for shift > 0; NaN where the noise does not know it."""
-    return closed_form(float(noise.largest_loss(shift)), _ROUNDING)
+    loss = float(noise.largest_loss(shift))
+    slack = _ROUNDING * loss if loss < inf else 0.0
+    return Bounds(loss - slack, loss, loss + slack)
