@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test test-rest test-all lint mutants bench bench-peers papers audit-gallery torture blackout clean
+.PHONY: run test test-rest test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -41,6 +41,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	cp -r results/papers/index.html results/papers/claims.csv results/papers/certificate.json results/papers/figures \
 		results/reference/papers/
 	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
+
+doc-numbers: $(STAMP) # the numbers in README and docs, computed and written
+	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)

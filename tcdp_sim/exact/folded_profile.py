@@ -77,5 +77,5 @@ class FoldedProfile:
         size = np.exp(x)
         mass = weight * size * self.noise.pdf(size)
         loss = self._loss(side, x)
-        gain = np.maximum(-np.expm1(epsilon - loss), 0.0)
+        gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
         return float(mass @ gain), float(mass.sum()), _LOSS_ROUNDING * float(mass @ loss)

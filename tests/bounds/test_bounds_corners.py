@@ -1,5 +1,7 @@
 """Lower bounds where their terms are no floats: no warning, no NaN, and the answers of mpmath."""
 
+from itertools import pairwise
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -52,7 +54,7 @@ def test_nothing_is_claimed_that_no_float_holds(guarantee):
     for beta in (1e-300, 0.05, 0.5, 1 - 2**-53):
         some = [packing_records(guarantee, log_k, beta) for log_k in (0.0, 1e-300, 1e-9, 1.0, 1e9, 1e300)]
         assert not np.isnan(some).any()
-        assert all(a <= b for a, b in zip(some[:-1], some[1:]))
+        assert all(a <= b for a, b in pairwise(some))
         assert bounds.interior_records(guarantee, 1e300, beta) >= some[-2]
         for k in (1.0, 2.0, 1e300):
             assert bounds.histogram_error(guarantee, k, beta) >= 0
@@ -60,7 +62,7 @@ def test_nothing_is_claimed_that_no_float_holds(guarantee):
         for method in METHODS:
             told = [bounds.information(guarantee, n, 1, method) for n in (0, 1, 10**15, 1e300)]
             assert not np.isnan(told).any()
-            assert all(a <= b for a, b in zip(told[:-1], told[1:]))
+            assert all(a <= b for a, b in pairwise(told))
 
 
 @pytest.mark.parametrize("rho", [1e-300, 1e-6, 1.0])

@@ -5,6 +5,7 @@ centre to tails of 1e-307 and goes on far beyond, and are then refined, so that 
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,8 +121,12 @@ class LevelSets:
         return under
 
 
+@lru_cache(maxsize=16)
 def loss_sets(noise: Noise, shift: float) -> LevelSets:
-    """Those of the privacy loss of a noise against itself shifted by `shift`."""
+    """Return the level sets of the privacy loss of a noise against itself shifted by `shift`.
+
+    A search for an epsilon asks for them at every step; to make them takes a thousand quantiles.
+    """
     far: ArrayLike = _FAR if noise.gives_loss else ()  # where the difference of log densities means nothing
     return LevelSets(
         lambda x: noise.privacy_loss(x, shift),
