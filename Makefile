@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test test-rest test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -19,7 +19,10 @@ test: $(STAMP)
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
-test-all: test test-rest
+test-processors: $(STAMP) # the numerical tests as on other processors, one kind after the other
+	.ci/processors
+
+test-all: test test-rest test-processors
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
