@@ -169,7 +169,8 @@ def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple
             if nodes == 20:
                 lost = [_lost(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    return means[0], means[1], top, rounding + np.array(lost) / means[0]
+    with np.errstate(invalid="ignore"):  # of means that underflow nothing is known
+        return means[0], means[1], top, rounding + np.array(lost) / means[0]
 
 
 def _lost(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
