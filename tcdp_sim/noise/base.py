@@ -14,8 +14,10 @@ from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
 Objective = Callable[["Noise"], float]
-OF_OUTPUTS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "isf_log", "privacy_loss", "affine_loss")
-OF_OUTPUTS += ("closed_renyi", "closed_hockey_stick", "closed_affine_renyi")
+OF_OUTPUTS = (  # methods of a noise whose arguments may be so extreme that floats overflow on the way
+    *("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "isf_log", "privacy_loss", "affine_loss"),
+    *("closed_renyi", "closed_hockey_stick", "closed_affine_renyi"),
+)
 LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 
