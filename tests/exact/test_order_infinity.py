@@ -94,3 +94,22 @@ def test_a_lattice_whose_sums_have_no_end_is_refused():
         exact.renyi_divergence(slow, 1e9, 2.0)
     quick = exact.renyi_divergence(LatticeNoise(0.0, TABLE, 0.3), 1e9, 2.0)
     assert quick.lower <= quick.upper < np.inf
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0])
+def test_a_far_shift_on_a_lattice_by_summing_all_points(order):
+    """Points between the tables count until their masses underflow."""
+    noise, shift = LatticeNoise(0.0, TABLE, 0.3), 120
+    with mp.workdps(40):
+
+        def log_mass(i):
+            return mp.mpf(noise.log_mass[min(abs(i), 2)]) - mp.mpf(0.3) * max(abs(i) - 2, 0)
+
+        rows = [(log_mass(i), log_mass(i) - log_mass(i - shift)) for i in range(-500, 700)]
+        if order == 1:
+            truth = mp.fsum(mp.exp(p) * loss for p, loss in rows)
+        else:
+            truth = mp.log(mp.fsum(mp.exp(p + (order - 1) * loss) for p, loss in rows)) / (order - 1)
+        found = exact.renyi_divergence(noise, float(shift), order)
+        assert found.lower <= truth <= found.upper
+        assert found.upper - found.lower <= 1e-10 * truth
