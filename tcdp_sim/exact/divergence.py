@@ -31,6 +31,7 @@ REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # far out; what is undefined there leaves the bounds wide
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """D_order(P || Q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
 

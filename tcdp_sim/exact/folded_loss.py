@@ -152,7 +152,7 @@ def kl_integrand(loss: Floats) -> Floats:
 def log_moment(scaled: Floats, s: Floats, largest: float) -> Floats:
     """log(1 + e^(s P) scaled), P the largest loss."""
     with np.errstate(divide="ignore"):
-        return np.logaddexp(0.0, s * largest + np.log(scaled))
+        return np.logaddexp(0.0, s * largest + np.log(np.maximum(scaled, 0.0)))
 
 
 def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:

@@ -67,3 +67,15 @@ def test_information_is_at_most_the_entropy(noise):
 def test_divergences_are_not_negative(noise):
     inside(exact.renyi_divergence(noise, 1.0, np.array([1.0, 1 + 1e-12, 2.0, 1e3, np.inf])), 0, np.inf)
     inside(exact.renyi_divergence(noise, 1e-160 if not noise.is_discrete else 1.0, [1.0, 2.0]), 0, np.inf)
+
+
+@every
+@pytest.mark.parametrize("shift", [1.0, 1e9, 1e300])
+def test_far_shifts_and_large_orders_raise_no_warning(noise, shift):
+    if noise == GeneralizedGaussian(1.0, 0.3) and shift == 1e300:
+        with pytest.raises(ValueError, match="all its losses underflow"):
+            exact.renyi_divergence(noise, shift, 2.0)
+        return
+    found = exact.renyi_divergence(noise, shift, np.array([1.0, 2.0, 1e6, np.inf]))
+    assert not np.isnan([found.lower, found.upper]).any()
+    inside(found._replace(estimate=np.where(np.isnan(found.estimate), found.lower, found.estimate)), 0, np.inf)
