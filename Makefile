@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 KILLS ?= 1000
 STATES ?= 200
 
-.PHONY: run test test-rest test-all lint mutants bench bench-peers papers audit-gallery torture blackout clean
+.PHONY: run test test-rest test-processors test-all lint mutants bench bench-peers papers doc-numbers audit-gallery torture blackout clean
 
 run: $(STAMP)
 	$(BIN)/tcdp-sim $(ARGS)
@@ -19,7 +19,10 @@ test: $(STAMP)
 test-rest: $(STAMP) # what make test leaves out: kills, a real Slurm, browsers at all widths, whole grids of cases
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
-test-all: test test-rest
+test-processors: $(STAMP) # the numerical tests as on other processors, one kind after the other
+	.ci/processors
+
+test-all: test test-rest test-processors
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -41,6 +44,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	cp -r $(addprefix results/papers/,index.html errata.html claims.csv certificate.json figures) results/reference/papers/
 	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
 	cp results/papers/errata.md docs/errata.md
+
+doc-numbers: $(STAMP) # the numbers in README and docs, computed and written
+	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)

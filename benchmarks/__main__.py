@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    corners,
     drawing,
     driver,
     engine,
@@ -46,7 +47,11 @@ BENCHMARKS = {
     "driver": driver.driver,
     "scaling": scaling.scaling,
 }
-ASKED = {"million": million.million, "chunks": million.chunks}  # long ones, run only by their names
+ASKED = {  # long ones, run only by their names
+    "million": million.million,
+    "chunks": million.chunks,
+    "corners": corners.corners,
+}
 
 
 def main(words) -> None:

@@ -17,7 +17,7 @@ from tcdp_sim.results import cell_histogram, cell_mechanism, chance_of_quantiles
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
-from tcdp_sim.summaries.estimates import NORMAL, proportion
+from tcdp_sim.summaries.estimates import proportion
 
 FINE = 400  # points of the exact curves
 MOST_BINS = 1000  # on each side: up to there multiples of the width are edges of the stored bins
@@ -71,9 +71,8 @@ def _labels(cell, noise) -> dict:
 
 
 def _variance(cell):
-    estimate, mcse = cell[SQUARED], cell[SQUARED + columns.MCSE]
-    ends = estimate - NORMAL * mcse, estimate + NORMAL * mcse
-    return _row("variance", np.nan, (estimate, mcse, *ends), cell.get(SQUARED + columns.EXACT, np.nan))
+    known = [cell.get(SQUARED + end, np.nan) for end in WITH_EXACT]
+    return _row("variance", np.nan, known[:-1], known[-1])
 
 
 def _quantiles(ds):

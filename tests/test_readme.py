@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from doc_numbers import output, shown
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,8 +24,10 @@ def test_there_are_snippets():
 def test_the_snippets_run(page, tiny):
     if "results/histogram" in "".join(snippets(page)):
         assert tiny()[0] == 0
+    text = page.read_text("utf-8")
     for code in snippets(page):
-        exec(compile(code, page.name, "exec"), {})  # the pages are ours
+        printed, said = output(code, page.name), shown(text, code)
+        assert "print(" not in code or said is None or printed == said
 
 
 @pages

@@ -17,7 +17,6 @@ from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
 from tcdp_sim.store import columns
-from tcdp_sim.summaries.estimates import NORMAL
 
 LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
@@ -96,7 +95,7 @@ def _relation(cell) -> str:
 def _measured(figure, cell, observable, at, skewness):
     name = columns.mean(observable)
     mean, mcse, truth = cell[name], cell[name + columns.MCSE], cell.get(name + columns.EXACT, np.nan)
-    ends = {"lower": mean - NORMAL * mcse, "upper": mean + NORMAL * mcse}
+    ends = {end: cell[f"{name}_{end}"] for end in ("lower", "upper")}
     ends["unit"] = Subsampled.observables[observable].unit
     numbers = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
     return {"figure": figure, "quantity": observable, "at": at, **numbers, **ends}

@@ -43,7 +43,7 @@ def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str
     choice("method", method, METHODS)
     records = real("n", n, 0, closed=True)
     parts = whole("blocks", blocks, 1, 10**300)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return parts * _bound(informative(guarantee), np.asarray(records) / parts, method)[()]
 
 
@@ -58,7 +58,8 @@ def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") 
     """
     choice("method", method, METHODS)
     needed = np.asarray(real("nats", nats, 0, closed=True, finite=False))
-    return _inverse(informative(guarantee), needed, method)[()]
+    with np.errstate(all="ignore"):
+        return _inverse(informative(guarantee), needed, method)[()]
 
 
 def informative(guarantee: Guarantee) -> PureDP | ZCDP | TCDP:
@@ -100,13 +101,14 @@ def _bound(notion: PureDP | ZCDP | TCDP, n: Reals, method: str) -> Reals:
             return epsilon * n * (1.0 if method == "paper" else np.tanh(0.5 * epsilon * n))
         case ZCDP(rho=rho, xi=xi):
             per_xi = n * (1 + np.log(np.maximum(n, 1))) if method == "paper" else harmonic_cost(n)
-            return rho * n**2 + (xi * per_xi if xi else 0.0)
+            return rho * n * n + (xi * per_xi if xi else 0.0)
         case TCDP(rho=rho, omega=omega):
             return rho * _per_rho(omega, n, method)
 
 
 def _per_rho(omega: float, n: Reals, method: str) -> Reals:
-    """What tCDP of rho = 1 allows n records."""
+    """Return what tCDP of rho = 1 allows n records, in nats; inf where that is no float."""
+    omega = np.float64(omega)
     step, constant, m = log_growth(omega), omega * (omega - 1), np.floor(omega)
     if method == "paper":
         return np.exp(n / (omega - 1)) * omega**2
@@ -123,23 +125,28 @@ def _inverse(notion: PureDP | ZCDP | TCDP, nats: Reals, method: str) -> Reals:
         case PureDP(epsilon=epsilon):
             if method == "paper":
                 return nats / epsilon
-            most = 0.5 * (nats + np.sqrt(nats**2 + 8 * nats))  # as tanh(x) >= x / (1 + x)
+            most = 0.5 * (nats + np.sqrt(nats) * np.sqrt(nats + 8))  # as tanh(x) >= x / (1 + x)
             return smallest(lambda x: x * np.tanh(0.5 * x), nats, most) / epsilon
         case ZCDP(rho=rho, xi=0):
-            return np.sqrt(nats / rho)
-        case ZCDP(rho=rho):
-            return smallest(lambda n: _bound(notion, n, method), nats, np.sqrt(nats / rho))
+            return np.sqrt(nats) / np.sqrt(rho)
+        case ZCDP(rho=rho, xi=xi):
+            most = np.minimum(np.sqrt(nats) / np.sqrt(rho), np.maximum(1.0, nats / xi))  # as H_n >= 1
+            return smallest(lambda n: _bound(notion, n, method), nats, most)
         case TCDP(rho=rho, omega=omega):
-            return _least_per_rho(omega, nats / rho, method)
+            return _least_for_tcdp(omega, np.sqrt(nats) / np.sqrt(rho), np.log(nats) - np.log(rho), method)
 
 
-def _least_per_rho(omega: float, nats: Reals, method: str) -> Reals:
-    """The inverse of `_per_rho` in n."""
-    step, constant, m = log_growth(omega), omega * (omega - 1), np.floor(omega)
-    root = np.sqrt(nats)
+def _least_for_tcdp(omega: float, root: Reals, log_nats: Reals, method: str) -> Reals:
+    """Return the inverse of `_per_rho` in n.
+
+    root, log_nats: the square root and the log of the nats per rho, which itself may be no float.
+    """
+    step, log_omega, m = log_growth(omega), np.log(omega), np.floor(omega)
     if method == "paper":
-        return (omega - 1) * np.log(np.maximum(nats / omega**2, 1))
+        return (omega - 1) * np.maximum(log_nats - 2 * log_omega, 0)
     if method == "proposition_9":
-        return np.maximum(np.log1p(nats / constant) / step, np.minimum(omega, root))
-    rest = np.maximum(nats - m**2, 0) / (m**2 + constant)
-    return np.where(nats <= m**2, root, m + np.log1p(rest) / step)
+        beyond = np.logaddexp(0, log_nats - log_omega - np.log(omega - 1)) / step
+        return np.maximum(beyond, np.minimum(omega, root))
+    log_scale = 2 * log_omega + np.log((m / omega) ** 2 + (omega - 1) / omega)  # of m^2 + omega (omega - 1)
+    log_rest = log_nats + np.log1p(-np.exp(np.minimum(2 * np.log(m) - log_nats, 0))) - log_scale
+    return np.where(root <= m, root, m + np.logaddexp(0, log_rest) / step)

@@ -67,8 +67,8 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, beta: float) -> Real
     if isinstance(notion, ApproxDP):
         n = _by_events(notion.epsilon, notion.delta, logs, chance)
     else:
-        notion = informative(guarantee)
-        n = _by_divergences(notion, logs, chance)
+        with np.errstate(all="ignore"):
+            n = _by_divergences(informative(guarantee), logs, chance)
     return np.where(_guessed(logs, chance), 0.0, np.maximum(n, 0.0))[()]
 
 
@@ -88,6 +88,7 @@ def _zcdp(notion: ZCDP, hit: float, miss: Reals) -> Reals:
     most = (np.sqrt(miss) - np.sqrt(hit)) / root
     if notion.xi == 0:
         return most
+    most = np.minimum(most, np.maximum(1.0, miss / notion.xi))  # as H_n >= 1
     return smallest(lambda n: (np.sqrt(hit) + root * n) ** 2 + notion.xi * harmonic_cost(n), miss, most)
 
 
@@ -103,8 +104,8 @@ def _tcdp(notion: TCDP, hit: float, miss: Reals) -> Reals:
     apart = np.hypot(rho * omega - miss / omega, 2 * np.sqrt(rho * hit))
     at_the_end = 2 * (miss - hit) / (total + apart)
     below = np.where(best * order <= omega, best, at_the_end)
-    constant = omega * (omega - 1) * rho
-    return np.maximum(below, np.log((miss + constant) / (hit + constant)) / log_growth(omega))
+    constant = np.float64(omega) * (omega - 1) * rho
+    return np.maximum(below, np.log1p((miss - hit) / (hit + constant)) / log_growth(omega))
 
 
 def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals:
@@ -114,7 +115,7 @@ def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals
         if epsilon == 0:
             return (np.exp(log_p) - np.exp(log_q)) / np.float64(delta)
         log_s = np.log(np.float64(delta)) - np.log(np.expm1(epsilon))
-    return (np.logaddexp(log_p, log_s) - np.logaddexp(log_q, log_s)) / epsilon
+        return (np.logaddexp(log_p, log_s) - np.logaddexp(log_q, log_s)) / epsilon
 
 
 def _kl(log_k: Reals, beta: float) -> Reals:

@@ -83,7 +83,7 @@ def affine_hockey_stick(noise: Noise, log_scales: tuple[float, float], shift: fl
     kinks = [edges] if log_scales[0] == log_scales[1] else [edges, edges[1:] - 0.5 * np.diff(edges)]
     value = integrate(excess, _with_crossings(noise, log_scales, shift, epsilon, np.unique(np.concatenate(kinks))))
     error = _LOG_ERROR + 2 * float(noise.sf(edges[-1]))
-    return Bounds(max(value.lower - error, 0.0), value.estimate, value.upper + error)
+    return Bounds(value.lower - error, value.estimate, value.upper + error).clipped(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,10 @@ class _Stretched:
     def logpdf(self, x: ArrayLike) -> Reals:
         return self.noise.logpdf(x)
 
+    @property
+    def kinks(self) -> Floats:
+        return self.noise.kinks
+
     def privacy_loss(self, x: ArrayLike, shift: float) -> Reals:
         return self.noise.affine_loss(x, self.log_scale, shift)
 
@@ -106,8 +110,8 @@ def _quadrature(noise: Noise, log_scale: float, shift: float, orders: Floats) ->
         edges, cut = reach(pair, shift, orders, _arm(noise))
         low, middle, high = quadrature(pair, shift, orders, edges)
         slack = _LOG_ERROR / np.sqrt(np.maximum(middle, _NOTHING))  # the mean is one of squared losses
-    low = np.maximum(low * (1 - slack), 0.0)
-    return Bounds(low, np.where(cut, np.inf, middle), np.where(cut, np.inf, high * (1 + slack)))
+    ends = low * (1 - slack), np.where(cut, np.inf, middle), np.where(cut, np.inf, high * (1 + slack))
+    return Bounds(*ends).clipped(0.0)
 
 
 @lru_cache(maxsize=256)

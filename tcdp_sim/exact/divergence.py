@@ -18,8 +18,8 @@ from tcdp_sim.exact.folded_loss import falls_away, folded_renyi
 from tcdp_sim.exact.lattice import dithered_renyi, lattice_renyi
 from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture
-from tcdp_sim.exact.orders import SURE, max_order
-from tcdp_sim.exact.resolution import ROUNDING
+from tcdp_sim.exact.orders import SURE, max_divergence, max_order
+from tcdp_sim.exact.resolution import ROUNDING, with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
@@ -31,6 +31,7 @@ REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # far out; what is undefined there leaves the bounds wide
 def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any]:
     """D_order(P || Q) in nats; order >= 1 (1: Kullback-Leibler; inf: max-divergence), scalar or array.
 
@@ -53,16 +54,17 @@ def renyi_divergence(noise: Noise, shift: float, order: ArrayLike) -> Bounds[Any
     elif np.isnan(noise.largest_loss(size)) or not (noise.gives_loss and noise.bounded_slope):
         bounds = renyi_divergence_between(Mixture(noise), Mixture(noise, (size,)), orders)
     else:
-        largest = max_order(noise, size)
+        largest, loss = max_order(noise, size), max_divergence(noise, size)
         finite = (orders < largest * (1 - SURE)) | ((orders == 1) & (largest > 1))
-        parts = [np.where(np.isinf(orders), noise.largest_loss(size), np.inf) for _ in range(3)]
+        parts = [np.where(np.isinf(orders), end, np.inf) for end in loss]
         if finite.any():
             for part, value in zip(parts, _finite_renyi(noise, size, orders[finite])):
                 part[finite] = value
         unsure = ~finite & (orders < largest * (1 + SURE))
         if unsure.any() and largest > 1:
             parts[0][unsure] = _finite_renyi(noise, size, np.array([max(largest * (1 - 2 * SURE), 1.0)])).lower[0]
-        bounds = Bounds(*(np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf))))
+        ends = (np.where(np.isnan(part), least, part) for part, least in zip(parts, (0.0, np.inf, np.inf)))
+        bounds = Bounds(*ends).clipped(0.0, loss.upper)
     return bounds if np.ndim(order) else Bounds(*(float(part[0]) for part in bounds))
 
 
@@ -125,11 +127,13 @@ def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Float
 
 
 def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floats, Bools]:
-    """Panel edges over all x where some order's integrand matters, and the orders whose integrand goes on beyond.
+    """Return panel edges over all x where some order's integrand matters, and the orders whose integrand goes on.
 
-    Kinks at 0 and shift are edges. Of an integrand that is cut off only a lower bound is known.
+    The kinks of both densities are edges: between a kink and its image, `shift` away, the whole loss may fall. Only a
+    lower bound is known of an integrand that is cut off.
     """
-    x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.0, 0.5 * shift, shift]]))
+    arm = with_kinks(noise, arm)
+    x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.5 * shift]]))
     with np.errstate(all="ignore"):
         log_p, loss = noise.logpdf(x), noise.privacy_loss(x, shift)
         lift = np.maximum(np.multiply.outer(orders - 1, loss), np.maximum(-loss, 0))  # P e^(sL), P, and P e^-L = Q
@@ -166,7 +170,8 @@ def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple
             if nodes == 20:
                 lost = [_lost(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
         means.append(np.array(rows))
-    return means[0], means[1], top, rounding + np.array(lost) / means[0]
+    with np.errstate(invalid="ignore"):  # of means that underflow nothing is known
+        return means[0], means[1], top, rounding + np.array(lost) / means[0]
 
 
 def _lost(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:

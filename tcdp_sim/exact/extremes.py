@@ -49,7 +49,7 @@ def max_abs_sf(noise: Noise, count: ArrayLike, threshold: ArrayLike) -> Bounds[A
     with np.errstate(divide="ignore", over="ignore"):
         expected = np.where(tail > RARE, -draws * np.log1p(-tail), _times(draws, noise.logsf(level) + np.log(2)))
         bounds = closed_form(-np.expm1(-expected)[()])
-    return bounds._replace(lower=np.maximum(bounds.lower - TINY, 0.0), upper=np.minimum(bounds.upper + TINY, 1.0))
+    return Bounds(bounds.lower - TINY, bounds.estimate, bounds.upper + TINY).clipped(0.0, 1.0)
 
 
 def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:

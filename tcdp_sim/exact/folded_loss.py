@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tcdp_sim.arrays import Floats
+from tcdp_sim.exact.orders import max_divergence
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
 
@@ -80,7 +81,7 @@ class FoldedLoss:
         fine, coarse = (float(kl_integrand(nodes.loss) @ nodes.mass) for nodes in (self._fine, self._coarse))
         rest = float(kl_integrand(self._left_out.loss) @ self._left_out.mass)
         error = abs(fine - coarse) + (_ROUNDING + 2 * _LOSS_ROUNDING) * fine
-        return Bounds(max(fine - error, 0.0), fine, fine + error + rest)
+        return Bounds(fine - error, fine, fine + error + rest).clipped(0.0)
 
     def curve(self, s: Floats) -> Curve:
         """s D_(1+s) at every s > 0, shape (m,)."""
@@ -151,7 +152,7 @@ def kl_integrand(loss: Floats) -> Floats:
 def log_moment(scaled: Floats, s: Floats, largest: float) -> Floats:
     """log(1 + e^(s P) scaled), P the largest loss."""
     with np.errstate(divide="ignore"):
-        return np.logaddexp(0.0, s * largest + np.log(scaled))
+        return np.logaddexp(0.0, s * largest + np.log(np.maximum(scaled, 0.0)))
 
 
 def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
@@ -166,11 +167,11 @@ def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
 
 
 def folded_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
-    """D_order in nats for shift > 0 and orders >= 1, shape (n,), inf among them; for what `falls_away` admits."""
+    """Return D_order in nats for shift > 0, orders >= 1, shape (n,), inf among them; for what `falls_away` admits."""
     inside = (orders > 1) & np.isfinite(orders)
     s = np.where(inside, orders - 1, 1.0)
-    folded = FoldedLoss(noise, shift, float(s.max()))
+    folded, largest = FoldedLoss(noise, shift, float(s.max())), max_divergence(noise, shift)
     at_one, curve = folded.divergence_at_one(), folded.curve(s)
-    ends = zip((curve.lower, curve.estimate, curve.upper), at_one)
-    parts = (np.where(orders == 1, one, np.where(inside, part / s, folded.largest)) for part, one in ends)
-    return Bounds(*(np.minimum(part, folded.largest) for part in parts))
+    ends = zip((curve.lower, curve.estimate, curve.upper), at_one, largest)
+    parts = (np.where(orders == 1, one, np.where(inside, part / s, last)) for part, one, last in ends)
+    return Bounds(*parts).clipped(most=largest.upper)

@@ -41,7 +41,7 @@ class FoldedProfile:
         halves = [self._half(epsilon, side) for side in (-1.0, 1.0)]
         parts = zip(*((*half.delta, half.exceeded) for half in halves))
         lower, estimate, upper, exceeded = (sum(part) for part in parts)
-        return Profile(Bounds(max(lower, 0.0), estimate, min(upper, 1.0)), exceeded)
+        return Profile(Bounds(lower, estimate, upper).clipped(0.0, 1.0), exceeded)
 
     def _half(self, epsilon: float, side: float) -> Profile:
         """What the outputs on one side of 0 add."""
@@ -77,5 +77,5 @@ class FoldedProfile:
         size = np.exp(x)
         mass = weight * size * self.noise.pdf(size)
         loss = self._loss(side, x)
-        gain = np.maximum(-np.expm1(epsilon - loss), 0.0)
+        gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
         return float(mass @ gain), float(mass.sum()), _LOSS_ROUNDING * float(mass @ loss)

@@ -13,7 +13,8 @@ import numpy as np
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
-from tcdp_sim.exact.information import MANY_TAILS
+from tcdp_sim.exact.information import ENTROPY_ROUNDING, MANY_TAILS
+from tcdp_sim.exact.resolution import with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, gauss_panels
 
@@ -47,7 +48,7 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
     lost = STEP * fine.sum()
     error = abs(STEP * coarse.sum() - lost) + abs(2 * STEP * fine[::2].sum() - lost) + ROUNDING * (1 + log_k)
     ends = log_k - lost - error, log_k - lost, log_k - lost + error
-    return Bounds(*(float(min(max(end, 0.0), log_k)) for end in ends))
+    return Bounds(*map(float, ends)).clipped(0.0, log_k * (1 + ENTROPY_ROUNDING))
 
 
 def _log_e(noise: Noise, n: float, log_k: float, x: Floats) -> Floats:
@@ -59,8 +60,7 @@ def _log_e(noise: Noise, n: float, log_k: float, x: Floats) -> Floats:
 
 def _edges(noise: Noise, n: float, log_k: float) -> Floats:
     """Panels over all outputs that matter, on each of which log e changes by LOSS_STEP at most."""
-    end = float(noise.isf(0.0))
-    arm = np.append(noise.isf(MANY_TAILS), [end] if np.isfinite(end) else [])
+    arm = with_kinks(noise, noise.isf(MANY_TAILS))
     x = np.unique(np.concatenate([-arm, arm, n - arm, n + arm, np.linspace(0, n, 20)]))
     change = np.abs(np.diff(_log_e(noise, n, log_k, x)))
     pieces = np.ceil(np.maximum(change / LOSS_STEP, 1)).astype(int)

@@ -40,8 +40,8 @@ def profile_from_losses(noise: Noise, shift: float, epsilon: float) -> Bounds:
         theirs = np.exp(np.minimum(epsilons + losses.logsf(epsilons, under="Q"), 0.0))  # at most P[L > epsilon]
     most = 2 * losses.sf(epsilons - _LEVEL * np.abs(epsilons))  # with outputs whose loss is epsilon but for rounding
     delta, slack = ours - theirs, _ROUNDING * (1 + np.abs(epsilons)) * np.maximum(ours + theirs, most) + 1e-300
-    delta, low, high = np.maximum(delta, 0.0), np.maximum(delta - slack, 0.0), np.minimum(delta + slack, 1.0)
-    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in (low, delta, high)))
+    bounds = Bounds(delta - slack, delta, delta + slack).clipped(0.0, 1.0)
+    return Bounds(*(part if np.ndim(epsilon) else float(part) for part in bounds))
 
 
 def renyi_from_profile(profile: Profile, order: float, reverse: Profile | None = None) -> Bounds:

@@ -8,12 +8,14 @@ from scipy.special import logsumexp
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.errors import real
+from tcdp_sim.exact.resolution import with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
 MOST_ANSWERS = 200
 FAR = 1e-40  # tail probability beyond which nothing is integrated, but bounded
 _LEVELS = np.array([0.4, 0.25, 0.1, 0.02, 1e-3, 1e-5, 1e-8, 1e-12, 1e-18, 1e-26, FAR])
+ENTROPY_ROUNDING = 1e-14  # of an entropy in nats, absolute below 1: that of its logs and of the sum of its weights
 MANY_TAILS = 0.5 * 10.0 ** np.linspace(0, np.log10(FAR), 80)
 _SERIES = [(k - 1) / factorial(k) for k in range(8, 1, -1)]
 
@@ -42,7 +44,9 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     total = integrate(integrand, _edges(noise, values), relative=1e-11)
     beyond = 2 * FAR * -np.log(weights.min())  # each term is at most its density times log(1 / weight)
     lower, upper = total.lower * (1 - 1e-11), total.upper * (1 + 1e-11) + beyond
-    return Bounds(*(float(min(max(end, 0.0), entropy)) for end in (lower, total.estimate, upper)))
+    return Bounds(float(lower), float(total.estimate), float(upper)).clipped(
+        0.0, entropy + ENTROPY_ROUNDING * (1 + entropy)
+    )
 
 
 def _prior(answers: ArrayLike, probabilities: ArrayLike | None) -> tuple[Floats, Floats]:
@@ -59,10 +63,9 @@ def _prior(answers: ArrayLike, probabilities: ArrayLike | None) -> tuple[Floats,
 
 
 def _edges(noise: Noise, answers: Floats) -> Floats:
-    """Panel edges: around every answer, at the kinks and where a bounded support ends."""
+    """Return panel edges: around every answer and at the kinks, where a bounded support ends among them."""
     levels = [*_LEVELS[:: max(len(answers) // 10, 1)], FAR]  # many answers are edges to each other
-    end = float(noise.isf(0.0))
-    arm = np.concatenate([[0.0], noise.isf(np.array(levels)), [end] if np.isfinite(end) else []])
+    arm = with_kinks(noise, noise.isf(np.array(levels)))
     return np.unique(np.add.outer(answers, np.concatenate([-arm, arm])))
 
 

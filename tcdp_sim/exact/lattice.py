@@ -10,6 +10,8 @@ from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.numerics import ArrayBounds, Bounds
 
+MOST_POINTS = 2**22  # of a sum
+_UNDERFLOW = 800.0  # in nats
 _ROUNDING = 1e-13  # relative, of sums of non-negative terms
 _SMALL = 1e-3  # in nats: a log moment below which e^x - 1 is mixed, not e^x
 _MIXED = 1e-14  # relative, of what is mixed
@@ -23,14 +25,18 @@ class LatticeLoss:
     """
 
     def __init__(self, noise: LatticeNoise, shift: int) -> None:
-        points = np.arange(-len(noise.log_mass) - 1.0, shift / 2 + 1) + noise.offset
+        points = np.arange(-len(noise.log_mass) - 1.0, _points_below(noise, shift)) + noise.offset
         points = points[points < shift / 2]
         loss, log_mass = np.asarray(noise.privacy_loss(points, shift)), np.asarray(noise.logpdf(points))
         log_mass[0] -= np.log(-np.expm1(-noise.fall))  # stands for all points further out, whose loss is the same
         self.largest = float(np.abs(loss).max())
         self.nodes = Nodes(np.exp(log_mass), loss, self.largest - loss)
-        of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
-        self._rounding = _ROUNDING + 2 * of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
+        self._of_loss = _LOG_ROUNDING * float(np.abs(log_mass).max())
+        self._rounding = _ROUNDING + 2 * self._of_loss / float(np.abs(loss)[loss != 0].min(initial=np.inf))
+
+    def max_divergence(self) -> Bounds:
+        """Return D_inf, the largest loss: a difference of logs, each of which is rounded."""
+        return Bounds(self.largest - self._of_loss, self.largest, self.largest + self._of_loss).clipped(0.0)
 
     def divergence_at_one(self) -> Bounds:
         """D_1, the Kullback-Leibler divergence."""
@@ -46,16 +52,31 @@ class LatticeLoss:
             return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
 
 
+def _points_below(noise: LatticeNoise, shift: int) -> float:
+    """Return the number of points from 0 to shift / 2, or of those before the probabilities underflow.
+
+    Beyond the table both the probability and the loss fall, so the points that are left out add nothing to a moment.
+    """
+    count = min(shift / 2 + 1, len(noise.log_mass) + _UNDERFLOW / noise.fall)
+    if count > MOST_POINTS:
+        raise ValueError(
+            f"shift = {shift:g} is not valid for {noise!r}: its divergences are sums of {count:.3g} terms; "
+            f"valid: a shift below {2 * MOST_POINTS:,}"
+        )
+    return count
+
+
 def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBounds:
-    """D_order in nats for shift > 0 and orders >= 1, shape (n,); infinite unless the shift is whole."""
+    """Return D_order in nats for shift > 0 and orders >= 1, shape (n,); infinite unless the shift is whole."""
     if shift != round(shift):
         return Bounds(*(np.full(orders.shape, np.inf) for _ in range(3)))
     loss = LatticeLoss(noise, int(shift))
     inside = (orders > 1) & np.isfinite(orders)
     s = np.where(inside, orders - 1, 1.0)
-    at_one, curve = loss.divergence_at_one(), loss.curve(s)
-    pairs = zip((curve.lower, curve.estimate, curve.upper), at_one)
-    return Bounds(*(np.where(orders == 1, one, np.where(inside, part / s, loss.largest)) for part, one in pairs))
+    at_one, largest, curve = loss.divergence_at_one(), loss.max_divergence(), loss.curve(s)
+    ends = zip((curve.lower, curve.estimate, curve.upper), at_one, largest)
+    parts = (np.where(orders == 1, one, np.where(inside, part / s, last)) for part, one, last in ends)
+    return Bounds(*parts).clipped(most=largest.upper)
 
 
 def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> ArrayBounds:
@@ -65,7 +86,7 @@ def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> Arra
     nodes = LatticeLoss(noise, int(shift)).nodes
     delta = np.maximum(-np.expm1(epsilons[:, None] - nodes.loss), 0.0) @ nodes.mass
     error = _ROUNDING * (delta + ((nodes.loss > epsilons[:, None]) * (1 + nodes.loss)) @ nodes.mass * 1e-2)
-    return Bounds(np.maximum(delta - error, 0.0), delta, delta + error)
+    return Bounds(delta - error, delta, delta + error).clipped(0.0, 1.0)
 
 
 def dithered_renyi(noise: DitheredLattice, shift: float, orders: Floats) -> ArrayBounds:

@@ -49,7 +49,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
     pair = _Pair(p, q)
     flat = np.ravel(real("epsilons", epsilons, -np.inf))
     if not pair.noise.gives_loss:
-        return _shaped(_between_errors(pair, flat), epsilons)
+        return _shaped(_between_errors(pair, flat), epsilons).clipped(0.0, 1.0)
 
     def integrand(epsilon: float, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
@@ -60,8 +60,8 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
     low, middle, high = sets.integrate_above(flat, integrand)
     slack = 1e-12 * middle
     outside = float(p.cdf(sets.x[0]) + p.sf(sets.x[-1])) + TINY
-    rows = np.array([np.maximum(low - slack, 0.0), middle, np.minimum(high + slack + outside, 1.0)]).T
-    return _shaped(rows, epsilons)
+    rows = np.array([low - slack, middle, high + slack + outside]).T
+    return _shaped(rows, epsilons).clipped(0.0, 1.0)
 
 
 def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
@@ -83,8 +83,7 @@ def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
         cut = cut[(cut >= edges[0]) & (cut <= edges[-1])]
         low, middle, high = (integrate(lambda x: gained(x, epsilon, sign), cut) for sign in (-1, 0, 1))  # noqa: B023
         slack = 1e-11 * high.upper  # of the density
-        least, most = max(low.lower - slack, 0.0), min(high.upper + slack + outside, 1.0)
-        rows.append((least, min(max(middle.estimate, least), most), most))
+        rows.append((low.lower - slack, middle.estimate, high.upper + slack + outside))
     return np.array(rows)
 
 

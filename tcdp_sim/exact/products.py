@@ -8,7 +8,7 @@ import numpy as np
 from tcdp_sim.arrays import Floats, RealFunction
 from tcdp_sim.errors import real
 from tcdp_sim.exact.profile import hockey_stick
-from tcdp_sim.exact.resolution import resolved
+from tcdp_sim.exact.resolution import resolved, with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import Bounds, integrate
 
@@ -39,7 +39,8 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     least = hockey_stick(noise, size, epsilon).lower  # of one coordinate alone: the answer is no smaller
     lowest = np.log10(max(NEGLIGIBLE * least, 1e-307))
     arm = noise.isf(np.concatenate([[0.5, 0.35, 0.2], np.logspace(-1, lowest, max(6, int(-lowest / 2)))]))
-    edges = np.concatenate([-arm, arm, arm + size, size - arm, [0.0, size / 2, size]])
+    arm = with_kinks(noise, arm)
+    edges = np.concatenate([-arm, arm, arm + size, size - arm, [size / 2]])
     edges = resolved(noise, np.unique(edges[noise.pdf(edges) > 0]))
 
     def part(end: RealFunction) -> Bounds:
@@ -61,5 +62,5 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
     estimate = part(profile)
     beyond = float(noise.cdf(edges[0]) + noise.sf(edges[-1]))  # there a profile is at most one
     slack = 1e-10 * estimate.estimate + max(wider)
-    lower, upper = max(estimate.lower - slack, 0.0), min(estimate.upper + slack + beyond, 1.0)
-    return Bounds(float(lower), float(estimate.estimate), float(upper))
+    ends = estimate.lower - slack, estimate.estimate, estimate.upper + slack + beyond
+    return Bounds(*map(float, ends)).clipped(0.0, 1.0)

@@ -85,7 +85,7 @@ def _expectation(
         z = np.arange(-end, end + 0.5)
         value = float(f(z, _log_mass(noise, z, ties), top).sum())
         left_out = 2 * ties * _TAILS[0]
-        return Bounds(max(value * (1 - _ROUNDING), 0.0), min(value, 1.0), min(value * (1 + _ROUNDING) + left_out, 1.0))
+        return Bounds(value * (1 - _ROUNDING), value, value * (1 + _ROUNDING) + left_out).clipped(0.0, 1.0)
     levels = noise.isf(_TAILS)
     edges = resolved(noise, np.concatenate([-levels, [0.0], levels]))
     kinks = noise.kinks
@@ -98,4 +98,4 @@ def _expectation(
         )
     rounding = _ROUNDING * middle
     left_out = 2 * len(counts) * max(_TAILS[0], float(noise.sf(edges.max())))
-    return Bounds(max(low - rounding, 0.0), min(max(middle, 0.0), 1.0), min(high + rounding + left_out, 1.0))
+    return Bounds(low - rounding, middle, high + rounding + left_out).clipped(0.0, 1.0)

@@ -36,6 +36,12 @@ def graded(x: Floats) -> Floats:
     return x
 
 
+def with_kinks(noise: Noise, arm: Floats) -> Floats:
+    """Return points of one side of a noise, its centre and the kinks of its density on that side, ascending."""
+    kinks = noise.kinks
+    return np.unique(np.concatenate([[0.0], arm, kinks[kinks > 0]]))
+
+
 def resolved(noise: Noise, edges: Floats) -> Floats:
     """The edges, and more of them where the density of a noise that may have several peaks needs them.
 
@@ -45,7 +51,7 @@ def resolved(noise: Noise, edges: Floats) -> Floats:
     if noise.log_concave:
         return edges
     arm = noise.isf(_TAILS)
-    x = np.concatenate([-arm, arm, [0.0, noise.isf(0.0)], edges, noise.steps])
+    x = np.concatenate([-arm, arm, [0.0], edges, noise.kinks])
     x = graded(x[np.abs(x) < 1e300])
     seen = np.flatnonzero(noise.pdf(x) > _FAINTEST)  # further out heavy tails have mass, but no density that is a float
     x = x[seen[0] : seen[-1] + 1]

@@ -58,7 +58,7 @@ def _divergence(pair: _Pair, order: float) -> Bounds:
         mean = integrate(lambda v: np.exp(_log_density(pair, v)) * _log_ratio(pair, v), edges)
         atom = np.exp(log_atom) * log_ratio_at_zero if log_atom > -np.inf else 0.0
         slack = _ROUNDING + _RELATIVE * (abs(mean.estimate) + abs(atom))  # the mean is below 0 where the atom is above
-        return Bounds(max(mean.lower + atom - slack, 0.0), mean.estimate + atom, mean.upper + atom + slack)
+        return Bounds(mean.lower + atom - slack, mean.estimate + atom, mean.upper + atom + slack).clipped(0.0)
     s = order - 1
 
     def height(v: Floats) -> Floats:
@@ -70,9 +70,9 @@ def _divergence(pair: _Pair, order: float) -> Bounds:
     atom = np.exp(log_atom + s * log_ratio_at_zero - top) if log_atom > -np.inf else 0.0
     with np.errstate(divide="ignore"):
         parts = ((top + np.log(max(part + atom, 0.0))) / s for part in mean)
-        lower, estimate, upper = (float(max(part, 0.0)) for part in parts)
-    slack = _ROUNDING * (1 + abs(top)) / s + _RELATIVE * estimate
-    return Bounds(max(lower - slack, 0.0), estimate, upper + slack)
+        lower, estimate, upper = (float(part) for part in parts)
+    slack = _ROUNDING * (1 + abs(top)) / s + _RELATIVE * max(estimate, 0.0)
+    return Bounds(lower - slack, estimate, upper + slack).clipped(0.0)
 
 
 def _edges(pair: _Pair, order: float) -> Floats:

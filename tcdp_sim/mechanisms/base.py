@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,10 +19,12 @@ Draws = dict[str, NDArray[Any]]  # name -> one number, or one yes or no, a trial
 
 @dataclass(frozen=True)
 class Observable:
-    """A number that a trial yields: its unit and, in a few words, its meaning."""
+    """A number that a trial yields: its unit, its meaning in a few words, and the range of its values."""
 
     unit: str
     meaning: str
+    least: float = -inf
+    most: float = inf
 
 
 class Mechanism(ABC):

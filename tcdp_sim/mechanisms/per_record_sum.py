@@ -58,8 +58,8 @@ class PerRecordSum(Mechanism):
             "relative_error": Observable("1", "absolute error over the true sum"),
             "squared_error": Observable("values^2", "squared error of the sum"),
             "median_relative_error": Observable("1", "median over groups of the absolute error over the true sum"),
-            "share_within_10_percent": Observable("1", "share of groups released to 10% of their true sum"),
-            "share_negative": Observable("1", "share of groups whose released sum is below 0"),
+            "share_within_10_percent": Observable("1", "share of groups released to 10% of their true sum", 0, 1),
+            "share_negative": Observable("1", "share of groups whose released sum is below 0", 0, 1),
         }
     )
     events = MappingProxyType(

@@ -61,7 +61,9 @@ class Thresholds(Mechanism):
             "sup_error": Observable("records", "largest error of the CDF, over all j (trees: over the records)"),
             "sup_error_share": Observable("1", "the same as a share of n"),
             "median_rank_error": Observable("records", "by how many records the private median misses the middle rank"),
-            "median_value_error": Observable("1", "distance of the private median from the true one, as a share of k"),
+            "median_value_error": Observable(
+                "1", "distance of the private median from the true one, as a share of k", 0, 1
+            ),
             **{
                 f"cdf_at_q{round(100 * p):02d}": Observable("1", f"private CDF at the true {p:g}-quantile, share of n")
                 for p in LEVELS

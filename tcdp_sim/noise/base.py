@@ -14,6 +14,10 @@ from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
 Objective = Callable[["Noise"], float]
+OF_OUTPUTS = (  # methods of a noise whose arguments may be so extreme that floats overflow on the way
+    *("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "isf_log", "privacy_loss", "affine_loss"),
+    *("closed_renyi", "closed_hockey_stick", "closed_affine_renyi"),
+)
 LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 
@@ -41,6 +45,13 @@ class Noise(ABC):
     is_optimized: ClassVar[bool] = False  # its table is found by convex optimisation (`tcdp_sim.optimal`), not a scale
     is_discrete: ClassVar[bool] = False  # it has no density: it hides whole numbers alone, and makes ties
     without_ties: ClassVar[str | None] = None  # the family that breaks the ties of a discrete one
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let no warning of numpy escape where an output or a probability is so extreme that floats overflow."""
+        super().__init_subclass__(**options)
+        for name in OF_OUTPUTS:
+            if name in vars(cls):
+                setattr(cls, name, np.errstate(all="ignore")(vars(cls)[name]))
 
     # The distribution
 
@@ -144,7 +155,7 @@ class Noise(ABC):
 
         +inf where only the first can produce y, -inf where only the second can, NaN where neither can.
         """
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
 
     @property

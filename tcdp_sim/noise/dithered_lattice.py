@@ -13,6 +13,7 @@ from tcdp_sim.noise.base import Noise, Reals
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
+_LOG_HALF = np.log(0.5)
 _FAINTEST = 700.0  # in nats: steps this far below the first are not looked at one by one
 
 
@@ -59,7 +60,8 @@ class DitheredLattice(Noise):
     def logsf(self, x: ArrayLike) -> Reals:
         cell, above = self._cell(x)
         with np.errstate(divide="ignore"):
-            return np.logaddexp(self.lattice.logsf(cell), self.lattice.logpdf(cell) + np.log(above))
+            log_tail = np.logaddexp(self.lattice.logsf(cell), self.lattice.logpdf(cell) + np.log(above))
+        return np.minimum(log_tail, 0.0)[()]
 
     def sf(self, x: ArrayLike) -> Reals:
         return np.exp(self.logsf(x))
@@ -67,19 +69,23 @@ class DitheredLattice(Noise):
     def isf(self, p: ArrayLike) -> Reals:
         p = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.where(
-                p <= 0.5, self.isf_log(np.log(np.minimum(p, 0.5))), -self.isf_log(np.log1p(-np.maximum(p, 0.5)))
-            )
+            outward, inward = self._outward(np.log(np.minimum(p, 0.5))), self._outward(np.log1p(-np.maximum(p, 0.5)))
+        x = np.where(p <= 0.5, outward, -inward)
         return np.where((p >= 0) & (p <= 1), x, np.nan)[()]
 
     def isf_log(self, log_p: ArrayLike) -> Reals:
         log_p = np.asarray(log_p, dtype=np.float64)
+        inward = self._outward(np.log(-np.expm1(np.maximum(log_p, _LOG_HALF))))
+        return np.where(log_p > _LOG_HALF, -inward, self._outward(np.minimum(log_p, _LOG_HALF)))[()]
+
+    def _outward(self, log_p: Floats) -> Floats:
+        """Return the x >= 0 with log P[scale (Z + U) > x] = log_p, for log_p <= -log 2."""
         cell = np.asarray(self.lattice.isf_log(log_p))
         with np.errstate(invalid="ignore", divide="ignore"):
             mass = self.lattice.logpdf(cell)
             above = np.exp(log_p - mass) - np.exp(self.lattice.logsf(cell) - mass)
             x = self.scale * (cell + 0.5 - np.clip(above, 0.0, 1.0))
-        return np.where(log_p == -np.inf, np.inf, np.where(log_p == 0, -np.inf, x))[()]
+        return np.where(np.isinf(cell), np.inf, x)
 
     def var(self) -> Reals:
         return self.scale**2 * (self.lattice.var() + 1 / 12)
@@ -125,4 +131,5 @@ class DitheredLattice(Noise):
         """The point of Z whose step x lies in, and the share of the step that lies above x."""
         steps = np.asarray(x, dtype=np.float64) / self.scale - self.offset
         cell = np.floor(steps + 0.5)
-        return cell + self.offset, cell + 0.5 - steps
+        with np.errstate(invalid="ignore"):
+            return cell + self.offset, np.where(np.isinf(steps), steps < 0, cell + 0.5 - steps)

@@ -21,6 +21,7 @@ _CONVERGED = 1e-14  # relative; the step that was that small has been made
 _LOG_RANGE, _HALVINGS = 690.0, 26  # of distances from e^-690 to e^690, by bisection of their logs
 _ROUNDING = 1e-12  # of offset = e^(power - 1), as math.e**2 < math.exp(2)
 _FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no floats
+_DEEPEST = -1e290  # of a log tail; below, products with it are no floats, and its quantile has long been none
 _CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
 _LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
 
@@ -208,8 +209,8 @@ class ExponentialPolylogarithmic(Noise):
             with np.errstate(divide="ignore"):
                 w = -np.where(near, np.log1p(-np.exp(log_central)), log_outer) / (self.rate - 1)
         else:
-            w = np.where(np.isneginf(log_outer), np.inf, 0.0)
-            inner, outer = near & ~np.isneginf(log_central), ~near & ~np.isneginf(log_outer)
+            w = np.where(log_outer < _DEEPEST, np.inf, 0.0)
+            inner, outer = near & ~np.isneginf(log_central), ~near & (log_outer >= _DEEPEST)
             w[inner], w[outer] = self._w_within(log_central[inner]), self._w_outside(log_outer[outer])
         with np.errstate(over="ignore"):
             return self.scale * self.offset * np.expm1(w)

@@ -78,7 +78,7 @@ class Gaussian(Noise):
         return np.inf
 
     def closed_renyi(self, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        return closed_form(orders * (shift / self.scale) ** 2 / 2, 1e-14)
+        return closed_form(orders * np.square(np.divide(shift, self.scale)) / 2, 1e-14)
 
     def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
         # Balle-Barthe-Gaboardi 2018, Theorem 4; by Mills' ratio where the difference of two tails would cancel.

@@ -1,5 +1,6 @@
 """Noise on the integers or the half-integers: a table of probabilities, and a geometric tail beyond it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -62,7 +63,9 @@ class LatticeNoise(Noise):
         steps = np.abs(np.asarray(x, dtype=np.float64)) - self.offset
         i = np.round(steps)
         log_mass = self._at(self._table, i)
-        return np.where(np.isnan(i), np.nan, np.where(np.abs(steps - i) <= _CLOSE, log_mass, -np.inf))[()]
+        with np.errstate(invalid="ignore"):  # inf - inf: no point of the lattice
+            on_it = np.abs(steps - i) <= _CLOSE
+        return np.where(np.isnan(i), np.nan, np.where(on_it, log_mass, -np.inf))[()]
 
     def sf(self, x: ArrayLike) -> Reals:
         x = np.asarray(x, dtype=np.float64)
@@ -82,17 +85,18 @@ class LatticeNoise(Noise):
         return np.where(x < 0, self._log_at_least(-x), np.log1p(-np.exp(self._log_beyond(x))))[()]
 
     def isf(self, p: ArrayLike) -> Reals:
-        """The least x of the lattice with P[Z > x] <= p."""
+        """Return the least x of the lattice with P[Z > x] <= p, as `sf` gives it; nothing is rounded in p's favour."""
         p = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             upper = self._outward(np.log(np.minimum(p, 0.5)))
             lower = -self._inward(np.log1p(-np.maximum(p, 0.5)))
-        x = np.where(p < 0.5, upper, lower)
+        x = _least(np.where(p < 0.5, upper, lower), lambda x: self.sf(x) <= p)
         return np.where((p >= 0) & (p <= 1), np.where(p == 0, np.inf, np.where(p == 1, -np.inf, x)), np.nan)[()]
 
     def isf_log(self, log_p: ArrayLike) -> Reals:
         log_p = np.asarray(log_p, dtype=np.float64)
-        return np.where(log_p < -1, self._outward(np.minimum(log_p, -1.0)), self.isf(np.exp(log_p)))[()]
+        far = _least(self._outward(np.minimum(log_p, -1.0)), lambda x: self.logsf(x) <= log_p)
+        return np.where(log_p < -1, far, self.isf(np.exp(log_p)))[()]
 
     def with_density(self) -> Noise:
         dithered: Noise = registry.noise(self.without_ties).of_lattice(self)
@@ -125,11 +129,15 @@ class LatticeNoise(Noise):
         return 1.0
 
     def largest_loss(self, shift: float) -> float:
-        """Of a whole shift; inf of any other."""
+        """Return the supremum of |loss| in nats at a whole shift; inf at any other.
+
+        The table around 0 shows it: around `shift` the loss is the same but for its sign, between the two tables it is
+        linear, and beyond them constant.
+        """
         if shift != round(shift):
             return np.inf
-        y = np.arange(-self._last - shift - 1, self._last + 2 * shift + 2) + self.offset
-        return float(np.abs(self.privacy_loss(y, shift)).max())
+        y = np.arange(-self._last - 1.0, self._last + 2.0) + self.offset
+        return float(np.abs(self.privacy_loss(np.append(y, -y), shift)).max())
 
     def max_order(self, shift: float) -> float:
         return np.inf if shift == round(shift) else 1.0
@@ -207,8 +215,9 @@ class LatticeNoise(Noise):
     def _outward(self, log_p: Floats) -> Floats:
         """The least x_i >= 0 with log P[Z > x_i] <= log_p."""
         i = np.searchsorted(-self._log_upper, -log_p)
-        beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - _CLOSE)
-        return self.offset + np.where(i > self._last, self._last + np.where(np.isfinite(beyond), beyond, 0.0), i)
+        with np.errstate(over="ignore"):
+            beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - _CLOSE)
+        return self.offset + np.where(i > self._last, self._last + beyond, i)
 
     def _inward(self, log_q: Floats) -> Floats:
         """The largest x_i >= 0 with P[Z >= x_i] >= q: minus the least x with P[Z > x] <= 1 - q."""
@@ -222,3 +231,9 @@ class LatticeNoise(Noise):
         first, second = ratio / (1 - ratio), ratio / (1 - ratio) ** 2
         third = ratio * (1 + ratio) / (1 - ratio) ** 3
         return float(self._mass[-1] * (x * x * first + 2 * x * second + third))
+
+
+def _least(x: Floats, enough: Callable[[Floats], Any]) -> Floats:
+    """Return the least point at which `enough` holds, where x is that point or one beside it."""
+    x = np.where(enough(x - 1), x - 1, x)
+    return np.where(enough(x), x, x + 1)

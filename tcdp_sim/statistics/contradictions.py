@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
+from tcdp_sim.summaries.estimates import SAME
 from tcdp_sim.texts import write_csv
 
 ROWS = 65536  # of a table that are compared at a time
@@ -22,7 +23,8 @@ def find(table: pd.DataFrame) -> pd.DataFrame:
     A comparison is a row and a name x with columns `x`, `x_mcse` and `x_exact`; with `x_lower` and `x_upper`, 95%
     intervals that allow for what is not normal, those are the yardstick instead of the MCSE. With `x_skewness`, that of
     the sample, and `trials` it is a mean, whose distance counts less the fewer trials there are of a skewed law; with
-    `x_p_value` that one counts. A table that has one number a row calls them `quantity`, `simulated`, `mcse`, `exact`,
+    `x_p_value` that one counts. Trials that are all equal have an MCSE of 0, which is no yardstick: without an interval
+    they are not compared. A table that has one number a row calls them `quantity`, `simulated`, `mcse`, `exact`,
     `lower`, `upper`, `skewness` and `p_value`. Columns of the answer: row, quantity, simulated, exact, distance (in
     standard errors of a normal law with that p-value), p_value. `attrs["comparisons"]`: how many were made.
     """
@@ -47,7 +49,8 @@ def _compared(table, quantity, name, prefix):
     with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
         gap = exact - simulated
         side = np.where(gap > 0, upper - simulated, simulated - lower) / COVERAGE
-        unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), mcse)
+        equal = (mcse <= SAME * np.abs(simulated)) & ~(lower < upper)  # no trial differs: what is rarer is not known
+        unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), np.where(equal, np.nan, mcse))
         agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # no end on that side: anything goes
         distance = np.where(agree, 0.0, np.abs(gap) / unit)
         distance = np.where(np.isnan(skewness), distance, skewed(distance, _column(table, "trials"), skewness))

@@ -9,6 +9,7 @@ from scipy.stats import beta, binom
 
 from tcdp_sim.errors import real, whole
 from tcdp_sim.statistics.one_sample import skewed
+from tcdp_sim.summaries.estimates import SAME, ends_of_equal_trials
 
 CHANCE_OF_ERROR = 1e-6  # that any simulated side of a page leaves out the truth
 MOST_SIDES = 5000  # of a page; each has its share, so that a new one changes no older number
@@ -39,14 +40,26 @@ def simulated_proportion(successes: int, trials: int, chance: float = SHARE) -> 
     return Simulated(lower, estimate, upper, float(np.sqrt(estimate * (1 - estimate) / trials)), trials)
 
 
-def simulated_mean(mean: float, mcse: float, trials: int, skewness: float, chance: float = SHARE) -> Simulated:
-    """A mean from independent trials: Student's interval, wider for a skewed law (`one_sample.skewed`).
+def simulated_mean(
+    mean: float,
+    mcse: float,
+    trials: int,
+    skewness: float,
+    chance: float = SHARE,
+    support: tuple[float, float] = (-np.inf, np.inf),
+) -> Simulated:
+    """Return a mean from independent trials with Student's interval, wider for a skewed law (`one_sample.skewed`).
 
-    mcse: >= 0, the mean's standard error; trials: at least 2; skewness: that of the sample. Raises ValueError.
+    mcse: >= 0, the mean's standard error; trials: at least 2; skewness: that of the sample; support: the least and the
+    largest value that a trial can have. Where all trials are equal the interval is that of `ends_of_equal_trials`: it
+    is infinite without a support. Raises ValueError.
     """
     trials = whole("trials", trials, 2, 2**62)
     mean, mcse = real("mean", mean, -np.inf), real("mcse", mcse, 0, closed=True)
     z = -float(ndtri(0.5 * real("chance", chance, 0, 1)))
+    if mcse <= SAME * abs(mean):
+        lower, upper = ends_of_equal_trials(mean, trials, *support, chance)
+        return Simulated(lower, mean, upper, mcse, trials)
 
     def excess(log_distance: float) -> float:
         return float(skewed(np.exp(log_distance), trials, skewness)) - z

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms import Mechanism, Observable, mechanism_class
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import COUNT, INTERVAL, QUANTILES
 from tcdp_sim.store.exact_values import NO_EXACT_VALUES, ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.summaries.bins import RESOLUTION
-from tcdp_sim.summaries.estimates import CONFIDENCE, NORMAL, mean, proportion, quantile_table
+from tcdp_sim.summaries.estimates import (
+    CONFIDENCE,
+    NORMAL,
+    ends_of_equal_trials,
+    mean,
+    proportion,
+    quantile_table,
+)
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 BLOCK = 1024  # cells whose summaries are in memory at a time
@@ -160,7 +167,7 @@ def _row(values, unit, meaning, dims="cell"):
 
 
 def _moments(name, about, distributions):
-    rows = np.array([_moment_row(d) for d in distributions], dtype=float).T
+    rows = np.array([_moment_row(d, about) for d in distributions], dtype=float).T
     names = [columns.mean(name) + end for end in INTERVAL]
     names += [name + end for end in (columns.DEVIATION, columns.LEAST, columns.MOST)]
     out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
@@ -174,13 +181,15 @@ def _moments(name, about, distributions):
     return out
 
 
-def _moment_row(d: Distribution | None):
+def _moment_row(d: Distribution | None, about: Observable):
     if d is None:
         return (np.nan,) * 7
     centre, mcse, deviation = mean(d)
-    half = NORMAL * mcse if mcse else np.nan  # trials that are all the same tell nothing of their spread
-    ends = centre - half, centre + half
-    return (centre, mcse, *ends, deviation, d.moments[:, 3].min(), d.moments[:, 4].max())
+    least, most = d.moments[:, 3].min(), d.moments[:, 4].max()
+    ends = centre - NORMAL * mcse, centre + NORMAL * mcse
+    if least == most:  # trials that are all the same tell nothing of their spread
+        ends = ends_of_equal_trials(centre, d.moments[:, 0].sum(), about.least, about.most)
+    return (centre, mcse, *(end if np.isfinite(end) else np.nan for end in ends), deviation, least, most)
 
 
 def _quantiles(name, about, distributions):

@@ -15,6 +15,7 @@ from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
 NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of such an interval of a normal law, in standard errors
+SAME = 1e-14  # relative: a standard error below this is what rounding leaves of trials that are all equal
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
 
@@ -51,6 +52,20 @@ def proportion(successes: int, trials: int) -> tuple[float, float, float, float]
     lower = 0.0 if successes == 0 else betaincinv(successes, trials - successes + 1, half)
     upper = 1.0 if successes == trials else betaincinv(successes + 1, trials - successes, 1 - half)
     return estimate, np.sqrt(estimate * (1 - estimate) / trials), float(lower), float(upper)
+
+
+def ends_of_equal_trials(
+    value: float, trials: int, least: float, most: float, chance: float = 1 - CONFIDENCE
+) -> tuple[float, float]:
+    """Return the ends of an interval for the mean of a law on [least, most] of which all trials were equal to `value`.
+
+    A standard error of 0 says nothing about values that are rarer than one in so many trials. The interval misses the
+    mean with at most this chance for every law: the first trial names the value, and the others repeat it with a
+    probability below `chance` if a trial differs from it with a probability above p = 1 - chance^(1 / (trials - 1)).
+    The ends are infinite on a side where the law has no bound. trials >= 1; chance in (0, 1).
+    """
+    p = -np.expm1(np.log(chance) / (trials - 1)) if trials > 1 else 1.0
+    return float(value - p * (value - least)), float(value + p * (most - value))
 
 
 def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:

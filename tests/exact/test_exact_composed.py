@@ -586,3 +586,18 @@ def test_the_pairs_carry_the_chance_of_labels_that_are_not_among_them(scheme):
         expected = float(beyond / (1 - (1 - each) ** draws))
         assert 0 < expected < 1e-290
         assert expected * (1 - 1e-9) <= pair.rest <= 2 * expected * (1 + 1e-9)  # what is below floats is rounded up
+
+
+@pytest.mark.parametrize(("sigma", "releases", "delta"), [(3000.0, 64, 1e-9), (3000.0, 64, 1e-3), (1e6, 10, 1e-9)])
+def test_small_epsilons_are_bracketed_to_a_thousandth(sigma, releases, delta):
+    """The composition of Gaussian noise is Gaussian noise, whose epsilon mpmath finds."""
+    found = composed_epsilon(dominating_pairs(Gaussian(sigma), 1.0, 1.0, "poisson"), releases, delta)
+    with mp.workdps(40):
+        mu = mp.sqrt(releases) / sigma
+
+        def excess(epsilon):
+            return mp.ncdf(mu / 2 - epsilon / mu) - mp.exp(epsilon) * mp.ncdf(-mu / 2 - epsilon / mu) - mp.mpf(delta)
+
+        truth = mp.findroot(excess, (0, mu * mu / 2 + 9 * mu), solver="bisect", tol=1e-40, verify=False, maxsteps=300)
+    assert found.lower <= truth <= found.upper
+    assert found.upper - found.lower <= 1e-3 * truth * 1.01

@@ -250,3 +250,68 @@ class Cusped(Noise):
         outside = sorted({mp.mpf(0), *(-x for x in near), -t, *(-x for x in far)})
         total = mp.quad(mean, outside) + mp.quad(mean, left) + mp.quad(mean, right)
         return mp.log1p(total / (2 * mp.gamma(1 + 1 / p))) / s
+
+
+@dataclass(frozen=True, eq=False)
+class Bent(Noise):
+    """Density proportional to e^-g(|x|), g rising by 1 a count up to 1 and by 3 beyond: kinks at -1, 0 and 1."""
+
+    knows_its_largest_loss: bool = True
+    family = "bent"
+    log_concave = True
+    _HALF = 1 - 2 / 3 * float(np.exp(-1))  # integral of e^-g over x > 0
+    _TAIL = float(np.exp(-1)) / (3 * _HALF)  # P[|Z| > 1]
+
+    @property
+    def kinks(self):
+        return np.array([-1.0, 0.0, 1.0])
+
+    def _g(self, size):
+        return size + 2 * np.maximum(size - 1, 0)
+
+    def logpdf(self, x):
+        return -self._g(np.abs(x, dtype=float)) - np.log(2 * self._HALF)
+
+    def logsf(self, x):
+        far = -self._g(np.abs(x, dtype=float)) - np.log(6 * self._HALF)
+        return np.where(np.greater(x, 1), far, np.log(self.sf(np.minimum(x, 1))))[()]
+
+    def sf(self, x):
+        size = np.abs(x, dtype=float)
+        near = (np.exp(-np.minimum(size, 1)) - 2 / 3 * np.exp(-1)) / (2 * self._HALF)
+        far = np.exp(-self._g(np.maximum(size, 1))) / (6 * self._HALF)
+        tail = np.where(size < 1, near, far)
+        return np.where(np.less(x, 0), 1 - tail, tail)[()]
+
+    def isf(self, p):
+        p = np.asarray(p, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            small = np.minimum(p, 1 - p)
+            near = -np.log(2 * self._HALF * small + 2 / 3 * np.exp(-1))
+            far = (2 - np.log(6 * self._HALF * small)) / 3
+            size = np.where(2 * small > self._TAIL, near, far)
+        return np.where(p <= 0.5, size, -size)[()]
+
+    def var(self):
+        return float(2 * mp.quad(lambda x: x * x * self.mp_pdf(x), [0, 1, 2, 8, 60]))
+
+    def sample(self, rng, size=None):
+        return self.isf(rng.random(size))
+
+    def privacy_loss(self, y, shift):
+        y, shift = np.asarray(y, dtype=float), np.asarray(shift, dtype=float)
+        rise = np.clip(shift - 2 * y, -np.abs(shift), np.abs(shift))  # of the size, for a shift of either sign
+        rise = np.where(shift < 0, np.clip(2 * y - shift, shift, -shift), rise)
+        near, far = np.abs(y), np.abs(y - shift)
+        both = np.minimum(near, far) >= 1
+        return np.where(both, 3 * rise, rise + 2 * (np.maximum(far - 1, 0) - np.maximum(near - 1, 0)))[()]
+
+    def largest_loss(self, shift):
+        return 3 * abs(shift) if self.knows_its_largest_loss else np.nan
+
+    def mp_log_pdf(self, x):
+        size = abs(mp.mpf(x))
+        return -(size + 2 * max(size - 1, mp.mpf(0))) - mp.log(2 - 4 * mp.exp(-1) / 3)
+
+    def mp_pdf(self, x):
+        return mp.exp(self.mp_log_pdf(x))

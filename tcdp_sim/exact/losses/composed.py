@@ -26,6 +26,7 @@ _AIM = 0.7  # of the width that is allowed: widths go with the square of the ste
 _FINER = (1 / 16, 0.7)  # of the step before
 _STEEPNESS = np.array([1e-4, 60.0])  # of tilts, over losses: steeper ones than 40, over one's spread, are of no use
 _FLATTER = (0.6, 0.75, 0.87, 0.94)
+_CLOSE, _SMALL = 1e-3, 1e-6  # of an epsilon: the width of its bounds, relative below 1; below that absolute again
 _NEGLIGIBLE = 1e-8  # of delta: what so large losses may add together, that they count as infinite or are cut down
 _LEAST = 1e-306  # and no less than this in one release: floats end
 _ROUNDING = 1e-14  # of sums of equal losses, relative
@@ -33,18 +34,21 @@ _LEAST_SPREAD = 1e-6
 _SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
 
 
-def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: float, tolerance: float = 1e-3) -> Bounds:
-    """The least epsilon >= 0 (nats) at which `releases` draws from a pair are (epsilon, delta) indistinguishable.
+def composed_epsilon(
+    pairs: Iterable[DominatingPair], releases: int, delta: float, tolerance: float | None = None
+) -> Bounds:
+    """Return the least epsilon >= 0 (nats) of the (epsilon, delta) guarantee of `releases` draws from a pair.
 
-    pairs: of `dominating_pairs`; the answer is that of the worst. 0 < delta < 1. The ends lie at most `tolerance` from
-    each other, unless that would take a transform of more than 2^22 points; the truth lies between them in any case:
-    they count discretisation, what wraps around, and rounding (of densities good to 4e-12, and of their logarithms to
-    4e-15 of 1 + their size). (inf, inf, inf) where an infinite loss has a probability above delta; upper = inf where it
-    may, by rounding, or where floats end (`releases` times 1e-306 is not small beside delta).
+    pairs: of `dominating_pairs`; the answer is that of the worst. 0 < delta < 1. tolerance: the largest distance of the
+    ends, in nats; None: 0.1% of the upper one, and at most 0.001. They lie further apart only where the tolerance would
+    take a transform of more than 2^22 points. The truth lies between them in any case: they count discretisation, what
+    wraps around, and rounding (of densities good to 4e-12, and of their logarithms to 4e-15 of 1 + their size).
+    (inf, inf, inf) where an infinite loss has a probability above delta; upper = inf where it may, by rounding, or
+    where floats end (`releases` times 1e-306 is not small beside delta).
     Raises ValueError for arguments out of range.
     """
     delta = scalar("delta", delta, 0, 1)
-    width = scalar("tolerance", tolerance, 0)
+    allowed = _allowed(tolerance)
 
     def room(atoms: Atoms, t: int) -> float:
         return max(delta - ever(atoms.lost, t), 1e-14 * delta)
@@ -65,8 +69,16 @@ def composed_epsilon(pairs: Iterable[DominatingPair], releases: int, delta: floa
     def at_once(lost: tuple[float, float], most: float) -> tuple[float, float]:
         return (np.inf, np.inf) if delta < lost[0] else (0.0, max(most, 0.0) if lost[1] <= delta else np.inf)
 
-    query = _Query(at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), lambda _: width)
+    query = _Query(at_once, saddle, again, room, lambda law, end: law.epsilon(delta, end), allowed)
     return _worst(pairs, releases, query)
+
+
+def _allowed(tolerance: float | None) -> Callable[[float], float]:
+    """Return the map from the upper end of an epsilon to the largest distance of its ends."""
+    if tolerance is None:
+        return lambda high: _CLOSE * min(max(high, _SMALL), 1.0)
+    width = scalar("tolerance", tolerance, 0)
+    return lambda _: width
 
 
 def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: float, tolerance: float = 0.01) -> Bounds:

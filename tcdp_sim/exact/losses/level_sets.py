@@ -5,12 +5,13 @@ centre to tails of 1e-307 and goes on far beyond, and are then refined, so that 
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.arrays import Floats, Ints, Real, RealFunction
-from tcdp_sim.exact.resolution import graded
+from tcdp_sim.exact.resolution import graded, with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.numerics import ArrayBounds, Bounds, integrate
 
@@ -22,21 +23,21 @@ _NARROW = 1e-3  # an interval with less than this of the tail it lies in is inte
 
 
 def landmarks(noise: Noise, centres: ArrayLike, tails: Floats = _TAILS, far: ArrayLike = _FAR) -> Floats:
-    """Points around each centre, ascending: itself, the upper and lower `tails`, the ends of the support.
+    """Return points around each centre, ascending: itself, the upper and lower `tails`, the kinks of the density.
 
     far: multiples of the outermost tail's point that come after it, where the support has no end.
     """
     arm = noise.isf(tails)
-    end = noise.isf(0.0)
-    with np.errstate(over="ignore"):
-        arm = np.concatenate([[0.0], arm, [end] if np.isfinite(end) else arm[-1] * np.asarray(far)])
-    arm = arm[arm < 1e300]
-    arm = arm if noise.log_concave else graded(np.concatenate([arm, noise.steps[noise.steps > 0]]))
+    if np.isinf(noise.isf(0.0)):
+        with np.errstate(over="ignore"):
+            arm = np.concatenate([arm, arm[-1] * np.asarray(far)])
+    arm = with_kinks(noise, arm[arm < 1e300])
+    arm = arm if noise.log_concave else graded(arm)
     return np.unique(np.add.outer(np.concatenate([-arm, arm]), np.atleast_1d(centres)))
 
 
 def panels(noise: Noise, centres: ArrayLike, far: ArrayLike = (2.0,)) -> Floats:
-    """Landmarks at which panels of a quadrature end: they resolve every peak, and kinks are among them."""
+    """Return landmarks at which panels of a quadrature end: they resolve every peak, and kinks are among them."""
     return landmarks(noise, centres, _PANELS, far)
 
 
@@ -120,8 +121,12 @@ class LevelSets:
         return under
 
 
+@lru_cache(maxsize=16)
 def loss_sets(noise: Noise, shift: float) -> LevelSets:
-    """Those of the privacy loss of a noise against itself shifted by `shift`."""
+    """Return the level sets of the privacy loss of a noise against itself shifted by `shift`.
+
+    A search for an epsilon asks for them at every step; to make them takes a thousand quantiles.
+    """
     far: ArrayLike = _FAR if noise.gives_loss else ()  # where the difference of log densities means nothing
     return LevelSets(
         lambda x: noise.privacy_loss(x, shift),

@@ -49,10 +49,10 @@ def divergence_of_outputs(p: ArrayBounds, q: ArrayBounds, order: float, times: R
     are about their relative error times order / (order - 1) apart. Infinite if Q misses an outcome of P.
     """
     order = real("order", order, 1, finite=False)
+    p, q = p.log(), q.log()
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = (_renyi(np.log(a), np.log(b), order, np.log(times)) for a, b in ends)
-        return Bounds(*(np.maximum(value, 0.0) for value in values))
+        return Bounds(*(_renyi(a, b, order, np.log(times)) for a, b in ends)).clipped(0.0)
 
 
 def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real = 1.0) -> Bounds[Any]:
@@ -61,7 +61,7 @@ def delta_of_outputs(p: ArrayBounds, q: ArrayBounds, epsilon: float, times: Real
     ends = ((p.lower, q.upper), (p.estimate, q.estimate), (p.upper, q.lower))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = (np.sum(np.maximum(a - np.exp(epsilon) * b, 0.0) * times, axis=-1) for a, b in ends)
-        return Bounds(*(np.minimum(term, 1.0) for term in terms))
+        return Bounds(*terms).clipped(0.0, 1.0)
 
 
 def _renyi(log_p: Floats, log_q: Floats, order: float, log_times: Real) -> Any:
@@ -99,7 +99,8 @@ def _wins(noise: Any, leads: Floats) -> Bounds:
     shifted = shifted[np.abs(shifted) < levels[0]]
     with np.errstate(invalid="ignore", under="ignore"):
         low, middle, high = integrate(integrand, np.concatenate([edges, shifted]), relative=1e-9)
-    return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + 2 * max(TAILS[0], float(noise.sf(edges.max()))))
+    left_out = 2 * max(TAILS[0], float(noise.sf(edges.max())))
+    return Bounds(low * (1 - 1e-11), middle, high * (1 + 1e-11) + left_out).clipped(0.0, 1.0)
 
 
 def _permute_and_flip(epsilon: float, scores: Floats) -> Floats:
@@ -117,4 +118,4 @@ def _stacked(numbers: list[Bounds]) -> ArrayBounds:
 
 
 def _around(values: Floats, relative: float) -> ArrayBounds:
-    return Bounds(values * (1 - relative), values, values * (1 + relative))
+    return Bounds(values * (1 - relative), values, values * (1 + relative)).clipped(0.0, 1.0)

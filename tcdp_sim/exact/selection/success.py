@@ -127,7 +127,7 @@ def _lead_passes(noise: Noise, gap: float, tail: float, success: bool) -> Bounds
     ends = distance + np.array([-1, 1]) * 4e-15 * (abs(distance) + lead)
     with np.errstate(over="ignore"):
         low, middle, high = np.sort((noise.sf if success else noise.cdf)(np.array([ends[0], distance, ends[1]])))
-    return Bounds(max(low * (1 - 1e-11) - TINY, 0.0), middle, min(high * (1 + 1e-11) + TINY, 1.0))
+    return Bounds(low * (1 - 1e-11) - TINY, middle, high * (1 + 1e-11) + TINY).clipped(0.0, 1.0)
 
 
 def _exponential_mechanism(epsilon: float, gap: float, k: float, m: int, success: bool) -> Bounds:
@@ -218,7 +218,7 @@ def _sparse_vector(epsilon: float, gap: float, k: float, success: bool) -> Bound
 
 def _probability(value: float, relative: float) -> Bounds:
     low, value, high = closed_form(float(value), relative)
-    return Bounds(max(low - TINY, 0.0), value, min(high + TINY, 1.0))
+    return Bounds(low - TINY, value, high + TINY).clipped(0.0, 1.0)
 
 
 def _integral(integrand: RealFunction, edges: Floats, inside: Floats, left_out: float) -> Bounds:
@@ -226,5 +226,4 @@ def _integral(integrand: RealFunction, edges: Floats, inside: Floats, left_out: 
     with np.errstate(invalid="ignore", under="ignore", over="ignore"):
         low, middle, high = integrate(integrand, np.concatenate([edges, inside]), relative=1e-9)
     rounding = 1e-11 * middle  # of the integrand
-    low, high = max(low - rounding, 0.0), min(high + rounding + left_out, 1.0)
-    return Bounds(low, min(max(middle, low), high), high)
+    return Bounds(low - rounding, middle, high + rounding + left_out).clipped(0.0, 1.0)

@@ -19,7 +19,7 @@ from tcdp_sim.errors import UserError
 from tcdp_sim.store.digests import tree_digest
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
-START, RUN = 60, 400  # seconds, generous: others may use the machine
+START, RUN = 300, 600  # seconds, generous: others may use the machine
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("dask_jobqueue", reason="needs the extra: pip install 'tcdp_sim[slurm]'")

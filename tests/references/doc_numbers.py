@@ -1,0 +1,125 @@
+"""The numbers that stand in docs: where, and how they are computed. `make doc-numbers` writes them.
+
+A number is found by a pattern around it, one group for each. Where the sentence changes, so must the pattern.
+"""
+
+import contextlib
+import io
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from math import sqrt
+from pathlib import Path
+
+from tcdp_sim.bounds import fano, histogram_records, information, least_records, least_sample_size, selection_gap
+from tcdp_sim.privacy import TCDP, ZCDP, PureDP, to_approx_dp
+
+ROOT = Path(__file__).parents[2]
+NUMBER = r"\*{0,2}([\d.]+)\*{0,2}"
+CELLS = (1e3, 1e6, 1e12)
+PRINTED = re.compile(r"```python\n((?s:.*?))```\n\n((?:    \S.*\n)+)")  # a snippet, and what it prints, indented
+
+
+def epsilons() -> Iterator[float]:
+    """The best and the printed conversions of 0.1-zCDP and of (0.1, 5)-tCDP at delta = 10^-6."""
+    for guarantee in (ZCDP(0.1), TCDP(0.1, 5)):
+        for method in ("tight", "paper"):
+            yield to_approx_dp(guarantee, 1e-6, method=method).epsilon
+
+
+def informed() -> Iterator[float]:
+    for method in ("tight", "proposition_9", "paper"):
+        yield float(information(TCDP(0.0947, 4.96), 10, 1, method))
+
+
+def printed_gaps(guarantee: ZCDP | TCDP, method: str) -> Iterator[float]:
+    """The printed bounds on the gap, by Fano's inequality, each followed by the better one."""
+    for k in CELLS:
+        yield float(least_records(guarantee, fano(k, 0.05, printed=True), method))
+        yield float(selection_gap(guarantee, k, 0.05))
+
+
+def records(omega: float, rho: float, k: float) -> Iterator[float]:
+    """Corollary 27 as printed (but where it is vacuous), by Proposition 9, and here."""
+    printed = float(least_sample_size(rho, omega, k))
+    yield from [printed] if printed == printed else []
+    yield float(least_records(TCDP(rho, omega), fano(k, 0.5, printed=True), "proposition_9"))
+    yield float(histogram_records(TCDP(rho, omega), k))
+
+
+def row(start: str, *cells: int) -> str:
+    """The pattern of a table's row that begins so; cells: how many numbers each of its cells has."""
+    return start + "".join(r" \| " + ", ".join([NUMBER] * count) for count in cells)
+
+
+NUMBERS: list[tuple[str, str, Callable[[], Iterable[float]]]] = [
+    (
+        "docs/privacy.md",
+        rf"0\.1-zCDP is \({NUMBER}, 10\^-6\)-DP \(Lemma 21 of Bun-Steinke 2016: {NUMBER}\),\s"
+        rf"\(0\.1, 5\)-tCDP is \({NUMBER}, 10\^-6\)-DP \(Lemma 6 of\sBun-Dwork-Rothblum-Steinke 2018: ([\d.]+\d)\)",
+        epsilons,
+    ),
+    (
+        "docs/limits.md",
+        rf"ρ = 0\.0947, ω = 4\.96 and n = 10 it is {NUMBER} where Proposition 9 says {NUMBER} and\s"
+        r"Theorem 26 ([\d.]+\d)",
+        informed,
+    ),
+    (
+        "docs/limits.md",
+        row(r"\| pure DP", 1, 1, 1),
+        lambda: [float(selection_gap(PureDP(sqrt(0.2)), k, 0.05)) for k in CELLS],
+    ),
+    ("docs/limits.md", row(r"\| zCDP: printed Fano, here", 2, 2, 2), lambda: printed_gaps(ZCDP(0.1), "tight")),
+    (
+        "docs/limits.md",
+        row(r"\| tCDP: printed Fano with Proposition 9, here", 2, 2, 2),
+        lambda: printed_gaps(TCDP(0.1, 5), "proposition_9"),
+    ),
+    ("docs/limits.md", row(r"\| \(5, 0\.1, 10\^3\)", 1, 1, 1), lambda: records(5, 0.1, 1e3)),
+    ("docs/limits.md", row(r"\| \(2, 0\.1, 10\^6\)", 1, 1, 1), lambda: records(2, 0.1, 1e6)),
+    ("docs/limits.md", row(r"\| \(50, 0\.01, 10\^12\) \| vacuous", 1, 1), lambda: records(50, 0.01, 1e12)),
+]
+
+
+def written(text: str, pattern: str, values: Iterable[float]) -> str:
+    """The text with the numbers that the pattern finds replaced by the values, to as many decimals."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise ValueError(f"no text fits {pattern!r}; valid: a pattern of the sentence as it stands")
+    pairs = zip(range(1, len(found.groups()) + 1), values, strict=True)
+    for group, value in sorted(pairs, reverse=True):
+        start, end = found.span(group)
+        decimals = len(found[group].partition(".")[2])
+        text = f"{text[:start]}{value:.{decimals}f}{text[end:]}"
+    return text
+
+
+def output(code: str, name: str) -> str:
+    """What a snippet of a page prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, name, "exec"), {})  # the pages are ours
+    return printed.getvalue()
+
+
+def shown(text: str, code: str) -> str | None:
+    """What the page says that a snippet prints; None where it says nothing."""
+    blocks = {snippet: block for snippet, block in PRINTED.findall(text)}
+    return textwrap.dedent(blocks[code]) if code in blocks else None
+
+
+def main() -> None:
+    for page, pattern, values in NUMBERS:
+        path = ROOT / page
+        path.write_text(written(path.read_text("utf-8"), pattern, values()), "utf-8")
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = path.read_text("utf-8")
+        for code, block in PRINTED.findall(text):
+            if "print(" in code:
+                text = text.replace(block, textwrap.indent(output(code, path.name), "    "))
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

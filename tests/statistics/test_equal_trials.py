@@ -1,0 +1,104 @@
+"""Trials that are all equal: their standard error is 0, and what is rarer than one in so many is not known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tcdp_sim.mechanisms.base import Observable
+from tcdp_sim.statistics import contradictions
+from tcdp_sim.statistics.intervals import SHARE, simulated_mean
+from tcdp_sim.store.table import _moment_row
+from tcdp_sim.summaries.estimates import ends_of_equal_trials
+from tcdp_sim.summaries.summary import summarise
+
+UNIT = (0.0, 1.0)
+
+
+@pytest.mark.parametrize("chance", [0.05, 1e-3, SHARE])
+@pytest.mark.parametrize("trials", [2, 3, 10, 100, 10**6])
+def test_they_miss_the_mean_of_a_coin_no_more_often_than_stated(trials, chance):
+    """All tails has the chance (1 - p)^n, all heads p^n: exact, so that nothing is simulated."""
+    p = np.concatenate([np.geomspace(1e-12, 0.5, 400), 1 - np.geomspace(1e-12, 0.5, 400)])
+    tails, heads = ends_of_equal_trials(0.0, trials, *UNIT, chance), ends_of_equal_trials(1.0, trials, *UNIT, chance)
+    with np.errstate(under="ignore"):
+        missed = (p > tails[1]) * (1 - p) ** trials + (p < heads[0]) * p**trials
+    assert missed.max() <= chance
+    assert tails[0] == 0
+    assert heads[1] == 1
+    if trials >= 100:
+        assert missed.max() > 0.2 * chance  # and they are no wider than that takes
+
+
+@pytest.mark.parametrize("values", [2, 3, 50])
+def test_they_do_not_rely_on_a_value_named_beforehand(values):
+    """A law of many values with equal chances: all trials equal one of them values^(1 - n) of the time."""
+    for trials in range(2, 12):
+        missed = 0.0
+        for value in range(values):
+            low, high = ends_of_equal_trials(float(value), trials, 0.0, values - 1.0, 0.05)
+            missed += (not low <= (values - 1) / 2 <= high) * values ** (-float(trials))
+        assert missed <= 0.05
+
+
+def test_a_mean_of_equal_trials_claims_nothing_without_bounds():
+    side = simulated_mean(3.0, 0.0, 100, 0.0)
+    assert (side.lower, side.estimate, side.upper) == (-np.inf, 3.0, np.inf)
+    rounded = simulated_mean(0.1, 1e-17, 100, 0.0)  # the sum of a hundred tenths, rounded
+    assert rounded.upper == np.inf
+    half = simulated_mean(0.0, 0.0, 100, 0.0, 0.05, (0.0, np.inf))
+    assert half.lower == 0
+    assert half.upper == np.inf
+
+
+def test_95_percent_intervals_of_rare_coins_hold_95_percent_of_the_time():
+    """2000 samples of 200 coins of .01: no heads 13% of the time. Missed 5% on average at most; 141 has 1e-4 at 5%."""
+    rng = np.random.default_rng(8)
+    missed = 0
+    for _ in range(2000):
+        x = (rng.random(200) < 0.01).astype(float)
+        off = x - x.mean()
+        skewness = (off**3).mean() / max((off**2).mean(), 1e-9) ** 1.5
+        side = simulated_mean(x.mean(), x.std(ddof=1) / np.sqrt(200), 200, skewness, 0.05, UNIT)
+        missed += not side.lower <= 0.01 <= side.upper
+    assert missed <= 141
+
+
+@pytest.mark.parametrize("ends", [{}, {"x_lower": np.nan, "x_upper": np.nan}, "own"])
+def test_means_of_rare_coins_contradict_nothing(ends):
+    """150 honest tables of 1000 means each; Benjamini and Hochberg at 1% raise 1.5 alarms, 7 or more once in 1000."""
+    rng = np.random.default_rng(9)
+    alarms = 0
+    for _ in range(150):
+        hits = rng.binomial(300, 0.01, 1000)
+        share = hits / 300
+        mcse = np.sqrt(share * (1 - share) / 299)
+        table = pd.DataFrame({"x": share, "x_mcse": mcse, "x_exact": 0.01, "trials": 300})
+        table["x_skewness"] = np.where(mcse > 0, (1 - 2 * share) / np.sqrt(np.maximum(share * (1 - share), 1e-9)), 0)
+        if ends == "own":
+            table = table.assign(x_lower=share - 2 * mcse, x_upper=share + 2 * mcse)
+        alarms += len(contradictions.find(table.assign(**(ends if isinstance(ends, dict) else {})))) > 0
+    assert alarms <= 6
+
+
+def test_bounded_values_that_are_all_equal_are_still_compared():
+    low, high = ends_of_equal_trials(0.0, 10**6, *UNIT)
+    table = pd.DataFrame({"x": [0.0], "x_mcse": [0.0], "x_exact": [0.5], "x_lower": low, "x_upper": high})
+    assert len(contradictions.find(table)) == 1
+    assert len(contradictions.find(table.assign(x_exact=1e-7))) == 0
+    assert len(contradictions.find(table.assign(x_exact=-0.1))) == 1  # beyond the range itself
+
+
+def distribution(trials):
+    return summarise("cell", 0, len(trials), {"x": trials}, {}).observables["x"]
+
+
+def test_the_published_ends_of_a_mean():
+    equal = distribution(np.full(1000, 0.1))
+    bounded, unbounded = Observable("1", "a share", 0, 1), Observable("1", "a number")
+    _, mcse, low, high, *_ = _moment_row(equal, bounded)
+    assert mcse < 1e-15
+    assert (low, high) == pytest.approx(ends_of_equal_trials(0.1, 1000, 0, 1))
+    assert low < 0.1 < high
+    assert np.isnan(_moment_row(equal, unbounded)[2:4]).all()
+    mean, mcse, low, high, *_ = _moment_row(distribution(np.arange(10.0)), bounded)
+    assert (high - mean, mean - low) == pytest.approx((1.959963984540054 * mcse,) * 2)

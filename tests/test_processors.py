@@ -1,0 +1,48 @@
+"""The settings of .ci/processors name what numpy knows, and numpy's warning about others does not fail the suite."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = (ROOT / ".ci" / "processors").read_text("utf-8")
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the settings are those of x86")
+def test_the_features_can_be_disabled():
+    """A name that numpy does not know would change nothing, without a word."""
+    code = "import sys, numpy\nfrom numpy._core._multiarray_umath import __cpu_dispatch__\nprint(*__cpu_dispatch__)"
+    known = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    named = [name for names in re.findall(r'"NPY_DISABLE_CPU_FEATURES=([^"]*)"', SCRIPT) for name in names.split()]
+    assert named
+    assert set(named) <= set(known)
+
+
+def test_the_rooms_are_there():
+    rooms = re.search(r"rooms=\((.*)\)", SCRIPT)[1].split()
+    assert len(rooms) > 10
+    assert all(any((ROOT / "tests" / room).glob("test_*.py")) for room in rooms)
+
+
+def test_a_feature_that_the_machine_lacks_does_not_fail_the_suite():
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "tests/test_numerics.py"]
+    environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": "NO_SUCH_FEATURE"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("count", "expected"), [("all", 5), ("one", 1)])
+def test_all_settings_or_one(tmp_path, count, expected):
+    """Run with a python that does nothing: what it says it runs."""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "processors").write_text(SCRIPT)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 0\n")
+    python.chmod(0o755)
+    done = subprocess.run(["bash", ".ci/processors", count], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == expected
