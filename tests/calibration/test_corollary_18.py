@@ -8,6 +8,7 @@ from pathlib import Path
 import mpmath as mp
 import numpy as np
 import pytest
+import yaml
 from scipy import integrate
 from tcdp_sim.experiments.papers.orders import largest_over_order
 
@@ -254,3 +255,21 @@ def test_the_pages_table_says_what_is_computed(rho, scaled, exponent, optimum, p
     least = f"{min(found):.2f}"
     texts = [f"{value:.2f}" for value in found]
     assert list(printed) == [f"**{text}**" if text == least else text for text in texts]
+
+
+@pytest.mark.parametrize("rho", [1e-3, 1e-2, 0.1, 0.5])
+def test_the_default_study_draws_it_where_it_is_the_best_additive_noise(rho):
+    """Its block in conf/experiment/histogram.yaml begins where sinh-normal noise no longer wins."""
+    study = yaml.safe_load((Path(__file__).parents[2] / "conf" / "experiment" / "histogram.yaml").read_text("utf-8"))
+    block = study["also"]["squared"]
+    (least,) = (float(text.removeprefix("k >= ")) for text in block["where"])
+    target, tuned = TCDP(rho, block["omega_sqrt_rho"] / np.sqrt(rho)), LargestError(1e6, 0.95)
+    noises = [
+        calibrate(family, target, coordinates=2, objective=tuned)
+        for family in ("sinh_squared", "sinh_normal", "gaussian")
+    ]
+    for k in (least, 1e9, 1e12):
+        own, *others = (LargestError(k, 0.95)(noise) for noise in noises)
+        assert own < min(others)
+    own, *others = (LargestError(100, 0.95)(noise) for noise in noises)
+    assert own > min(others)
