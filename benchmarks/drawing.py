@@ -46,11 +46,7 @@ def maximum():
 
 
 def doubly_exponential():
-<<<<<<< HEAD
     """Compare sinh-squared noise, which is no transform of a normal draw, with sinh-normal noise; its table exists."""
-=======
-    """Sinh-squared noise, which has no transform of a normal draw, against sinh-normal noise; tables are ready."""
->>>>>>> sinhsq
     rng, out = generator(3, "0" * 64, 0), np.empty(1_000_000)
     noises = SinhNormal(5.0, 5.0), SinhSquared(5.0, 5.0)
     normal, squared = seconds(*(lambda noise=noise: noise.fill(rng, out) for noise in noises), rounds=9)
