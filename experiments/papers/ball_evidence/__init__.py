@@ -34,10 +34,12 @@ UNCONFIRMED: Mapping[str, str] = {
     "Z.P31 repaired": "an order of growth",
     "Z.6.1a": "withdrawn; an order of growth",
     "Z.6.1a Laplace": "withdrawn; an order of growth",
-    "T.P24": "its sides are whole numbers, counted over all data sets",
+    "T.1.2c to the letter": "withdrawn; an order of growth",
     "P.3 square root": "withdrawn; an order of growth",
+    "T.1.1a": "withdrawn; an order that is reached at another cost contradicts nothing",
     "P.2.5 by rank": "withdrawn; the statement is about a partition",
     "P.2.5r": "withdrawn; a way to read the text",
+    "T.5.2c": "withdrawn; both sides are gaps found by a search, and the statement compares the reductions as analysed",
     "V.rdp1 tight": "withdrawn; one side is a bound certified by the package's own search",
     "S.4a bound": "its sides are exact fractions over all laws tried",
 }
