@@ -26,7 +26,8 @@ def calculus(budget: Budget) -> Points:
 def calculus_beyond(budget: Budget) -> Points:
     """On a grid with the ends of the domain, and right above 1/(α - 1), where the remainder is tightest."""
     for alpha in (1.0, 1.1, 2.0, 3.7, 20.0):
-        for x in (-1.0, -0.7, 0.2, 1.001 / max(alpha - 1, 0.1), 8.0):
+        least = -1.0 if alpha > 1 else -0.9  # at α = 1 both sides are 0 at -1
+        for x in (least, -0.7, 0.2, 1.001 / max(alpha - 1, 0.1), 8.0):
             for beta in (0.0, 2.0):
                 over = max(x, 0.0)
                 right = _three_terms(alpha, x) + (alpha * over) ** alpha * ((alpha - 1) * over) ** beta

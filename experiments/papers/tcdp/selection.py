@@ -99,7 +99,7 @@ def stability(budget: Budget) -> Points:
 
 @claim("T.5b any k")
 def stability_for_any_k(budget: Budget) -> Points:
-    """The mechanism, simulated one count above and one below the gap that ten candidates need."""
+    """The mechanism, simulated two counts above and two below the gap that ten candidates need."""
     noise, delta = Laplace(1 / EPSILON), 1e-6
     gap = float(exact.required_gap("stability", noise, 10.0, BETA, delta=delta).estimate)
     rng = np.random.default_rng(20260726)
@@ -108,8 +108,8 @@ def stability_for_any_k(budget: Budget) -> Points:
             chosen = Stability(noise, delta).select(
                 Scores(np.array([gap + more, 0.0]), k - 2, sensitivity=1), rng, TRIALS
             )
-            share = simulated_proportion(int((chosen == 0).sum()), TRIALS)
-            sides = (share, constant(1 - BETA)) if more < 0 else (constant(1 - BETA), share)
+            fails = simulated_proportion(int((chosen != 0).sum()), TRIALS)
+            sides = (constant(BETA), fails) if more < 0 else (fails, constant(BETA))
             yield Point(f"k = {k}, {gap + more:.4g} counts", *sides)
 
 
