@@ -6,20 +6,24 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import integrate, optimize, stats
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.tcdp import (
     amplification,
     amplification_steps,
     composition,
+    conversions,
+    gaussian_loss,
     groups,
     lower_bounds,
     noise_shape,
     reductions,
-    sides,
+    selection,
     trees,
 )
 
+from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.numerics import Bounds
 
@@ -60,7 +64,8 @@ def test_the_cost_of_finite_laws_is_the_largest_ratio_on_a_dense_grid(start, ome
     p, q = composition._law(start, 3), composition._law(start + 50, 3)
     assert p.sum() == pytest.approx(1)
     orders = np.linspace(1 + 1e-6, omega, 20_001)
-    ratios = np.log(np.array([np.sum(p**a * q ** (1 - a)) for a in orders])) / (orders - 1) / orders
+    moments = [max(np.sum(p**a * q ** (1 - a)), np.sum(q**a * p ** (1 - a))) for a in orders]
+    ratios = np.log(moments) / (orders - 1) / orders
     bounds = composition._cost(p, q, omega)
     assert bounds.lower * (1 - 1e-5) <= ratios.max() <= bounds.upper
     assert bounds.upper <= bounds.lower * 1.00011
@@ -136,7 +141,7 @@ def test_gaussian_noise_works_at_twice_its_median_largest_error():
 
 def test_the_largest_cost_of_laplace_noise_is_that_of_order_one():
     """D_a / a of Laplace noise falls with the order; KL = e^-1 at a shift of one scale."""
-    bounds = sides.largest_cost(Laplace(1.0), 3.0)
+    bounds = largest_cost(Laplace(1.0), 3.0)
     assert within(bounds, math.exp(-1))
     assert bounds.upper < math.exp(-1) * 1.0002
 
@@ -148,32 +153,96 @@ def test_the_largest_cost_of_sinh_normal_noise_against_a_dense_grid():
     orders = np.linspace(1.01, 4, 60)
     moments = np.array([np.exp(a * log_p + (1 - a) * log_q).sum() * (x[1] - x[0]) for a in orders])
     ratio = (np.log(moments) / (orders - 1) / orders).max()
-    bounds = sides.largest_cost(noise, 4.0)
+    bounds = largest_cost(noise, 4.0)
     assert bounds.lower * (1 - 1e-3) <= ratio <= bounds.upper * (1 + 1e-9)
 
 
-def test_growing_points_are_named_by_what_grows():
-    points = sides.growing((0, 0.5, 7), lambda x: x, lambda x: 2 * x, "n")
-    assert [point.where for point in points] == ["n = 1", "n = 3.162", "n = 1e7"]
-    assert [point.at for point in points] == [0, 0.5, 7]
-    assert all(point.left.estimate / point.right.estimate == 0.5 for point in points)
-
-
-def test_logarithms_and_multiples_keep_the_truth():
-    third = Bounds(1 / 3 - 1e-12, 1 / 3, 1 / 3 + 1e-12)
-    assert within(sides.logged(third), math.log(1 / 3))
-    assert within(sides.scaled(third, 3.0), 1.0)
-    assert sides.scaled(third, 3.0).upper - 1 < 1e-11
-
-
-def test_the_pair_of_erratum_e27_is_epsilon_delta_dp_and_no_better():
-    """The claim builds it; here its profile is summed over both outputs, both ways."""
-    from tcdp_sim.experiments.papers.tcdp.conversions import approximate_tail
-
-    delta, epsilon = 1e-6, 0.01
-    point = list(approximate_tail(Budget()))[-1]
-    p = point.left.estimate * delta
-    loss = 2 * epsilon
+@pytest.mark.parametrize(("factor", "epsilon"), [(2, 0.01), (10, 0.01), (2, 1e-5)])
+def test_two_outputs_with_a_rare_one_are_epsilon_delta_dp_and_no_better(factor, epsilon):
+    """Their profile is summed over both outputs, both ways."""
+    delta = 1e-6
+    p, loss = conversions.rare_output(epsilon, delta, factor), factor * epsilon
     first, second = np.array([p, 1 - p]), np.array([p * math.exp(-loss), 1 - p * math.exp(-loss)])
     profile = [np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ((first, second), (second, first))]
     assert max(profile) == pytest.approx(delta, rel=1e-6)
+
+
+@pytest.mark.parametrize(("place", "s", "ratio"), [(0.5, 0.1, 1.034), (-1.0, 0.5, 1.6), (0.0, 0.01, 1.0035)])
+def test_the_hockey_stick_of_mixtures(place, s, ratio):
+    """By a sum on a fine grid."""
+    x = np.linspace(-12, 12, 1_000_001)
+    p, q, r = (stats.norm.pdf(x, at) for at in (1, 0, place))
+    truth = np.maximum(s * p + (1 - s) * r - ratio * (s * q + (1 - s) * r), 0).sum() * (x[1] - x[0])
+    bounds = amplification._hockey_stick_of_mixtures(Gaussian(1.0), place, s, ratio)
+    assert bounds.estimate == pytest.approx(truth, rel=1e-8)
+
+
+@pytest.mark.parametrize(("p", "q", "order"), [(1e-6, 1e-9, 4.1), (0.3, 0.4, 1.00001), (0.3, 0.4, 1.0)])
+def test_the_divergence_of_bits(p, q, order):
+    with mp.workdps(40):
+        p, q, order = mp.mpf(p), mp.mpf(q), mp.mpf(order)
+        if order == 1:
+            truth = p * mp.log(p / q) + (1 - p) * mp.log((1 - p) / (1 - q))
+        else:
+            truth = mp.log(p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order)) / (order - 1)
+    laws = [np.array([float(each), 1 - float(each)]) for each in (p, q)]
+    assert composition._divergence(*laws, np.array([float(order)]))[0] == pytest.approx(float(truth), rel=1e-9)
+
+
+def test_the_moment_of_the_loss_at_negative_orders():
+    """The loss of Gaussian noise of scale 2 at a shift of one is N(1/8, 1/4)."""
+    for moment in (-3.0, -0.5):
+        truth = 1 / 8 + moment / 8
+        assert gaussian_loss._log_moment(Gaussian(2.0), moment).estimate == pytest.approx(truth, rel=1e-9)
+
+
+def test_the_order_where_the_divergence_of_sinh_normal_noise_turns_infinite():
+    """It is 1/(1 - e^(-2k/A)), so that order - 1 is 1/(e^(2k/A) - 1)."""
+    for shift in (1.0, 10.0, 50.0):
+        assert within(groups._nearness(SinhNormal(3.0, 10.0), shift), math.log(math.expm1(shift / 5)))
+
+
+def test_arsinh_of_an_exponential():
+    for x in (-5.0, 0.0, 3.0, 40.0):
+        assert noise_shape.arsinh_of_exp(x) == pytest.approx(float(mp.asinh(mp.exp(x))), rel=1e-14)
+    assert noise_shape.arsinh_of_exp(1e9) == 1e9 + math.log(2)
+
+
+def test_gaps_in_closed_form_are_those_of_the_root_finding():
+    noise = Laplace(2.0)
+    wanted = exact.required_gap("obvious_answer", noise, 1e12, 0.05).estimate
+    assert selection._gap_in_logs(noise, math.log(1e12)).estimate == pytest.approx(wanted, rel=1e-9)
+    wanted = exact.required_gap("stability", noise, 1e6, 0.05, delta=1e-12).estimate
+    assert selection._gap_in_logs(noise, math.log(1e12)).estimate == pytest.approx(wanted, rel=1e-9)
+    wanted = exact.required_gap("exponential_mechanism", 0.5, 1e12, 0.05).estimate
+    point = next(iter(selection.exponential_mechanism(Budget())))
+    assert point.where == "k = 1e12"
+    assert point.left.estimate == pytest.approx(wanted, rel=1e-9)
+
+
+def test_answers_to_problem_24_by_hand():
+    """Two records in [4] at 2 and 3: with f = q_j the answer is 2 alone, with f = q_j/2 it is 2 and 3."""
+    data = list(itertools.product(range(1, 5), repeat=2))
+    at = data.index((2, 3))
+    assert trees.agreements(2, 1)[at].tolist() == [True, True, False, True, True]
+    assert trees.agreements(2, 2)[at].all()
+    assert trees.agreements(3, 1).size == 320
+
+
+def test_the_least_order_of_condition_5_is_where_its_left_half_is_an_equality():
+    rho, s = 0.05, 0.05
+    omega = amplification_steps._least_omega(rho, s)
+    assert omega == pytest.approx(2 + math.log2(1 / rho) + math.log2(1 / ((omega - 2) * s)), rel=1e-9)
+    assert omega < amplification_steps.largest_omega(rho, s)
+
+
+def test_algorithm_21_on_two_neighbours_by_quadrature():
+    """A lead of two becomes a tie: k = 1000, order 8; the claim's largest divergence is no smaller."""
+    k, order = 1000, 8
+    first = integrate.quad(lambda z: stats.norm.pdf(z) * stats.norm.cdf(z + 0.5) ** (k - 1), -8, 12, limit=200)[0]
+    moment = first**order * k ** (order - 1)
+    moment += (k - 1) * ((1 - first) / (k - 1)) ** order * k ** (order - 1)
+    divergence = math.log(moment) / (order - 1)
+    assert divergence / 0.5 == pytest.approx(1.48369, rel=1e-5)
+    point = next(p for p in reductions.privacy_of_algorithm_21(Budget()) if "α = 8," in p.where)
+    assert point.left.lower >= divergence * (1 - 1e-6)

@@ -65,11 +65,3 @@ def figure_2(budget: Budget) -> Points:
     for x in (0.0, 0.5, 0.8813735870195430, 2.0, 4.0):
         direct = np.exp(-(np.sinh(x) ** 2) / 4) / np.sqrt(4 * np.pi) * np.cosh(x)
         yield Point(f"x = {x:.4g}", closed_form(float(noise.pdf(x)), 1e-10), closed_form(float(direct), 1e-10))
-
-
-@claim("T.F2 two modes")
-def two_modes(budget: Budget) -> Points:
-    """The density at zero and at ±arcosh √2 = ±0.881."""
-    noise = SinhNormal(scale=float(np.sqrt(2)), knee=1.0)
-    top = closed_form(float(noise.pdf(np.arccosh(np.sqrt(2)))), 1e-10)
-    return [Point("x = 0 against ±0.881", closed_form(float(noise.pdf(0.0)), 1e-10), top)]

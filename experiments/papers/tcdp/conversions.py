@@ -1,5 +1,8 @@
 """Sections 1.3, 2.1 and 2.3: tails of the privacy loss by notion, and what tCDP implies and is implied by."""
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
@@ -13,46 +16,66 @@ from tcdp_sim.privacy import RDP, TCDP, ZCDP, Guarantee, PureDP, group, lemma_8,
 from tcdp_sim.privacy import to_approx_dp as convert
 
 NOISE, OMEGA = SinhNormal(scale=3.0, knee=10.0), 4.0
+LOSSES = 0.1, 0.3, 0.8, 1.5, 3.0
+ORDERS = 1.0, 1.5, 2.0, 8.0, 50.0
 
 
 @claim("T.1.3a–d")
-def tails(budget: Budget) -> Points:
-    """Gaussian noise under zCDP, sinh-normal noise under tCDP on both branches and under Rényi DP."""
+def truncated_tail(budget: Budget) -> Points:
+    """Sinh-normal noise on both branches, and where they meet."""
     rho = largest_cost(NOISE, OMEGA).upper
-    renyi = exact.renyi_divergence(NOISE, 1.0, OMEGA).upper
-    cases: list[tuple[str, Noise, Guarantee]] = [
-        ("zero-concentrated", Gaussian(3.0), ZCDP(1 / 18)),
-        ("truncated concentrated", NOISE, TCDP(rho, OMEGA)),
-        ("Rényi", NOISE, RDP(OMEGA, renyi)),
-    ]
-    for name, noise, promise in cases:
-        loss = PrivacyLossDistribution(noise, 1.0)
-        for t in (0.1, 0.3, rho * (2 * OMEGA - 1), 0.8, 1.5, 3.0):
-            left = closed_form(float(loss.sf(t)), 1e-9)
-            right = closed_form(loss_tail_bound(promise, t))
-            yield Point(f"{name}, loss above {t:.3g}", left, right)
+    return _tails(NOISE, TCDP(rho, OMEGA), (rho * (2 * OMEGA - 1), *LOSSES))
+
+
+@claim("T.1.3a–d zCDP")
+def concentrated_tail(budget: Budget) -> Points:
+    """Gaussian noise."""
+    return _tails(Gaussian(3.0), ZCDP(1 / 18), LOSSES)
+
+
+@claim("T.1.3a–d Rényi")
+def renyi_tail(budget: Budget) -> Points:
+    """Sinh-normal noise."""
+    return _tails(NOISE, RDP(OMEGA, exact.renyi_divergence(NOISE, 1.0, OMEGA).upper), LOSSES)
+
+
+def _tails(noise: Noise, promise: Guarantee, losses: tuple[float, ...]) -> Points:
+    loss = PrivacyLossDistribution(noise, 1.0)
+    for t in losses:
+        right = closed_form(loss_tail_bound(promise, t))
+        yield Point(f"loss above {t:.3g}", closed_form(float(loss.sf(t)), 1e-9), right)
 
 
 @claim("T.1.3a–d pure")
 def pure_tail(budget: Budget) -> Points:
-    """Laplace noise of scale 1/ε, whose largest loss at a shift of one is ε."""
+    """Laplace noise of scale 1/ε, and the exponential mechanism on a lattice of scores that move by up to one."""
+    scores = np.array(list(product(range(3), repeat=3)))
     for epsilon in (0.1, 1.0, 5.0):
         for shift in (0.5, 1.0):
             largest = closed_form(float(PrivacyLossDistribution(Laplace(1 / epsilon), shift).isf(0.0)))
-            yield Point(f"ε = {epsilon:g}, shift {shift:g}", largest, constant(epsilon))
+            yield Point(f"Laplace, ε = {epsilon:g}, shift {shift:g}", largest, constant(epsilon))
+        logs = np.log(
+            [exact.selection_distribution("exponential_mechanism", epsilon, each).estimate for each in scores]
+        )
+        moved = np.abs(scores[:, None] - scores).max(axis=2) <= 1
+        largest = closed_form(float(np.abs(logs[:, None] - logs).max(axis=2)[moved].max()))
+        yield Point(f"exponential mechanism, ε = {epsilon:g}", largest, constant(epsilon))
 
 
 @claim("T.1.3e")
 def approximate_tail(budget: Budget) -> Points:
-    """Two outputs: one of probability p with a loss of 2ε (a trifle more), where p = δ/(1 - e^(ε - loss))."""
+    """Two outputs: one of probability p with a loss of cε (a trifle more), where p = δ/(1 - e^(ε - loss))."""
     delta = 1e-6
-    for epsilon in (1.0, 0.1, 0.01):
-        loss = 2 * epsilon * (1 + 1e-9)
-        p = delta / -np.expm1(epsilon - loss)
-        other = (1 - p) - np.exp(epsilon) * (1 - p * np.exp(-loss))  # the second output adds nothing, either way
-        back = (1 - p * np.exp(-loss)) - np.exp(epsilon) * (1 - p)
-        assert max(other, back) < 0, "the pair is not (ε, δ)-DP"
-        yield Point(f"ε = {epsilon:g}, δ = {delta:g}", closed_form(float(p / delta), 1e-8), constant(10.0))
+    for factor in (2, 10):
+        for epsilon in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5):
+            left = closed_form(rare_output(epsilon, delta, factor) / delta, 1e-8)
+            yield Point(f"c = {factor}, ε = {epsilon:g}, δ = {delta:g}", left, constant(10.0))
+
+
+def rare_output(epsilon: float, delta: float, factor: float) -> float:
+    """Return P[rare output], of loss `factor` epsilon, of two outputs that are exactly (epsilon, delta)-DP."""
+    loss = factor * epsilon * (1 + 1e-9)
+    return float(delta / -np.expm1(epsilon - loss))
 
 
 @claim("T.1.3e one way")
@@ -83,6 +106,18 @@ def to_approx_dp(budget: Budget) -> Points:
             epsilon = convert(promise, delta, "paper").epsilon
             left = exact.hockey_stick(noise, 1.0, epsilon)
             yield Point(f"{name}, δ = {delta:g}, ε = {epsilon:.4g}", left, constant(delta))
+
+
+@claim("T.L6 L8 2.1 Lemma 8")
+def from_one_order(budget: Budget) -> Points:
+    """At the ε of one order, also for δ > 1, where ε may be negative."""
+    for name, noise in [("Gaussian", Gaussian(3.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", NOISE)]:
+        for order in (1.5, 2.0, 4.0):
+            divergence = exact.renyi_divergence(noise, 1.0, order).upper
+            for delta in (2.0, 0.99, 0.3, 1e-2, 1e-6):
+                epsilon = divergence + float(np.log(1 / delta)) / (order - 1)
+                left = exact.hockey_stick(noise, 1.0, epsilon)
+                yield Point(f"{name}, α = {order:g}, δ = {delta:g}, ε = {epsilon:.4g}", left, constant(delta))
 
 
 @claim("T.L6 L8 2.1 best order")
@@ -130,19 +165,32 @@ def figure_1(budget: Budget) -> Points:
 
 
 @claim("T.2.3")
-def basic_algorithms(budget: Budget) -> Points:
-    """Per order, over what is promised: ε²/2 of Laplace noise and the exponential mechanism, Δ²/2σ² of Gaussian."""
+def pure_algorithms(budget: Budget) -> Points:
+    """Laplace noise for two sensitivities; the exponential mechanism with scores that move by one, both ways."""
     for epsilon in (0.1, 1.0, 3.0):
-        laplace = exact.renyi_divergence(Laplace(1 / epsilon), 1.0, 2.0)
-        yield Point(f"Laplace, ε = {epsilon:g}", _over(laplace, 2.0 * epsilon**2 / 2), constant(1.0))
-        p, q = (exact.selection_distribution("exponential_mechanism", epsilon, scores) for scores in ([0, 1], [1, 0]))
-        chosen = exact.divergence_of_outputs(p, q, 2.0)
-        yield Point(f"exponential mechanism, ε = {epsilon:g}", _over(chosen, 2.0 * epsilon**2 / 2), constant(1.0))
-        gaussian = exact.renyi_divergence_between(
-            exact.Mixture(Gaussian(1 / epsilon)), exact.Mixture(Gaussian(1 / epsilon), (1.0,)), 2.0
-        )
-        yield Point(f"Gaussian, σ = {1 / epsilon:g}", _over(gaussian, 2.0 * epsilon**2 / 2), constant(1.0))
+        for order in ORDERS:
+            for shift in (1.0, 3.0):
+                laplace = exact.renyi_divergence(Laplace(shift / epsilon), shift, order)
+                name = f"Laplace, Δ = {shift:g}, ε = {epsilon:g}, α = {order:g}"
+                yield Point(name, laplace / order / (epsilon**2 / 2), constant(1.0))
+            for k in (2, 5) if order > 1 else ():
+                laws = [_chosen(epsilon, scores) for scores in ([0.0] * (k - 1) + [1.0], [1.0] * (k - 1) + [0.0])]
+                for name, (p, q) in (("", laws), (" reversed", laws[::-1])):
+                    left = exact.divergence_of_outputs(p, q, order) / order / (epsilon**2 / 2)
+                    where = f"exponential mechanism{name}, k = {k}, ε = {epsilon:g}, α = {order:g}"
+                    yield Point(where, left, constant(1.0))
 
 
-def _over(bounds: Bounds[float], by: float) -> Bounds[float]:
-    return Bounds(bounds.lower / by, bounds.estimate / by, bounds.upper / by)
+@claim("T.2.3 Gaussian")
+def gaussian_algorithm(budget: Budget) -> Points:
+    """By quadrature."""
+    for shift, scale in [(1.0, 10.0), (1.0, 1.0), (3.0, 2.0)]:
+        laws = exact.Mixture(Gaussian(scale)), exact.Mixture(Gaussian(scale), (shift,))
+        for order in ORDERS:
+            right = closed_form(order * shift**2 / (2 * scale**2))
+            where = f"Δ = {shift:g}, σ = {scale:g}, α = {order:g}"
+            yield Point(where, exact.renyi_divergence_between(*laws, order), right)
+
+
+def _chosen(epsilon: float, scores: list[float]) -> Bounds[Any]:
+    return exact.selection_distribution("exponential_mechanism", epsilon, scores)

@@ -4,25 +4,31 @@ import numpy as np
 from scipy.special import log_ndtr
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
+from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
+from tcdp_sim.arrays import Floats
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.exact import PrivacyLossDistribution
-from tcdp_sim.noise import Gaussian
-from tcdp_sim.numerics import closed_form
+from tcdp_sim.noise import Gaussian, Noise, SinhNormal
+from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import ApproxDP
 
-EPSILON, DELTA, SAMPLED = 0.1, 1e-6, 0.01
+EPSILON, SAMPLED = 0.1, 0.01
 
 
 @claim("T.1a")
 def larger_losses(budget: Budget) -> Points:
-    """Gaussian noise that is exactly (1, 1e-6)-DP."""
-    loss = PrivacyLossDistribution(calibrate("gaussian", ApproxDP(1.0, DELTA, "target")), 1.0)
-    return growing(
-        np.arange(0, 5.5, 0.5), lambda k: float(-loss.logsf(k)), lambda k: float(k * k * np.log(1 / DELTA)), "k"
-    )
+    """The case whose exponent is the least."""
+    cases = [(1.0, 1e-6), (0.1, 1e-12), (4.0, 1e-12)]
+    losses = [PrivacyLossDistribution(calibrate("gaussian", ApproxDP(*case, "target")), 1.0) for case in cases]
+
+    def least(k: float) -> float:
+        tails = zip(cases, losses)
+        return min(float(loss.logsf(k * epsilon) / np.log(delta)) for (epsilon, delta), loss in tails)
+
+    return growing(np.arange(0, 5.5, 0.5), least, lambda k: k * k)
 
 
 @claim("T.1a after a failure")
@@ -43,6 +49,33 @@ def generating_function(budget: Budget) -> Points:
             left = exact.renyi_divergence_between(noise, exact.Mixture(Gaussian(1 / epsilon), (1.0,)), moment + 1)
             right = closed_form(epsilon**2 / 2 + epsilon**2 * moment / 2)
             yield Point(f"ε = {epsilon:g}, λ = {moment:g}", left, right)
+        for moment in (-3.0, -0.5):
+            right = closed_form(epsilon**2 / 2 + epsilon**2 * moment / 2)
+            yield Point(f"ε = {epsilon:g}, λ = {moment:g}", _log_moment(Gaussian(1 / epsilon), moment), right)
+
+
+def _log_moment(noise: Noise, moment: float) -> Bounds[float]:
+    """Return (log E exp(λZ))/λ of the loss Z at a shift of one, also for λ < 0, where no divergence has that order."""
+    reach = 12 * float(np.sqrt(noise.var()))
+    middle = -moment  # where p^(1 + λ) q^(-λ) of a Gaussian is largest, with P at 0 and Q at 1
+
+    def integrand(x: Floats) -> Floats:
+        return np.exp((1 + moment) * noise.logpdf(x) - moment * noise.logpdf(x - 1))
+
+    return integrate(integrand, np.linspace(middle - reach, middle + reach, 40)).log() / moment
+
+
+@claim("T.eq1 eq2 truncated")
+def truncated_tail(budget: Budget) -> Points:
+    """Sinh-normal noise with its own least ρ, up to the end of the range, k = ε(ω - 1)."""
+    for scale, knee, omega in [(3.0, 10.0, 4.0), (5.0, 21.0, 10.5)]:
+        noise = SinhNormal(scale, knee)
+        rho = largest_cost(noise, omega).upper
+        epsilon = float(np.sqrt(2 * rho))
+        for share in (0.0, 0.25, 0.5, 1.0):
+            k = share * epsilon * (omega - 1)
+            left = closed_form(float(PrivacyLossDistribution(noise, 1.0).sf(rho + k * epsilon)), 1e-9)
+            yield Point(f"ω = {omega:g}, k = {k:.4g}", left, closed_form(float(np.exp(-k * k / 2))))
 
 
 @claim("T.eq1 eq2 tail")
@@ -67,11 +100,11 @@ def minimiser(budget: Budget) -> Points:
 @claim("T.eq3")
 def ratio_of_tails(budget: Budget) -> Points:
     """The event that the answer is at least 1 + z, z at k standard deviations."""
-    return growing(
-        np.arange(0, 4.5, 0.5),
-        lambda k: float(log_ndtr(-k) - log_ndtr(-k - EPSILON)),
-        lambda k: EPSILON * k + EPSILON**2 / 2,
-    )
+
+    def largest(k: float) -> float:
+        return max(float(log_ndtr(-k) - log_ndtr(-k - e)) / (e * k + e * e / 2) for e in (EPSILON, 1.0))
+
+    return growing(np.arange(0, 4.5, 0.5), largest, lambda _: 1.0)
 
 
 @claim("T.eq3 sampled")

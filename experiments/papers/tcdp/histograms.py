@@ -4,21 +4,21 @@ Neighbours substitute a record: two bins of a histogram move by one.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs, largest_error
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.lower_bounds import printed_bound
+from tcdp_sim.experiments.papers.tcdp.noise_shape import arsinh_of_exp
 
-from tcdp_sim import bounds, exact
-from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
+from tcdp_sim import exact
+from tcdp_sim.bounds.lower import packing_records
+from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, SinhSquared, TruncatedLaplace
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
 
 RHO, OMEGA, EPSILON = 0.1, 2.5, 0.5
-EXPONENTS = (2, 4, 8, 16, 32, 64, 128, 200, 250, 300)
 
 
 @claim("T.1.2f")
@@ -31,26 +31,26 @@ def histogram_error(budget: Budget) -> Points:
 @claim("T.4.1a")
 def pure_error(budget: Budget) -> Points:
     """Laplace noise of scale 2/ε."""
-    return _errors(Laplace(2 / EPSILON), lambda k: np.log(k) / EPSILON)
+    return _errors(Laplace(2 / EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.4.1a pure, least")
 def least_pure_error(budget: Budget) -> Points:
     """By packing."""
-    return _least_error(PureDP(EPSILON), lambda k: np.log(k) / EPSILON)
+    return _least_error(PureDP(EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.4.1a zCDP")
 def concentrated_error(budget: Budget) -> Points:
     """Gaussian noise of variance 1/ρ."""
     noise = Gaussian(float(1 / np.sqrt(RHO)))
-    return _errors(noise, lambda k: np.sqrt(np.log(k) / RHO))
+    return _errors(noise, lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.4.1a zCDP, least")
 def least_concentrated_error(budget: Budget) -> Points:
     """By packing."""
-    return _least_error(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO))
+    return _least_error(ZCDP(RHO), lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.4.1a approximate")
@@ -67,13 +67,14 @@ def approximate_error(budget: Budget) -> Points:
 
 @claim("T.C18a")
 def corollary_18_radius(budget: Budget) -> Points:
-    """Exactly."""
-    for rho, omega in [(0.1, 2.5), (1e-4, 71.0), (0.5, 20.0)]:
-        noise = _corollary_18(rho, omega)
-        for k, beta in [(1.0, 0.9), (1.0, 0.05), (1e3, 0.05), (1e12, 1e-6), (1e300, 0.5)]:
-            radius = 8 * omega * float(np.arcsinh(np.sqrt(np.log(k / beta) / (2 * omega**2 * rho))))
-            left = exact.max_abs_sf(noise, k, radius)
-            yield Point(f"ρ = {rho:g}, ω = {omega:g}, k = {k:g}, β = {beta:g}", left, constant(beta))
+    """Sinh-normal and sinh-squared noise, exactly."""
+    for rho, omega in [(0.1, 2.5), (1e-4, 71.0), (0.5, 20.0), (1e-4, 12.5), (0.01, 1.25)]:
+        for name, family in (("sinh-normal", SinhNormal), ("sinh-squared", SinhSquared)):
+            noise: Noise = family(scale=4 / np.sqrt(rho), knee=8 * omega)
+            for k, beta in [(1.0, 0.9), (1.0, 0.05), (1e3, 0.05), (1e12, 1e-6), (1e300, 0.5)]:
+                radius = 8 * omega * float(np.arcsinh(np.sqrt(np.log(k / beta) / (2 * omega**2 * rho))))
+                where = f"{name}, ρ = {rho:g}, ω = {omega:g}, k = {k:g}, β = {beta:g}"
+                yield Point(where, exact.max_abs_sf(noise, k, radius), constant(beta))
 
 
 @claim("T.C18b")
@@ -91,11 +92,10 @@ def radius_for_large_omega(budget: Budget) -> Points:
 @claim("T.C18b many bins")
 def radius_for_many_bins(budget: Budget) -> Points:
     """As log(k/β) grows, beyond all k that floats hold."""
-    omega = OMEGA
-    return growing(
-        range(1, 60, 4),
-        lambda logs: 8 * omega * float(np.arcsinh(np.sqrt(logs / (2 * omega**2 * RHO)))),
-        lambda logs: 4 * omega * float(np.log(logs) + np.log(2 / (omega**2 * RHO))),
+    return growing_in_logs(
+        (1, 5, *FAR),
+        lambda log_logs: 8 * OMEGA * arsinh_of_exp((log_logs - float(np.log(2 * OMEGA**2 * RHO))) / 2),
+        lambda log_logs: 4 * OMEGA * (log_logs + float(np.log(2 / (OMEGA**2 * RHO)))),
         "log(k/β)",
     )
 
@@ -109,18 +109,18 @@ def optimal_noise(budget: Budget) -> Points:
     )
 
 
-def _corollary_18(rho: float = RHO, omega: float = OMEGA) -> SinhNormal:
-    return SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega)
+def _corollary_18() -> SinhNormal:
+    return SinhNormal(scale=4 / np.sqrt(RHO), knee=8 * OMEGA)
 
 
-def _errors(noise: Noise, form: Callable[[float], Any]) -> Points:
-    return growing(EXPONENTS, lambda k: exact.max_abs_quantile(noise, k, 0.5), lambda k: float(form(k)))
+def _errors(noise: Noise, form: Callable[[float], float]) -> Points:
+    return growing_in_logs(FAR, lambda log_k: largest_error(noise, log_k), form)
 
 
-def _least_error(promise: Guarantee, form: Callable[[float], Any]) -> Points:
-    """Half of the records that it takes: below that an error of n/2 shows nothing."""
+def _least_error(promise: Guarantee, form: Callable[[float], float]) -> Points:
+    """Yield half of the records that packing asks for: below that an error of n/2 shows nothing."""
 
-    def least(k: float) -> Bounds[float]:
-        return closed_form(0.5 * float(bounds.histogram_records(promise, k, 0.5)), 1e-9)
+    def least(log_k: float) -> Bounds[float]:
+        return closed_form(0.5 * float(packing_records(promise, log_k, 0.5)), 1e-9)
 
-    return growing(EXPONENTS, least, lambda k: float(form(k)))
+    return growing_in_logs(FAR, least, form)

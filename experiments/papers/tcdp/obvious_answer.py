@@ -1,11 +1,15 @@
 """Section 5.2: selection by one noisy gap, Algorithm 22."""
 
+from functools import partial
+
 import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.tcdp.reductions import NOISES, changes, spent
+from tcdp_sim.experiments.papers.tcdp.reductions import GAPS, NOISES, changes, spent
 
 from tcdp_sim import exact
+from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.numerics import closed_form
 
@@ -23,10 +27,14 @@ def algorithm_22(budget: Budget) -> Points:
 
 @claim("T.A22 T.5.2a equality")
 def exact_threshold(budget: Budget) -> Points:
-    """Neighbours with another winner: the winner has probability 2/k on one and (1 - 2/k)/(k - 1) on the other."""
-    for k in (10.0, 1e3, 1e6):
-        loss = float(np.log(2 * (k - 1) / (k - 2)))
-        yield Point(f"k = {k:g}", closed_form(float(np.log(2)) - 1 / k), closed_form(loss))
+    """Both output laws where the winner changes, built from the noise's own tail and the threshold of 2/k."""
+    for name, noise in NOISES.items():
+        for k in (10, 1000, 10**6):
+            wins = float(noise.sf(noise.isf(2 / k)))
+            first, second = np.full(k, (1 - wins) / (k - 1)), np.full(k, (1 - wins) / (k - 1))
+            first[0] = second[1] = wins
+            loss = closed_form(float(np.abs(np.log(first) - np.log(second)).max()), 1e-9)
+            yield Point(f"{name}, k = {k:g}", closed_form(float(np.log(2)) - 1 / k), loss)
 
 
 @claim("T.5.2b")
@@ -51,10 +59,24 @@ def sharper_as_charged(budget: Budget) -> Points:
     return _both_reductions(_theorem_17(2.0, 2), (1e2, 1e3, 1e6, 1e12, 1e100))
 
 
+@claim("T.5c similar")
+def same_order(budget: Budget) -> Points:
+    """Sinh-normal noise of Theorem 17, for (0.1, 2)-tCDP in total as both are analysed."""
+    first = partial(exact.required_gap, "generalized_histogram", _theorem_17(2.0, 2), beta=0.05)
+    second = partial(exact.required_gap, "obvious_answer", _theorem_17(1.0, 1), beta=0.05)
+    return growing((2, 3, 6, 12, 32, 100, 200, 300), second, lambda k: float(first(k).estimate))
+
+
 @claim("T.L23")
 def lemma_23(budget: Budget) -> Points:
-    """What the output of Algorithm 22 tells, against one query of sensitivity 1."""
-    return spent("obvious_answer", 1.0, 1, "that of one query of sensitivity 1")
+    """What the output of Algorithm 22 tells, against one query of sensitivity 1: divergences, and δ(ε)."""
+    for k in (2.0, 1e3, 1e6):
+        yield from spent("obvious_answer", 1.0, 1, k)
+        noise = NOISES["Gaussian"]
+        pairs = worst_pairs("obvious_answer", noise, k, gaps=GAPS)
+        for epsilon in (0.01, 0.1, 0.5):
+            left = exact.spent_delta(pairs, epsilon)
+            yield Point(f"Gaussian, ε = {epsilon:g}, k = {k:g}", left, exact.hockey_stick(noise, 1.0, epsilon))
 
 
 @claim("T.L23 gaps")

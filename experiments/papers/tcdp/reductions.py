@@ -21,13 +21,14 @@ NOISES: dict[str, Noise] = {
     "Laplace": Laplace(3.0),
     "sinh-normal": SinhNormal(scale=6.0, knee=12.0),
 }
+ORDERS = {"Gaussian": (1.01, 1.5, 3.0, 8.0, 32.0), "Laplace": (1.5, 3.0, 8.0, 32.0), "sinh-normal": (1.5, 3.0)}
 GAPS = np.concatenate([np.linspace(0.0, 4.0, 5), np.linspace(6.0, 60.0, 10)])
 
 
 class Changes(NamedTuple):
-    """Over all neighbours on a lattice: of the sparse scores' change the largest norms; of both gaps the largest sum.
+    """The largest norms of the change of sparse scores over neighbours on a lattice, and the largest sum of their gaps.
 
-    zero, infinity, one: norms; gaps: where the leader changes.
+    zero, infinity, one: norms; gaps: the sum over neighbours with different leaders.
     """
 
     zero: float
@@ -38,8 +39,8 @@ class Changes(NamedTuple):
 
 @cache
 def changes(k: int, step: float) -> Changes:
-    """Of k scores in multiples of 1/2 up to 3, each of which may move by -step, 0 or step between neighbours."""
-    x = 0.5 * np.array(list(product(range(7), repeat=k)))
+    """Return them for k scores on the lattice, each of which may move by -step, 0 or step between neighbours."""
+    x = _lattice(k)
     moves = step * np.array(list(product((-1, 0, 1), repeat=k)))
     before = np.repeat(x, len(moves), axis=0)
     after = before + np.tile(moves, (len(x), 1))
@@ -54,7 +55,7 @@ def changes(k: int, step: float) -> Changes:
 @claim("T.A21")
 def algorithm_21(budget: Budget) -> Points:
     """What its output tells, against two queries of sensitivity 2."""
-    return spent("generalized_histogram", 2.0, 2, "divergence of two queries of sensitivity 2")
+    return spent("generalized_histogram", 2.0, 2)
 
 
 @claim("T.A21 sparse")
@@ -70,7 +71,7 @@ def sparse_scores(budget: Budget) -> Points:
 @claim("T.A21 one query")
 def one_query(budget: Budget) -> Points:
     """Half of what the paper charges."""
-    yield from spent("generalized_histogram", 2.0, 1, "")
+    yield from spent("generalized_histogram", 2.0, 1)
     for k in (2, 3, 4):
         yield Point(f"‖v‖₁ over 2, k = {k}", closed_form(changes(k, 1.0).one / 2), constant(1.0))
 
@@ -97,15 +98,52 @@ def theorem_20(budget: Budget) -> Points:
                 yield Point(f"{name}, k P[|X| ≥ gap/2] = {chance:g}, k = {k:g}", left, constant(chance))
 
 
-def spent(algorithm: str, sensitivity: float, queries: int, against: str) -> Points:
-    """The largest divergence of a selection's output between neighbours, against that of so many noisy queries."""
+@claim("T.T20 privacy")
+def privacy_of_algorithm_21(budget: Budget) -> Points:
+    """Its output, against two queries of sensitivity 1."""
+    every = np.arange(0.0, 61.0, budget.choose(5.0, 1.0))
+    cases: list[tuple[str, float, float, Floats | None]] = [
+        ("Gaussian", K, a, every) for a in (1.5, 3.0, 8.0, 16.0, 32.0)
+    ]
+    more: list[tuple[str, float, float, Floats | None]] = [("sinh-normal", K, 3.0, None), ("Gaussian", 1e6, 12.0, None)]
+    for name, k, order, gaps in budget.choose(cases, [*cases, *more, ("Gaussian", 1e12, 16.0, None)]):
+        left = exact.spent_renyi(worst_pairs("generalized_histogram", NOISES[name], k, gaps=gaps), order)
+        right = exact.renyi_divergence(NOISES[name], 1.0, order) * 2
+        yield Point(f"{name}, α = {order:g}, k = {k:g}", left, right)
+
+
+@claim("T.T20 exists")
+def two_halves(budget: Budget) -> Points:
+    """Algorithm 22 on the mean of two noisy answers: its failure where k P[|X| ≥ gap/2] = 0.01."""
+    for scale in (4.0, 10.0):
+        for k in (1e3, 1e6, 1e9):
+            gap = 2 * float(Gaussian(scale).isf(0.01 / (2 * k)))
+            left = exact.selection_failure("obvious_answer", Gaussian(scale / np.sqrt(2)), gap, k)
+            yield Point(f"σ = {scale:g}, k = {k:g}, gap {gap:.4g}", left, constant(0.05))
+
+
+@claim("T.A21 argmax")
+def same_leader(budget: Budget) -> Points:
+    """All scores of the lattice that have a single leader."""
+    for k in (2, 3, 4):
+        x = _lattice(k)
+        x = x[_gap(x) > 0]
+        same = (_sparse(x).argmax(axis=1) == x.argmax(axis=1)) & (_gap(_sparse(x)) == _gap(x))
+        yield Point(f"k = {k}", constant(float(same.sum())), constant(float(len(x))))
+
+
+def spent(algorithm: str, sensitivity: float, queries: int, k: float = K) -> Points:
+    """Yield the largest divergence of a selection's output between neighbours, against that of so many queries."""
     for name, noise in NOISES.items():
-        pairs = worst_pairs(algorithm, noise, K, gaps=GAPS)
-        for order in (1.5, 3.0):
-            left = exact.spent_renyi(pairs, order)
-            right = exact.renyi_divergence(noise, sensitivity, order)
-            allowed = Bounds(queries * right.lower, queries * right.estimate, queries * right.upper)
-            yield Point(f"{name}, α = {order:g}, k = {K:g}", left, allowed)
+        pairs = worst_pairs(algorithm, noise, k, gaps=GAPS)
+        for order in ORDERS[name]:
+            allowed = exact.renyi_divergence(noise, sensitivity, order) * queries
+            yield Point(f"{name}, α = {order:g}, k = {k:g}", exact.spent_renyi(pairs, order), allowed)
+
+
+def _lattice(k: int) -> Floats:
+    """Return all vectors of k scores in multiples of 1/2 up to 3."""
+    return 0.5 * np.array(list(product(range(7), repeat=k)))
 
 
 def _sparse(scores: Floats) -> Floats:

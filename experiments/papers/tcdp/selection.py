@@ -4,31 +4,36 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import bounds, exact
+from tcdp_sim.bounds.lower import packing_records
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.noise import Laplace, Noise
 from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
+from tcdp_sim.selection.baselines import Stability
+from tcdp_sim.selection.scores import Scores
+from tcdp_sim.statistics.intervals import simulated_proportion
 
 EPSILON, RHO, BETA = 0.5, 0.1, 0.05
 TARGET = TCDP(RHO, 4.0)  # omega above 1/sqrt rho
 EXPONENTS = (1, 2, 4, 8, 16, 32, 64, 128, 200, 300)
+TRIALS = 20_000
 
 
 @claim("T.1.2e")
 def pure_gap(budget: Budget) -> Points:
     """Needed: by packing. Enough: the exponential mechanism (T.5a)."""
-    return _least(PureDP(EPSILON), lambda k: np.log(k) / EPSILON)
+    return _least(PureDP(EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.1.2e zCDP")
 def concentrated_gap(budget: Budget) -> Points:
     """Needed: by packing. Enough: Gaussian noise (T.5c)."""
-    return _least(ZCDP(RHO), lambda k: np.sqrt(np.log(k) / RHO))
+    return _least(ZCDP(RHO), lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.1.2e approximate")
@@ -39,6 +44,13 @@ def approximate_gap(budget: Budget) -> Points:
         return closed_form(float(bounds.selection_gap(ApproxDP(EPSILON, 1 / inverse, "target"), 1e300, BETA)), 1e-9)
 
     return growing((2, 4, 8, 16, 32, 64, 128, 200), least, lambda x: float(np.log(x)) / EPSILON, "1/δ")
+
+
+@claim("T.fn3")
+def gap_for_large_omega(budget: Budget) -> Points:
+    """The form of Proposition 5 over that of zCDP, a million candidates."""
+    target = float(np.sqrt(np.log(1e6) / RHO))
+    return growing(range(1, 9), lambda omega: omega * float(np.log1p(target / omega)), lambda _: target, "ω")
 
 
 @claim("T.P5")
@@ -63,8 +75,9 @@ def proposition_5_large_omega(budget: Budget) -> Points:
 
 @claim("T.5a")
 def exponential_mechanism(budget: Budget) -> Points:
-    """Its exact gap; that it is optimal is T.1.2e, and its part here."""
-    return growing(EXPONENTS, lambda k: _gap("exponential_mechanism", EPSILON, k), lambda k: float(np.log(k)) / EPSILON)
+    """Its exact gap, 2/ε log((k - 1)(1 - β)/β); that it is optimal is T.1.2e, and its part here."""
+    odds = float(np.log((1 - BETA) / BETA))
+    return growing_in_logs(FAR, lambda log_k: 2 * (log_k + odds) / EPSILON, lambda log_k: log_k / EPSILON)
 
 
 @claim("T.5a optimal")
@@ -79,19 +92,25 @@ def exponential_is_optimal(budget: Budget) -> Points:
 
 @claim("T.5b")
 def stability(budget: Budget) -> Points:
-    """Propose-test-release: the lead, noisy, against a threshold."""
-
-    def gap(inverse: float) -> Bounds[float]:
-        return exact.required_gap("stability", Laplace(1 / EPSILON), 1e6, BETA, delta=1 / inverse)
-
-    return growing((2, 4, 8, 16, 32, 64, 128, 200), gap, lambda x: float(np.log(x)) / EPSILON, "1/δ")
+    """Propose-test-release: the lead, noisy, against a threshold of P[Z > t] = δ."""
+    noise = Laplace(1 / EPSILON)
+    return growing_in_logs(FAR, lambda x: _gap_in_logs(noise, x), lambda x: x / EPSILON, "1/δ")
 
 
 @claim("T.5b any k")
 def stability_for_any_k(budget: Budget) -> Points:
-    """From ten candidates to 1e300."""
-    gaps = [exact.required_gap("stability", Laplace(1 / EPSILON), k, BETA, delta=1e-6) for k in (10.0, 1e6, 1e300)]
-    return [Point("k = 1e6", gaps[1], gaps[0]), Point("k = 1e300", gaps[2], gaps[0])]
+    """The mechanism, simulated two counts above and two below the gap that ten candidates need."""
+    noise, delta = Laplace(1 / EPSILON), 1e-6
+    gap = float(exact.required_gap("stability", noise, 10.0, BETA, delta=delta).estimate)
+    rng = np.random.default_rng(20260726)
+    for k in (2, 10, 1000, 10**6):
+        for more in (-2.0, 2.0):
+            chosen = Stability(noise, delta).select(
+                Scores(np.array([gap + more, 0.0]), k - 2, sensitivity=1), rng, TRIALS
+            )
+            fails = simulated_proportion(int((chosen != 0).sum()), TRIALS)
+            sides = (constant(BETA), fails) if more < 0 else (fails, constant(BETA))
+            yield Point(f"k = {k}, {gap + more:.4g} counts", *sides)
 
 
 def _gap(algorithm: str, noise: Noise | float, k: float) -> Bounds[float]:
@@ -100,7 +119,7 @@ def _gap(algorithm: str, noise: Noise | float, k: float) -> Bounds[float]:
 
 
 def _gap_in_logs(noise: Noise, log_k: float) -> Bounds[Any]:
-    """Return the gap of Algorithm 22 in closed form: its threshold 2 sf^-1(1/k) + 1, twice, and its own noise."""
+    """Return the gap of Algorithm 22 in closed form, where P[Z > t] = 1/k, and so that of stability-based selection."""
     return closed_form(2 * (float(noise.isf_log(-log_k)) + float(noise.isf(BETA)) + 1), 1e-9)
 
 
@@ -109,9 +128,5 @@ def _form(log_k: float) -> float:
     return omega * float(np.log1p(np.sqrt(log_k / RHO) / omega))
 
 
-def _least(promise: Guarantee, form: Callable[[float], Any]) -> Points:
-    return growing(
-        EXPONENTS,
-        lambda k: closed_form(float(bounds.selection_gap(promise, k, BETA)), 1e-9),
-        lambda k: float(form(k)),
-    )
+def _least(promise: Guarantee, form: Callable[[float], float]) -> Points:
+    return growing_in_logs(FAR, lambda log_k: closed_form(float(packing_records(promise, log_k, BETA)), 1e-9), form)

@@ -6,7 +6,7 @@ import numpy as np
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.arrays import Bools, Floats
 from tcdp_sim.numerics import closed_form
 
 SMALL, BIG = 2 / 5, 4 / 5
@@ -14,25 +14,35 @@ SMALL, BIG = 2 / 5, 4 / 5
 
 @claim("T.P24")
 def counts(budget: Budget) -> Points:
-    """The largest value of q_j."""
-    for n in (2, 10, 100):
-        records = np.arange(n) % 7 + 1
-        yield Point(f"n = {n} records in [7]", closed_form(float((records <= 7).sum())), constant(1.0))
+    """Read to the letter, with f = q_j: over all data sets of n records in [4]."""
+    return _right_answers(share=False)
 
 
 @claim("T.P24 repaired")
 def shares(budget: Budget) -> Points:
-    """Over all data sets of three records in [4], and their neighbours."""
-    data = np.array(list(product(range(1, 5), repeat=3)))
-    f = (data[:, None, :] <= np.arange(1, 5)[:, None]).mean(axis=2)
-    neighbours = (data[:, None, :] != data[None, :, :]).sum(axis=2) == 1
-    moved = np.abs(f[:, None, :] - f[None, :, :])[neighbours]
-    below = float(f[:, 0][(data > 1).any(axis=1)].max())
-    return [
-        Point("largest value", closed_form(float(f.max())), constant(1.0)),
-        Point("largest value at j = 1 unless all records are there", closed_form(below), constant(1.0)),
-        Point("3 times the sensitivity", closed_form(3 * float(moved.max())), constant(1.0)),
-    ]
+    """With f = q_j/n, over the same data sets."""
+    return _right_answers(share=True)
+
+
+def _right_answers(share: bool) -> Points:
+    for n in (2, 3, 4):
+        judged = agreements(n, n if share else 1)
+        yield Point(f"n = {n}", constant(float(judged.sum())), constant(float(judged.size)))
+
+
+def agreements(n: int, divisor: int) -> Bools:
+    """Return for which data sets of n records in [4] and j in [5] the answers with f = q_j/divisor are right.
+
+    An answer to Problem 24 has 0 < f(x, j) and f(x, j - 1) < 1, with f(x, 0) = 0 and f(x, 5) = 1; right is that j lies
+    between the least and the largest record.
+    """
+    data = np.array(list(product(range(1, 5), repeat=n)))
+    f = (data[:, None, :] <= np.arange(6)[:, None]).sum(axis=2) / divisor
+    f[:, 5] = 1.0
+    answers = (f[:, 1:] > 0) & (f[:, :-1] < 1)
+    j = np.arange(1, 6)
+    right = (data.min(axis=1)[:, None] <= j) & (j <= data.max(axis=1)[:, None])
+    return np.asarray(answers == right)
 
 
 @claim("T.5.3e")
@@ -53,6 +63,14 @@ def corrected_values(budget: Budget) -> Points:
         Point("four leaves, steps of 1/10", closed_form(fine), constant(BIG)),
         Point("jumps at one of eight leaves", closed_form(jumps), constant(BIG)),
     ]
+
+
+@claim("T.5.3e endpoints")
+def one_end_has_room(budget: Budget) -> Points:
+    """All values of f at both ends of a node, in steps of 1/40, as whole numbers."""
+    pairs = [(a, b) for a, b in product(range(41), repeat=2) if 0 < b - a < 32]
+    roomy = [(a, b) for a, b in pairs if 4 < a < 40 or 0 < b < 36]
+    yield Point("all pairs of values", constant(float(len(roomy))), constant(float(len(pairs))))
 
 
 @claim("T.5.3e levels")
