@@ -117,10 +117,33 @@ def right_half_of_condition_5_repaired() -> "tuple[arb, arb]":
     return _right_half("0.1", "9.2e-4"), ball(1)
 
 
+@confirms("T.3.1c step", Says.ABOVE)
+def right_half_at_another_order() -> "tuple[arb, arb]":
+    """The same at ω' twice the order log(1/s)/3ρ + 1/2: ρ = 0.1, s = 1.867e-5."""
+    rho, s = ball("0.1"), ball("1.867e-5")
+    omega = 2 * (-s.log() / (3 * rho) + ball("0.5"))
+    return (omega - 2) * s * (rho * omega).exp(), ball(1)
+
+
+@confirms("T.3.1b step", Says.ABOVE)
+def order_above_the_bound() -> "tuple[arb, arb]":
+    """The order 691 against log(1/s)/(ρ(1 - 10 s²)): ρ = 0.01, s = 1e-3."""
+    s = ball("1e-3")
+    return ball(691), -s.log() / (ball("0.01") * (1 - 10 * s**2))
+
+
 def _right_half(rho: Given, share: Given) -> "arb":
     rho, s = ball(rho), ball(share)
     omega = -s.log() / (2 * rho)
     return (omega - 2) * s * (rho * omega).exp()
+
+
+@confirms("T.1.2b printed", Says.ABOVE)
+def densities_at_the_knee() -> "tuple[arb, arb]":
+    """The Gaussian density over the sinh-normal one at x = ωΔ against 2: m = ω√ρ = 4."""
+    m, one = ball(4), ball(1)
+    z = one.sinh() * m * ball(2).sqrt()  # the normal quantile at which sinh-normal noise equals its knee
+    return (z**2 / 2 - m**2).exp() / one.cosh(), ball(2)
 
 
 @confirms("T.3c", Says.AT_MOST)
