@@ -35,9 +35,6 @@ class Says(StrEnum):
 
 CONFIRMED: dict[str, Sides] = {}  # id of a claim -> both sides at its point
 SAYS: dict[str, Says] = {}  # id -> what they show
-UNCONFIRMED: Mapping[str, str] = {  # claims with the verdict false that have no balls, and why
-    "S.4a bound": "its sides are exact fractions over all laws tried",
-}
 
 
 def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
