@@ -36,7 +36,7 @@ from tcdp_sim.errors import whole
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
-from tcdp_sim.optimal.geometric import depth_of_geometric, geometric, geometric_with_step
+from tcdp_sim.optimal.geometric import depth_of_geometric, geometric, geometric_with_step, least_tail_with_step
 from tcdp_sim.optimal.lattice_mixture import LatticeMixture
 from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.optimal.least_square import least_square, least_square_noise
@@ -160,9 +160,8 @@ def _pure(epsilon: float, objective: Objective, offset: float) -> _Certified:
 def _approximate(epsilon: float, delta: float, objective: Objective, offset: float) -> _Certified:
     if isinstance(objective, Tail) and epsilon > 0:
         last = floor(objective.beyond - offset)
-        least = geometric_with_step(epsilon, delta, offset, last)
         noise = geometric_with_step(epsilon, delta, offset, last, slack(depth_of_geometric(epsilon, last + 1)))
-        lower = objective(least) * (1 - _ROUNDING)
+        lower = least_tail_with_step(epsilon, delta, offset, last)
     else:
         noise = truncated_geometric(epsilon, delta, offset, slack(depth_of_truncated(epsilon, delta)))
         lower = least_cost(epsilon, delta, offset, objective)

@@ -6,7 +6,7 @@ each other by beyond the factor e^epsilon may be delta: against errors beyond t 
 from the last point inside to the first one outside. Spent further inside it lowers the first point outside by less, and
 raises the others; spent further outside it lowers fewer points.
 
-With `slack` 0 the masses are those of the closed form, which tell the least cost. With the slack of `stored_promise`
+With `slack` 0 the masses are those of the closed form. With the slack of `stored_promise`
 the masses keep the promise exactly, as they are stored. Beyond the table the fall is stored as it is: epsilon.
 """
 
@@ -19,6 +19,7 @@ from tcdp_sim.optimal.stored_promise import kept
 
 _MOST_POINTS = 10**6
 _NEVER = 690.0  # a fall after which probabilities are no floats
+_ROUNDING = 1e-11  # relative, of sums of terms of one sign
 
 
 def geometric(epsilon: float, offset: float, slack: float = 0.0) -> LatticeNoise:
@@ -37,18 +38,34 @@ def geometric_with_step(epsilon: float, delta: float, offset: float, last: int, 
     Where the last point has no more than delta, the ones beyond it get none (e^-690 of it). Raises ValueError for more
     than a million points.
     """
+    fall, delta = kept(epsilon, delta, slack)
+    inside, mass, beyond = _inside(epsilon, fall, offset, last)
+    divisor = mass + beyond * inside
+    left = (inside - delta * mass) / divisor  # of the last point's probability, by the step
+    falling = -fall * np.arange(last + 1)
+    if left <= 0:
+        return LatticeNoise(offset, tuple(falling.tolist()), _NEVER)
+    log_mass = [*(log((1 + beyond * delta) / divisor) + falling).tolist(), log(left) - fall]
+    return LatticeNoise(offset, tuple(log_mass), epsilon)
+
+
+def least_tail_with_step(epsilon: float, delta: float, offset: float, last: int) -> float:
+    """Return a lower bound on P[|Z| > offset + last] for every noise on the lattice: what that noise has there."""
+    inside, mass, beyond = _inside(epsilon, epsilon, offset, last)
+    left = inside * (1 - _ROUNDING) - delta * mass * (1 + _ROUNDING)
+    return max(left, 0.0) * beyond / (mass + beyond * inside) * (1 - _ROUNDING)
+
+
+def _inside(epsilon: float, fall: float, offset: float, last: int) -> tuple[float, float, float]:
+    """The probability of the last point inside and of all points inside over that of the first, and what lies beyond.
+
+    What lies beyond is over what the step leaves of the last point's probability.
+    """
     if last > _MOST_POINTS:
         raise ValueError(
             f"beyond = {last + offset:g} is not valid here: the noise would take more than {_MOST_POINTS:g} points; "
             "valid: a smaller error"
         )
-    fall, delta = kept(epsilon, delta, slack)
     inside = np.exp(-fall * np.arange(last + 1))
     weights = np.where(np.arange(last + 1) + offset > 0, 2.0, 1.0)
-    beyond = 2 * exp(-fall) / -expm1(-epsilon)  # mass beyond the last point, over what it keeps after the step
-    first = (1 + beyond * delta) / float(weights @ inside + beyond * inside[-1])
-    left = first * inside[-1] - delta
-    if left <= 0:
-        return LatticeNoise(offset, tuple((-fall * np.arange(last + 1)).tolist()), _NEVER)
-    log_mass = [*(log(first) - fall * np.arange(last + 1)).tolist(), log(left) - fall]
-    return LatticeNoise(offset, tuple(log_mass), epsilon)
+    return float(inside[-1]), float(weights @ inside), 2 * exp(-fall) / -expm1(-epsilon)
