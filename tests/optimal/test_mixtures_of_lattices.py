@@ -1,6 +1,9 @@
 """Lower bounds hold for noise on several lattices at once: against linear programs on fractions of a count."""
 
+import re
 from itertools import pairwise
+from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +15,12 @@ from tcdp_sim.optimal import (
     MeanAbsoluteError,
     MeanSquaredError,
     Tail,
+    best_lattice_noise,
     optimal_noise,
 )
+from tcdp_sim.optimal.best_on_lattice import best_on_lattice
 from tcdp_sim.optimal.least_square import _Run
-from tcdp_sim.privacy import ApproxDP
+from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP
 
 # What linear programs cost that another hand wrote: on `cosets` lattices, 1 / cosets of a count apart.
 FOUND = [
@@ -102,3 +107,45 @@ def test_the_runs_are_the_corners_of_a_convex_curve(epsilon, most):
         assert run.square == pytest.approx(mass @ (run.steps - mean) ** 2 / mass.sum(), rel=1e-12, abs=1e-15)
         assert run.points == len(run.steps)
         assert abs(run.steps[0] + run.steps[-1]) == (run.points + 1) % 2
+
+
+def test_under_concentrated_dp_the_bound_is_that_for_all_lattices():
+    """It is below the one for the integers alone, by little: they are the best lattice."""
+    best = best_on_lattice(0.25, inf, MeanSquaredError(), 0.0, 0.0)
+    noise, bounds = optimal_noise(ZCDP(0.25), MeanSquaredError())
+    assert bounds.lower == best.lower_bound_of_squares() < best.lower_bound() <= bounds.upper
+    assert bounds.lower > 0.9998 * bounds.upper
+    assert noise.offset == 0
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("guarantee", [ZCDP(0.01), ZCDP(0.5), ZCDP(1.5), ZCDP(15.0), TCDP(0.3, 1.2), TCDP(0.05, 2.4)])
+def test_under_concentrated_dp_the_ends_are_near(guarantee):
+    bounds = optimal_noise(guarantee, MeanSquaredError())[1]
+    assert bounds.upper * (1 - 1e-3) < bounds.lower < bounds.upper
+
+
+def test_too_many_points_are_refused_at_once():
+    """ZCDP(1e-6) took minutes: the line says how many points and seconds it would be."""
+    for objective in (MeanSquaredError(), MeanAbsoluteError(), Tail(1e4), LargestErrorQuantile(1e6)):
+        with pytest.raises(
+            ValueError, match=r"would take .* points and a search of up to .* s, .* valid: a larger rho"
+        ):
+            optimal_noise(ZCDP(1e-6), objective)
+
+
+def test_the_table_in_the_docs():
+    text = (Path(__file__).parents[2] / "docs" / "limits.md").read_text()
+    rows = re.findall(
+        r"^\| \(([\d.]+), ([\d.]+)\) \| ([\d.]+) \| ([\d.]+) \(n = (\d)\) \| \*\*([\d.]+)\*\* \|$", text, re.M
+    )
+    assert len(rows) == 4
+    for epsilon, delta, lattice, program, cosets, best in rows:
+        promise = ApproxDP(float(epsilon), float(delta))
+        reach = 120 if float(best) > 100 else 16
+        for printed, value in (
+            (lattice, best_lattice_noise(promise, MeanSquaredError()).var()),
+            (program, fine_linear_program(np.square, int(cosets), promise.epsilon, promise.delta, reach)),
+            (best, optimal_noise(promise, MeanSquaredError())[1].estimate),
+        ):
+            assert f"{value:.{len(printed.split('.')[1])}f}" == printed
