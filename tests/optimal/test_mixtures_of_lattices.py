@@ -5,6 +5,7 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from lattice_programs import fine_linear_program
@@ -81,6 +82,27 @@ def test_no_mixture_has_a_smaller_quantile_of_the_largest_error(cosets):
     assert quantile.lower == quantile.upper
     below = fine_linear_program(Tail(quantile.upper - 1e-6).cost, cosets, 0.4, 0.03, 16)
     assert below > objective.tail
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.1), (1.0, 1e-3), (0.02, 0.05), (0.5, 0.7), (2.0, 1e-9)])
+def test_the_bounds_contain_the_closed_form(epsilon, delta):
+    """With 50 digits: the chord between the runs that spend just more and just less than delta."""
+    with mp.workdps(50):
+        corners = [corner(points, mp.exp(-mp.mpf(epsilon))) for points in range(1, 60)]
+        (more, high), (less, low) = next((a, b) for a, b in pairwise(corners) if a[0] >= delta > b[0])
+        truth = high + (low - high) * (more - mp.mpf(delta)) / (more - less)
+    bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[1]
+    assert mp.mpf(bounds.lower) <= truth <= mp.mpf(bounds.upper)
+    assert bounds.upper - bounds.lower < 1e-9 * bounds.upper
+
+
+def corner(points, q):
+    """delta and mean square of a run, by the definition."""
+    steps = range(-((points - 1) // 2), points // 2 + 1)
+    mass = [q ** abs(i) for i in steps]
+    total = mp.fsum(mass)
+    mean = mp.fsum(p * i for p, i in zip(mass, steps)) / total
+    return (mass[0] + mass[-1]) / (2 * total), mp.fsum(p * (i - mean) ** 2 for p, i in zip(mass, steps)) / total
 
 
 def test_every_program_at_random_is_above_the_bound():

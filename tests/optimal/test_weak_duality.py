@@ -9,7 +9,7 @@ from lattice_lagrangians import least_cost, least_lagrangian, limits, moments
 from tcdp_sim.optimal import MeanAbsoluteError, MeanSquaredError, Tail
 from tcdp_sim.optimal.best_on_lattice import best_on_lattice
 from tcdp_sim.optimal.certificate import Costs, Lagrangian, lower_bound
-from tcdp_sim.optimal.every_offset import least_square_of_all
+from tcdp_sim.optimal.every_offset import _at, _least_between, least_square_of_all
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 from tcdp_sim.optimal.start import start
 
@@ -69,6 +69,24 @@ def test_the_bound_for_all_lattices_is_the_least_of_theirs(seed):
     bound = least_square_of_all(problem_of(0.0, np.square), multipliers, truth[0])
     assert bound <= min(truth) + 1e-8
     assert bound > min(truth) - 3e-4 * truth[0] - 0.05**2  # and no lattice between the offsets is far below them
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("u", [0.13, 0.5])
+def test_what_is_said_of_one_other_lattice(seed, u):
+    """L(u), searched from L(0) upwards, to an eighth of u^2 at most."""
+    multipliers = 0.4 * multipliers_at_random(seed)[0]
+    problem = problem_of(0.0, np.square)
+    lagrangian = Lagrangian(problem, multipliers)
+    at_zero, truth = (least_lagrangian((POINTS + by) ** 2, ORDERS, RHO, multipliers, NORMAL) for by in (0.0, u))
+    found = _at(lagrangian, problem, u, lower_bound(problem, multipliers, at_zero), 1e-3)
+    assert truth - u * u / 8 - 1e-4 < found <= truth + 1e-8
+
+
+@pytest.mark.parametrize(("slope", "least"), [(-0.3, 1 - 0.15**2), (0.2, 1.0), (-1.4, 1 - 0.7 + 0.25)])
+def test_between_two_lattices_the_chord_is_bent_by_squares(slope, least):
+    """1 + slope u + u^2 on [0, 1/2]: its least value is at -slope / 2, or at an end."""
+    assert _least_between(0.0, 0.5, {0.0: 1.0, 0.5: 1 + slope / 2 + 0.25}) == pytest.approx(least, rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(4))
