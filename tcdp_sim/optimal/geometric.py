@@ -45,7 +45,9 @@ def geometric_with_step(epsilon: float, delta: float, offset: float, last: int, 
     falling = -fall * np.arange(last + 1)
     if left <= 0:
         return LatticeNoise(offset, tuple(falling.tolist()), _NEVER)
-    log_mass = [*(log((1 + beyond * delta) / divisor) + falling).tolist(), log(left) - fall]
+    log_mass = (log((1 + beyond * delta) / divisor) + falling).tolist()
+    unprotected = slack if fall == 0 else 0.0  # equal masses leave no room for the rounding of the step
+    log_mass.append(min(log(left) - fall + unprotected, log_mass[-1]))
     return LatticeNoise(offset, tuple(log_mass), epsilon)
 
 

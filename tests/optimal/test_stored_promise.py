@@ -87,6 +87,11 @@ def test_approximate_dp_is_kept_exactly(epsilon, delta, objective):
     assert bounds.upper <= bounds.lower * (1 + 1e-9) + 1e-299  # and next to nothing is given away for it
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(6.394507578480349e-16, 3.676045532202317e-21), (7.4e-8, 1.01e-6)])
+def test_a_tail_keeps_it_where_epsilon_is_below_rounding(epsilon, delta):
+    assert largest_delta(optimal_noise(ApproxDP(epsilon, delta), Tail(2.0))[0], epsilon) <= mpmath.mpf(delta)
+
+
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-300), (0.3, 0.1), (0.7, 1e-30)])
 def test_on_one_lattice_the_mean_square_keeps_it_too(epsilon, delta):
     assert largest_delta(best_lattice_noise(ApproxDP(epsilon, delta), MeanSquaredError()), epsilon) <= mpmath.mpf(delta)
