@@ -5,18 +5,17 @@ from typing import Any, cast
 
 from tcdp_sim.calibration.objectives import LargestError, variance
 from tcdp_sim.noise import Noise, Objective
-from tcdp_sim.optimal import LargestErrorQuantile, MeanSquaredError, optimal_noise
+from tcdp_sim.optimal import LargestErrorQuantile, MeanSquaredError, best_lattice_noise
 from tcdp_sim.privacy import Guarantee
 
 
 @lru_cache(maxsize=4096)
 def optimized(noise_class: type[Noise], guarantee: Guarantee, coordinates: int, objective: Objective) -> Noise:
-    """The noise of least cost among those on lattices, at a shift by one in `coordinates` coordinates.
+    """Return the noise of least cost on the integers or half-integers, at a shift by one in `coordinates` coordinates.
 
     objective: `variance` or a `LargestError`. Raises ValueError for others, and as `optimal.optimal_noise`.
     """
-    lattice, _ = optimal_noise(guarantee, _cost(objective), coordinates)
-    return cast(Any, noise_class).of_lattice(lattice)
+    return cast(Any, noise_class).of_lattice(best_lattice_noise(guarantee, _cost(objective), coordinates))
 
 
 def _cost(objective: Any) -> LargestErrorQuantile | MeanSquaredError:

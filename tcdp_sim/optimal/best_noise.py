@@ -1,36 +1,49 @@
 """The best noise of all under a guarantee, and a lower bound on what any noise costs.
 
 Counts of neighbours differ by exactly one, in each of `coordinates` counts. So noise decomposes into its lattices,
-x + integers, which are coupled by the guarantee alone: the average over them of e^((a-1) D_a), or of delta(epsilon), is
-bounded. Three steps make the best noise on the integers or the half-integers the best of all, continuous ones included.
+u + integers, which are coupled by the guarantee alone: the average over them of e^((a-1) D_a), or of delta(epsilon), is
+bounded. Three steps lead to the best noise of all, continuous ones included.
 
 1. Mirror images average: a noise and its mirror image keep the same promise and cost the same, and the mean of both
    keeps it, since e^((a-1) D_a) is jointly convex. So noise is symmetric, and what is promised of several coordinates
    that move up or down by one each is divided evenly: D_a <= a rho / coordinates for each.
    The same holds of delta(epsilon).
-2. On one lattice, P[|Z| > t] depends on the number of its points in [-t, t] alone, shifted as it may be; floor(2t) + 1
-   is the most, reached by the integers or the half-integers. The mean of |i - c| over noise on integers i is linear in
-   c between 0 and 1, so its least value is concave in c, and least at c = 0. That of (i - c)^2 - c^2 is linear in c, so
-   its least value is concave: the least value V(c) of (i - c)^2 is at least (1 - 2c) V(0) + 2c (V(1/2) - 1/4) + c^2.
-3. The least cost on one lattice is convex in what the guarantee leaves to it. So nothing is gained by mixing lattices
-   that get unequal shares. For delta(epsilon) too: it is convex and homogeneous in the masses.
+2. The guarantee has a price. Charge every lattice for its part of the average, at any price lambda >= 0 for each order
+   (or for delta): the cost of a noise that keeps the guarantee is at least the mean over its lattices of
+   cost + lambda (part - limit), hence at least the least value L(u) of that over all lattices u + integers (weak
+   duality). That lattices may get unequal parts of the guarantee is allowed for, as the price is the same everywhere.
+3. Where one lattice has the least L at every price, it alone is best, at the prices that belong to its best noise: its
+   least cost is convex in what the guarantee leaves to it, so that prices exist at which L is that cost. That is so for
+
+   - P[|Z| > t]. It depends on the number of points in [-t, t] alone, shifted as it may be, and more points that cost
+     nothing make L smaller or leave it. floor(2t) + 1 is the most, reached by the integers or the half-integers.
+     The least quantile is the least t with a small enough least tail, so a multiple of 1/2.
+   - E |Z|. With the noise on integers i fixed, the mean of |i + u| is linear in u between 0 and 1, and the guarantee
+     does not depend on u. So L is concave there, and least at an end: on the integers.
+   - costs under pure DP: there every lattice keeps the guarantee alone, and nothing is averaged. The least cost of an
+     error's square on u + integers is u^2 more than on the integers, by the proof in `least_square` without delta.
+
+   For mean squares it is not so. Under (epsilon, delta)-DP integers, half-integers and others take turns as the price
+   falls, and the best noise is a mixture of two lattices, in closed form: see `least_square`. Under zCDP and tCDP the
+   noise is the best one on the integers, and the lower bound is the least L over all lattices: see `every_offset`.
 """
 
 from functools import lru_cache
 from math import ceil, floor, inf
-from typing import NamedTuple
-
-import numpy as np
+from typing import NamedTuple, overload
 
 from tcdp_sim.errors import whole
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
-from tcdp_sim.optimal.geometric import geometric, geometric_with_step
+from tcdp_sim.optimal.geometric import depth_of_geometric, geometric, geometric_with_step, least_tail_with_step
+from tcdp_sim.optimal.lattice_mixture import LatticeMixture
 from tcdp_sim.optimal.least_quantile import least_halves
+from tcdp_sim.optimal.least_square import least_square, least_square_noise
 from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Objective, Tail
 from tcdp_sim.optimal.start import quantile_at_start
-from tcdp_sim.optimal.truncated_geometric import least_cost, truncated_geometric
+from tcdp_sim.optimal.stored_promise import slack
+from tcdp_sim.optimal.truncated_geometric import depth_of_truncated, least_cost, truncated_geometric
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 _ROUNDING = 1e-11  # relative, of costs of a given noise
@@ -39,42 +52,71 @@ _LEAST_TAIL = 1e-250  # for which the least quantile is searched
 
 
 class _Certified(NamedTuple):
-    """A noise that keeps the guarantee, and what it costs: no noise on its lattice costs less than `lower`."""
+    """A noise that keeps the guarantee, and what it costs: no noise on its lattice costs less than `lower`.
+
+    For a mean square no noise on any lattice does.
+    """
 
     noise: LatticeNoise
     lower: float
     cost: float
 
 
+@overload
+def optimal_noise(
+    guarantee: Guarantee, objective: MeanSquaredError, coordinates: int = 1
+) -> tuple[LatticeNoise | LatticeMixture, Bounds]: ...
+@overload
+def optimal_noise(
+    guarantee: Guarantee, objective: Tail | MeanAbsoluteError | LargestErrorQuantile, coordinates: int = 1
+) -> tuple[LatticeNoise, Bounds]: ...
 def optimal_noise(
     guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
-) -> tuple[LatticeNoise, Bounds]:
-    """The additive noise of least cost under a guarantee, and certified bounds on the least cost of any noise.
+) -> tuple[LatticeNoise | LatticeMixture, Bounds]:
+    """Return the additive noise of least cost under a guarantee, and certified bounds on the least cost of any noise.
 
     guarantee: PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate), when each of `coordinates` counts changes
     by exactly one (a histogram whose neighbours substitute a record: 2). objective: `Tail`, `LargestErrorQuantile`,
-    `MeanAbsoluteError`, `MeanSquaredError`. The noise costs the upper bound, in the objective's unit. It hides whole
+    `MeanAbsoluteError`, `MeanSquaredError`. The noise costs the upper bound, in the objective's unit. It lies on the
+    integers or the half-integers; for a mean square under ApproxDP it may be a `LatticeMixture`. It hides whole
     numbers alone: where counts move by fractions it promises nothing. Tails below 1e-280 are bounded from above only,
-    and the quantile may leave a single error a tail of 1e-250 at least. Of squares the bounds may be 1/16 apart.
-    Raises ValueError for other guarantees and objectives. Source: derived here; see this file's head.
+    and the quantile may leave a single error a tail of 1e-250 at least.
+    Raises ValueError for other guarantees and objectives, and where the noise would take too many points. Source:
+    derived here; see this file's head.
     """
+    if isinstance(objective, MeanSquaredError) and isinstance(guarantee, ApproxDP):
+        noise = _least_square_noise(guarantee, whole("coordinates", coordinates, 1, 10**6))
+        return noise, _bounds(least_square(guarantee.epsilon, guarantee.delta) * (1 - _ROUNDING), float(noise.var()))
+    return _on_best_lattice(guarantee, objective, coordinates)
+
+
+def best_lattice_noise(
+    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
+) -> LatticeNoise:
+    """Return the noise of least cost among those on the integers and those on the half-integers.
+
+    It is that of `optimal_noise`, but for mean squares under ApproxDP. Arguments and errors as there.
+    """
+    if isinstance(objective, MeanSquaredError) and isinstance(guarantee, ApproxDP):
+        both = [_on_lattice(guarantee, objective, coordinates, offset) for offset in OFFSETS]
+        return min(both, key=lambda each: each.cost).noise
+    return _on_best_lattice(guarantee, objective, coordinates)[0]
+
+
+def _on_best_lattice(
+    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int
+) -> tuple[LatticeNoise, Bounds]:
     coordinates = whole("coordinates", coordinates, 1, 10**6)
     if isinstance(objective, LargestErrorQuantile):
         return _least_quantile(guarantee, objective, coordinates)
-    if isinstance(objective, Tail):
-        best = _on_lattice(guarantee, objective, coordinates, _offset(objective.beyond))
-        return best.noise, _bounds(best.lower, best.cost)
-    if isinstance(objective, MeanAbsoluteError):
-        best = _on_lattice(guarantee, objective, coordinates, 0.0)
-        return best.noise, _bounds(best.lower, best.cost)
-    if isinstance(objective, MeanSquaredError):
-        both = [_on_lattice(guarantee, objective, coordinates, offset) for offset in OFFSETS]
-        best = min(both, key=lambda each: each.cost)
-        return best.noise, _bounds(_least_square_between(both[0].lower, both[1].lower), best.cost)
-    raise ValueError(
-        f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, "
-        "MeanSquaredError"
-    )
+    if not isinstance(objective, Tail | MeanAbsoluteError | MeanSquaredError):
+        raise ValueError(
+            f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, "
+            "MeanSquaredError"
+        )
+    offset = _offset(objective.beyond) if isinstance(objective, Tail) else 0.0
+    best = _on_lattice(guarantee, objective, coordinates, offset)
+    return best.noise, _bounds(best.lower, best.cost)
 
 
 def _bounds(lower: float, cost: float) -> Bounds:
@@ -82,62 +124,53 @@ def _bounds(lower: float, cost: float) -> Bounds:
     return Bounds(min(max(lower, 0.0), cost), cost, upper)
 
 
-def _least_square_between(integers: float, halves: float) -> float:
-    """Of all lattices c + integers, from the least mean squares on two: see step 2."""
-    slope = 2 * (halves - 0.25 - integers)
-    c = min(max(-slope / 2, 0.0), 0.5)
-    return integers + slope * c + c * c
-
-
 def _offset(beyond: float) -> float:
-    """Of the lattice with most points in [-beyond, beyond]."""
+    """The lattice with most points in [-beyond, beyond]."""
     return 0.0 if floor(2 * beyond) % 2 == 0 else 0.5
+
+
+def _least_square_noise(guarantee: ApproxDP, coordinates: int) -> LatticeNoise | LatticeMixture:
+    _one_coordinate(guarantee, coordinates)
+    return least_square_noise(guarantee.epsilon, guarantee.delta)
 
 
 def _on_lattice(guarantee: Guarantee, objective: Objective, coordinates: int, offset: float) -> _Certified:
     if isinstance(guarantee, PureDP):
-        if guarantee.epsilon == 0:
-            raise ValueError("epsilon = 0 is not valid: no noise hides everything; valid: epsilon > 0")
-        epsilon = guarantee.epsilon / coordinates
-        ideal = geometric(epsilon, offset)
-        noise = geometric(_with_room(epsilon, 0.0, ideal)[0], offset)
-        return _Certified(noise, objective(ideal) * (1 - _ROUNDING), objective(noise))
+        return _pure(guarantee.epsilon / coordinates, objective, offset)
     if isinstance(guarantee, ApproxDP):
-        return _of_one_coordinate(guarantee, objective, coordinates, offset)
+        _one_coordinate(guarantee, coordinates)
+        return _approximate(guarantee.epsilon, guarantee.delta, objective, offset)
     if isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0):
         omega = guarantee.omega if isinstance(guarantee, TCDP) else inf
         inside = objective.beyond if isinstance(objective, Tail) else 0.0
         best: Best = best_on_lattice(guarantee.rho / coordinates, omega, objective, offset, inside)
-        return _Certified(best.noise, best.lower_bound(), objective(best.noise))
+        of_all = isinstance(objective, MeanSquaredError)
+        lower = best.lower_bound_of_squares() if of_all else best.lower_bound()
+        return _Certified(best.noise, lower, objective(best.noise))
     raise ValueError(f"guarantee = {guarantee} is not valid; valid: PureDP, ZCDP with xi = 0, TCDP, ApproxDP")
 
 
-def _of_one_coordinate(guarantee: ApproxDP, objective: Objective, coordinates: int, offset: float) -> _Certified:
-    if coordinates != 1:
-        raise ValueError(f"coordinates = {coordinates} is not valid with {guarantee}; valid: 1")
-    epsilon, delta = guarantee.epsilon, guarantee.delta
+def _pure(epsilon: float, objective: Objective, offset: float) -> _Certified:
+    if epsilon == 0:
+        raise ValueError("epsilon = 0 is not valid: no noise hides everything; valid: epsilon > 0")
+    noise = geometric(epsilon, offset, slack(depth_of_geometric(epsilon, 1)))
+    return _Certified(noise, objective(geometric(epsilon, offset)) * (1 - _ROUNDING), objective(noise))
+
+
+def _approximate(epsilon: float, delta: float, objective: Objective, offset: float) -> _Certified:
     if isinstance(objective, Tail) and epsilon > 0:
         last = floor(objective.beyond - offset)
-        ideal = geometric_with_step(epsilon, delta, offset, last)
-        noise = geometric_with_step(*_with_room(epsilon, delta, ideal), offset, last)
-        lower = objective(ideal) * (1 - _ROUNDING)
+        noise = geometric_with_step(epsilon, delta, offset, last, slack(depth_of_geometric(epsilon, last + 1)))
+        lower = least_tail_with_step(epsilon, delta, offset, last)
     else:
-        ideal = truncated_geometric(epsilon, delta, offset)
-        noise = truncated_geometric(*_with_room(epsilon, delta, ideal), offset)
+        noise = truncated_geometric(epsilon, delta, offset, slack(depth_of_truncated(epsilon, delta)))
         lower = least_cost(epsilon, delta, offset, objective)
     return _Certified(noise, lower, objective(noise))
 
 
-def _with_room(epsilon: float, delta: float, ideal: LatticeNoise) -> tuple[float, float]:
-    """Return the epsilon and delta to ask for, so that the noise keeps what is promised when its table is rounded.
-
-    Each log is rounded a few times, so that a fall is off by less than `room`; what a step of more than epsilon spends
-    is off by as much of the mass before it.
-    """
-    table = np.array([*ideal.log_mass, ideal.log_mass[-1] - ideal.fall])
-    room = 2.0**-49 * (1 + float(np.abs(table[:-1]).max()))
-    before = float(np.exp(table[:-1][-np.diff(table) > epsilon + 1e-9]).sum())
-    return max(epsilon - room, epsilon / 2), max(delta - room * before, 0.0)
+def _one_coordinate(guarantee: ApproxDP, coordinates: int) -> None:
+    if coordinates != 1:
+        raise ValueError(f"coordinates = {coordinates} is not valid with {guarantee}; valid: 1")
 
 
 def _least_quantile(

@@ -13,6 +13,7 @@ from tcdp_sim.arrays import Floats
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound
+from tcdp_sim.optimal.every_offset import least_square_of_all
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 from tcdp_sim.optimal.newton import LEAST_COST, Solution, solve
 from tcdp_sim.optimal.objectives import Objective
@@ -41,9 +42,18 @@ class Best(NamedTuple):
             return 0.0
         return lower_bound(self.relaxed, self.solution.multipliers, self.solution.cost)
 
+    def lower_bound_of_squares(self) -> float:
+        """Return a number that no noise on any lattice has a smaller mean square than; for the mean square alone.
+
+        It is 0 where mean squares are too small to say.
+        """
+        if self.solution.cost < LEAST_COST:
+            return 0.0
+        return least_square_of_all(self.relaxed, self.solution.multipliers, self.solution.cost)
+
 
 def best_on_lattice(rho: float, omega: float, objective: Objective, offset: float, inside: float) -> Best:
-    """The best noise on offset + integers with D_a <= a rho for all orders 1 < a < omega, at a shift by one.
+    """Return the best noise on offset + integers with D_a <= a rho for all orders 1 < a < omega, at a shift by one.
 
     rho > 0 in nats; omega > 1, may be inf; offset 0 or 1/2; inside: an error below which cost does not change, >= 0.
     """
@@ -54,7 +64,10 @@ def best_on_lattice(rho: float, omega: float, objective: Objective, offset: floa
         price = float(solution.multipliers @ problem.limits)  # what the cost falls by when rho grows by its own size
         if price * (policy / rho - 1) <= _SMALL * solution.cost:
             break
-        problem = replace(problem, orders=np.union1d(problem.orders, _binding(problem, solution.log_p, omega)))
+        orders = np.union1d(problem.orders, _binding(problem, solution.log_p, omega))
+        if len(orders) == len(problem.orders):
+            break
+        problem = replace(problem, orders=orders)
         solution = solve(problem, log_p)
         policy = _policy(problem, solution, omega)
     smaller, kept = problem, solution

@@ -5,6 +5,9 @@ so that every cost that does not fall with the error is least. Under (epsilon, d
 each other by beyond the factor e^epsilon may be delta: against errors beyond t it is best spent at once, on the step
 from the last point inside to the first one outside. Spent further inside it lowers the first point outside by less, and
 raises the others; spent further outside it lowers fewer points.
+
+With `slack` 0 the masses are those of the closed form. With the slack of `stored_promise`
+the masses keep the promise exactly, as they are stored. Beyond the table the fall is stored as it is: epsilon.
 """
 
 from math import exp, expm1, log
@@ -12,32 +15,59 @@ from math import exp, expm1, log
 import numpy as np
 
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.optimal.stored_promise import kept
 
 _MOST_POINTS = 10**6
 _NEVER = 690.0  # a fall after which probabilities are no floats
+_ROUNDING = 1e-11  # relative, of sums of terms of one sign
 
 
-def geometric(epsilon: float, offset: float) -> LatticeNoise:
-    """P[Z = x] proportional to e^(-epsilon |x|) on offset + integers: epsilon-DP of a shift by one."""
-    return LatticeNoise(offset, (0.0, -epsilon), epsilon)
+def geometric(epsilon: float, offset: float, slack: float = 0.0) -> LatticeNoise:
+    """Return the noise with P[Z = x] proportional to e^(-epsilon |x|): epsilon-DP of a shift by one."""
+    return LatticeNoise(offset, (0.0, -kept(epsilon, 0.0, slack)[0]), epsilon)
 
 
-def geometric_with_step(epsilon: float, delta: float, offset: float, last: int) -> LatticeNoise:
-    """Probabilities that fall by e^epsilon, but by delta more from the point offset + last to the next one out.
+def depth_of_geometric(epsilon: float, points: int) -> float:
+    """Return a bound on minus the log of the masses of so many points, of either function here."""
+    return epsilon * (points + 1) + log(points + 1 + 2 / epsilon)
 
-    Where the last point has no more than delta, the ones beyond it get none (e^-690 of it).
+
+def geometric_with_step(epsilon: float, delta: float, offset: float, last: int, slack: float = 0.0) -> LatticeNoise:
+    """Return noise whose probabilities fall by e^epsilon, but by delta more from the point offset + last outwards.
+
+    Where the last point has no more than delta, the ones beyond it get none (e^-690 of it). Raises ValueError for more
+    than a million points.
+    """
+    fall, delta = kept(epsilon, delta, slack)
+    inside, mass, beyond = _inside(epsilon, fall, offset, last)
+    divisor = mass + beyond * inside
+    left = (inside - delta * mass) / divisor  # of the last point's probability, by the step
+    falling = -fall * np.arange(last + 1)
+    if left <= 0:
+        return LatticeNoise(offset, tuple(falling.tolist()), _NEVER)
+    log_mass = (log((1 + beyond * delta) / divisor) + falling).tolist()
+    unprotected = slack if fall == 0 else 0.0  # equal masses leave no room for the rounding of the step
+    log_mass.append(min(log(left) - fall + unprotected, log_mass[-1]))
+    return LatticeNoise(offset, tuple(log_mass), epsilon)
+
+
+def least_tail_with_step(epsilon: float, delta: float, offset: float, last: int) -> float:
+    """Return a lower bound on P[|Z| > offset + last] for every noise on the lattice: what that noise has there."""
+    inside, mass, beyond = _inside(epsilon, epsilon, offset, last)
+    left = inside * (1 - _ROUNDING) - delta * mass * (1 + _ROUNDING)
+    return max(left, 0.0) * beyond / (mass + beyond * inside) * (1 - _ROUNDING)
+
+
+def _inside(epsilon: float, fall: float, offset: float, last: int) -> tuple[float, float, float]:
+    """The probability of the last point inside and of all points inside over that of the first, and what lies beyond.
+
+    What lies beyond is over what the step leaves of the last point's probability.
     """
     if last > _MOST_POINTS:
         raise ValueError(
             f"beyond = {last + offset:g} is not valid here: the noise would take more than {_MOST_POINTS:g} points; "
             "valid: a smaller error"
         )
-    inside = np.exp(-epsilon * np.arange(last + 1))
+    inside = np.exp(-fall * np.arange(last + 1))
     weights = np.where(np.arange(last + 1) + offset > 0, 2.0, 1.0)
-    beyond = 2 * exp(-epsilon) / -expm1(-epsilon)  # mass beyond the last point, over what it keeps after the step
-    first = (1 + beyond * delta) / float(weights @ inside + beyond * inside[-1])
-    kept = first * inside[-1] - delta
-    if kept <= 0:
-        return LatticeNoise(offset, tuple(np.log(inside).tolist()), _NEVER)
-    log_mass = [*np.log(first * inside).tolist(), log(kept) - epsilon]
-    return LatticeNoise(offset, tuple(log_mass), epsilon)
+    return float(inside[-1]), float(weights @ inside), 2 * exp(-fall) / -expm1(-epsilon)

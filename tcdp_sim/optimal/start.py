@@ -21,7 +21,8 @@ _INSIDE = 0.55  # of 1 / rho: the variance of the normal, of which it needs 0.5
 _NEGLIGIBLE = 12.0  # in nats: errors so much less frequent than the first that cost are left to the geometric tail
 _SLACK = 0.05  # of every limit, that the start leaves
 _HALVINGS = 30
-_MOST_POINTS = 4000
+_MOST_POINTS = 800
+_SECONDS = 10.0  # of a processor, that a search with so many points takes at most; it grows with their cube
 _NO_FLOAT = 667.0  # minus the log
 _LEAST = 650.0  # minus the log of the least probability that is made steeper
 _BEYOND = 40.0  # in nats: how far costs beyond the table are summed
@@ -74,8 +75,9 @@ def _of_normal(
     last = int(np.sqrt(inside**2 + 2 * _NEGLIGIBLE * variance)) + 2
     if last > _MOST_POINTS:
         raise ValueError(
-            f"rho = {rho:g} for each coordinate is not valid here: the noise would take {last:.3g} points, more than "
-            f"{_MOST_POINTS}; valid: a larger rho, or a smaller error"
+            f"rho = {rho:g} for each coordinate is not valid here: the noise would take {last:.3g} points and a search "
+            f"of up to {_SECONDS * (last / _MOST_POINTS) ** 3:.2g} s, and the most is {_MOST_POINTS} points; valid: a "
+            "larger rho, or a smaller error"
         )
     x = np.arange(last + 1.0) + offset
     fall = float(x[-1] ** 2 - x[-2] ** 2) / (2 * variance)

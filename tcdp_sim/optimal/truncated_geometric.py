@@ -15,27 +15,38 @@ n being the last one with p_n >= 0. It is the best for all such costs: with y_i 
 y_n = y_(n+1) from there on, mu follows, and both programs have the same value. As for pure DP, see `geometric`.
 """
 
-from math import exp, expm1, log
+from math import expm1, log
 
 import numpy as np
 
 from tcdp_sim.arrays import Floats
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.objectives import Objective
+from tcdp_sim.optimal.stored_promise import kept
 
 _NEVER = 690.0  # a fall after which probabilities are no floats
 _MOST_POINTS = 10**6
 _ROUNDING = 1e-11  # relative, of sums of terms of one sign
 
 
-def truncated_geometric(epsilon: float, delta: float, offset: float) -> LatticeNoise:
-    """(epsilon, delta)-DP of a shift by one, with the least mean of every cost that rises with the size of errors."""
+def truncated_geometric(epsilon: float, delta: float, offset: float, slack: float = 0.0) -> LatticeNoise:
+    """Return the (epsilon, delta)-DP noise with the least mean of every cost that rises with the size of errors.
+
+    slack: of `stored_promise`, with which the masses keep the promise exactly, as they are stored.
+    """
+    epsilon, delta = kept(epsilon, delta, slack)
     weights, mass = _before_last(epsilon, delta, offset)
     divisor = float(weights @ mass) * expm1(epsilon) + 2 * mass[-1]
     last = (mass[-1] - delta * float(weights @ mass)) / divisor
-    log_mass = np.log((expm1(epsilon) + 2 * delta) / divisor * mass).tolist()
+    log_mass = (log((expm1(epsilon) + 2 * delta) / divisor) - epsilon * np.arange(len(mass))).tolist()
     log_mass.append(log(last) if last > 0 else log_mass[-1] - _NEVER)
     return LatticeNoise(offset, tuple(log_mass), _NEVER)
+
+
+def depth_of_truncated(epsilon: float, delta: float) -> float:
+    """Return a bound on minus the log of the masses of `truncated_geometric`, but for its last one."""
+    points = number_of_points(epsilon, delta)
+    return epsilon * points + log(2 * points + 2)
 
 
 def least_cost(epsilon: float, delta: float, offset: float, objective: Objective) -> float:
@@ -55,14 +66,18 @@ def _before_last(epsilon: float, delta: float, offset: float) -> tuple[Floats, F
     first = 1.0 if offset == 0 else 2.0
     if delta * first >= 1:  # all mass on the first points
         return np.array([first]), np.ones(1)
-    q = exp(-epsilon)
+    i = np.arange(number_of_points(epsilon, delta))
+    weights, mass = np.where(i + offset > 0, 2.0, 1.0), np.exp(-epsilon * i)
+    n = int((mass >= delta * np.cumsum(weights * mass)).sum())
+    return weights[:n], mass[:n]
+
+
+def number_of_points(epsilon: float, delta: float) -> int:
+    """Return a bound on the number of points on one side of the noise. Raises ValueError for more than a million."""
     most = 1 / (2 * delta) if epsilon == 0 else min(1 / (2 * delta), log(1 / delta) / epsilon)
     if most > _MOST_POINTS:
         raise ValueError(
             f"epsilon = {epsilon:g} with delta = {delta:g} is not valid here: the noise would take {most:.3g} points, "
             f"more than {_MOST_POINTS:g}; valid: larger ones"
         )
-    i = np.arange(int(most) + 2.0)
-    weights, mass = np.where(i + offset > 0, 2.0, 1.0), q**i
-    n = int((mass >= delta * np.cumsum(weights * mass)).sum())
-    return weights[:n], mass[:n]
+    return int(most) + 2

@@ -1,9 +1,10 @@
-"""The best noise on one lattice under (epsilon, delta)-DP as a plain linear program: an oracle."""
+"""The best noise on one lattice, or on several, under (epsilon, delta)-DP as a plain linear program: an oracle."""
 
 from math import exp
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import coo_matrix
 
 
 def linear_program(cost_of, offset, epsilon, delta, points=60):
@@ -34,6 +35,36 @@ def linear_program(cost_of, offset, epsilon, delta, points=60):
         A_ub=np.vstack([np.hstack([steps, slack]), sums]),
         b_ub=np.append(np.zeros(count), [delta, delta]),
         A_eq=np.append(np.ones(n), np.zeros(count))[None],
+        b_eq=[1.0],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    return found.fun
+
+
+def fine_linear_program(cost_of, cosets, epsilon, delta, reach):
+    """The least mean cost over symmetric noise on multiples of 1/cosets of a count up to `reach` counts.
+
+    It keeps delta(epsilon) <= delta at a shift of one count. That is another program than `linear_program`: here the
+    lattices share delta.
+    """
+    last = reach * cosets
+    size = last + 1  # probabilities of 0, 1/cosets, ... on one side; then what each step exceeds e^epsilon by
+    rows = np.arange(2 * last + 1)
+    here, there = np.abs(rows - last), np.abs(rows - last + cosets)
+    inside = rows - last + cosets <= last
+    index = np.concatenate([rows, rows[inside], rows, np.full(len(rows), len(rows))])
+    column = np.concatenate([here, there[inside], size + rows, size + rows])
+    value = np.concatenate(
+        [np.ones(len(rows)), np.full(inside.sum(), -exp(epsilon)), -np.ones(len(rows)), np.ones(len(rows))]
+    )
+    weights = np.append(1.0, np.full(last, 2.0))
+    nothing = np.zeros(len(rows))
+    found = linprog(
+        np.append(weights * cost_of(np.arange(size) / cosets), nothing),
+        A_ub=coo_matrix((value, (index, column)), shape=(len(rows) + 1, size + len(rows))),
+        b_ub=np.append(nothing, delta),
+        A_eq=np.append(weights, nothing)[None],
         b_eq=[1.0],
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},

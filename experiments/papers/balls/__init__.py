@@ -4,7 +4,7 @@ The functions stand in the module `balls` of each paper. They ask the package fo
 them: they are a second opinion, from closed forms and certified integrals, on a point that the evidence shows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 

@@ -1,0 +1,179 @@
+"""Noise on several lattices at once: runs of neighbouring points, each with its mirror image."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.arrays import Floats
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.numerics import ArrayBounds, Bounds
+from tcdp_sim.privacy.definitions import Guarantee
+
+_ROUNDING = 1e-13  # relative, of sums of non-negative terms
+_LOG_ROUNDING = 1e-15  # relative, of the logs that losses are differences of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LatticeMixture(Noise):
+    """A mixture of runs of points at distance one, each of which is mirrored at zero with probability 1/2.
+
+    Run j has probability e^log_mass[j][i] at first[j] + i. first: the leftmost points, in counts; log_mass: a tuple of
+    finite numbers for each run, normalised here over all runs together. Runs and their mirror images lie on lattices of
+    their own, so that a move by a whole number of counts never leads from one to another; on the integers and the
+    half-integers a run has to be its own mirror image. At any other move the supports are disjoint. `pdf` and `logpdf`
+    are of the probability of a point. ValueError outside of that.
+    """
+
+    first: tuple[float, ...]
+    log_mass: tuple[tuple[float, ...], ...]
+    family = "lattice_mixture"
+    guarantees = "none: `tcdp_sim.optimal.optimal_noise` finds it"
+    is_discrete = True
+    log_concave_if = "never: it is discrete"
+    shape = ()
+
+    def __post_init__(self) -> None:
+        first = tuple(float(each) for each in self.first)
+        tables = [np.asarray(table, dtype=np.float64) for table in self.log_mass]
+        finite = bool(tables) and all(table.ndim == 1 and table.size and np.isfinite(table).all() for table in tables)
+        if len(first) != len(tables) or not finite or not np.isfinite(first).all():
+            raise ValueError("log_mass is not valid; valid: for each run at least one finite number")
+        total = np.logaddexp.reduce(np.concatenate(tables))
+        self._freeze(first=first, log_mass=tuple(tuple((table - total).tolist()) for table in tables))
+        if any(a % 1 in (b % 1, -b % 1) for a, b in combinations(first, 2)):
+            raise ValueError(f"first = {first} is not valid; valid: runs on lattices that differ, mirrored or not")
+        if any(at * 2 % 1 == 0 and not _symmetric(at, table) for at, table in zip(self.first, self.log_mass)):
+            raise ValueError("log_mass is not valid; valid: on integers and half-integers a run that mirrors itself")
+
+    def __repr__(self) -> str:
+        size = f"{sum(map(len, self.log_mass))} points, standard deviation {np.sqrt(self.var()):.6g}"
+        return f"{type(self).__name__}({len(self.first)} runs, {size})"
+
+    def logpdf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        mass = sum(self._mass_at(run, sign * x) for run in range(len(self.first)) for sign in (-1, 1))
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(mass) / 2)[()]
+
+    def sf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(x >= 0, self._beyond(x, "right") / 2, 1 - self._beyond(-x, "left") / 2)[()]
+
+    def logsf(self, x: ArrayLike) -> Reals:
+        with np.errstate(divide="ignore"):
+            return np.log(self.sf(x))
+
+    def cdf(self, x: ArrayLike) -> Reals:
+        x = np.asarray(x, dtype=np.float64)
+        return np.where(x < 0, self._beyond(-x, "left") / 2, 1 - self._beyond(x, "right") / 2)[()]
+
+    def logcdf(self, x: ArrayLike) -> Reals:
+        with np.errstate(divide="ignore"):
+            return np.log(self.cdf(x))
+
+    def isf(self, p: ArrayLike) -> Reals:
+        """The least point x with P[Z > x] <= p."""
+        p = np.asarray(p, dtype=np.float64)
+        points = np.concatenate([-self._sizes[::-1], self._sizes])
+        i = np.searchsorted(-np.asarray(self.sf(points)), -p)
+        return np.where((p >= 0) & (p <= 1), points[np.minimum(i, len(points) - 1)], np.nan)[()]
+
+    def var(self) -> Reals:
+        return float(self._mass @ self._sizes**2)
+
+    def mean_abs(self) -> float:
+        """E |Z|, in counts."""
+        return float(self._mass @ self._sizes)
+
+    def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
+        shape = np.empty(() if size is None else size).shape
+        depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it
+        sign = rng.random(shape) - 0.5
+        with np.errstate(divide="ignore"):
+            depths = -np.log(self._at_least[:-1] / self._at_least[0])
+        return np.copysign(self._sizes[np.searchsorted(depths, depth, side="right") - 1], sign)[()]
+
+    @property
+    def bounded_slope(self) -> bool:
+        """True: its probabilities have steps and no cusps."""
+        return True
+
+    def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
+        with np.errstate(invalid="ignore"):
+            return self.logpdf(y) - self.logpdf(np.subtract(y, shift, dtype=np.float64))
+
+    def largest_loss(self, shift: float) -> float:
+        """Infinite: the last point of a run has no neighbour."""
+        return np.inf
+
+    def closed_hockey_stick(self, shift: float, epsilons: Floats) -> ArrayBounds:
+        """Return delta(epsilon): the mean over the runs and their mirror images. It is 1 unless the shift is whole."""
+        if shift != round(shift):
+            return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
+        delta, error = np.zeros(epsilons.shape), np.zeros(epsilons.shape)
+        for log_p in map(np.array, self.log_mass):
+            rounding = _LOG_ROUNDING * (1 + float(np.abs(log_p).max()))
+            for side in (log_p, log_p[::-1]):
+                loss = side - np.append(side[int(shift) :], np.full(min(int(shift), len(side)), -np.inf))
+                gain, mass = -np.expm1(np.minimum(epsilons[:, None] - loss, 0.0)), np.exp(side) / 2
+                delta += gain @ mass
+                error += (loss > epsilons[:, None] - rounding) @ mass * rounding
+        return Bounds(delta * (1 - _ROUNDING) - error, delta, delta * (1 + _ROUNDING) + error).clipped(0.0, 1.0)
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """False: no search over a scale finds it."""
+        return False
+
+    def scaled(self, factor: float) -> Self:
+        if factor == 1:
+            return self
+        raise ValueError(f"factor = {factor:g} is not valid for noise on lattices, which does not scale; valid: 1")
+
+    def _identity(self) -> tuple[Any, ...]:
+        return type(self), self.first, self.log_mass
+
+    # Tables of |Z|, from the smallest size to the largest; a size may stand there twice.
+
+    @cached_property
+    def _order(self) -> Floats:
+        return np.concatenate([np.abs(at + np.arange(len(table))) for at, table in zip(self.first, self.log_mass)])
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        return np.sort(self._order)
+
+    @cached_property
+    def _close(self) -> float:
+        """How far from a point of a run a number is still that point: a few roundings of a difference."""
+        return 2.0**-50 * (1 + float(self._sizes[-1]))
+
+    @cached_property
+    def _mass(self) -> Floats:
+        return np.asarray(np.exp(np.concatenate(self.log_mass))[np.argsort(self._order)])
+
+    @cached_property
+    def _at_least(self) -> Floats:
+        """P[|Z| >= size] of every size, summed from outside inwards; 0 beyond the last."""
+        return np.append(np.cumsum(self._mass[::-1])[::-1], 0.0)
+
+    def _beyond(self, size: Floats, side: Any) -> Floats:
+        """P[|Z| > size] for side "right", P[|Z| >= size] for "left"; size >= 0."""
+        near = np.maximum(size, 0.0) + (self._close if side == "right" else -self._close)
+        return np.asarray(self._at_least[np.searchsorted(self._sizes, near, side=side)])
+
+    def _mass_at(self, run: int, x: Floats) -> Floats:
+        """The probability of x in one run, before it is mirrored."""
+        table = np.array(self.log_mass[run])
+        steps = x - self.first[run]
+        i = np.round(steps)
+        inside = (np.abs(steps - i) <= self._close) & (i >= 0) & (i < len(table))
+        return np.where(inside, np.exp(table[np.where(inside, i, 0).astype(np.int64)]), np.where(np.isnan(x), x, 0.0))
+
+
+def _symmetric(first: float, table: tuple[float, ...]) -> bool:
+    return 2 * first + len(table) - 1 == 0 and table == table[::-1]
