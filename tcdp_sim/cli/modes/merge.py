@@ -9,15 +9,17 @@ from tcdp_sim.cli.modes import run as running
 from tcdp_sim.cli.say import say
 from tcdp_sim.engine.run import cannot_write, prepare
 from tcdp_sim.errors import UserError, reason
-from tcdp_sim.store import provenance
+from tcdp_sim.store import provenance, recorded
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.union import union
 
 
 def main(settings: Settings, console: Console) -> int:
     """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does, with its exit code.
 
-    Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
+    The run has the cells and trials of both from then on. Runs of another seed, chunk size, experiment or mechanism are
+    refused, and chunks that both have but with other bits.
     """
     study = prepare(settings)
     folder = other_folder(settings.other, study.folder)
@@ -27,6 +29,7 @@ def main(settings: Settings, console: Console) -> int:
         raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
+    study = union(study, prepare(recorded.settings_of(recorded.run_folder(folder))))
     ours = open_run(study)
     try:
         with ours.lock():
@@ -34,7 +37,9 @@ def main(settings: Settings, console: Console) -> int:
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     say(console, message)
-    return running.main(settings, console)
+    s = study.settings
+    say(console, f"the run has {len(study.plan.laws)} cells x {s.chunks * s.chunk:,} trials now, those of both")
+    return running.main(study.settings, console)
 
 
 def other_folder(other: Any, ours: Path) -> Path:
@@ -57,7 +62,9 @@ def _copy(study, theirs, ours, folder) -> str:
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {example}")
     lacking = [key for key in theirs.done if not ours.has(*key)]
     missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
-    with ours.writer(provenance.record(study.folder, study.settings.config, study.config_hash)) as writer:
+    planned = {"cells": len(study.plan.laws), "chunks": len(study.plan.laws) * study.settings.chunks}
+    about = provenance.record(study.folder, study.settings.config, study.config_hash, study.data, planned)
+    with ours.writer(about) as writer:
         added = set(missing)
         for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
             if (problem.cell, problem.chunk) in added:
@@ -65,5 +72,7 @@ def _copy(study, theirs, ours, folder) -> str:
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     strange = len(lacking) - len(missing)
+    foreign = len({cell for cell, _ in theirs.done if study.plan.laws.place(cell) is None})
     left_out = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
-    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}"
+    unseen = f"; {foreign} cells of it are of neither run's settings, and no table shows them" if foreign else ""
+    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}{unseen}"
