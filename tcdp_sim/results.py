@@ -253,9 +253,11 @@ def export(path, target) -> Path:
 
 @contextmanager
 def readable(path) -> Iterator[None]:
-    """UserError for whatever reading damaged results raises: zarr's errors are of many kinds."""
+    """Raise UserError for whatever reading damaged results raises, of many kinds; one of our own stays as it is."""
     try:
         yield
+    except UserError:
+        raise
     except Exception as problem:
         reason = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem

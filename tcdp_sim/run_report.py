@@ -110,7 +110,7 @@ def _figures(run: Published) -> list[dict[str, Any]]:
             plots.literal(figure, chosen)
             title = name.replace("_", " ")
             about = {"name": f"shown_{i}", "title": title, "caption": f"{len(table)} rows.", "headings": [], "rows": []}
-            about |= {"file": f"figures/{name}.csv", "command": f"tcdp-sim draw {run.folder.name}"}
+            about |= {"file": f"figures/{name}.csv", "command": "tcdp-sim draw FOLDER"}
             shown.append(about | _picture(figure, f"shown_{i}", title))
     return shown
 

@@ -34,7 +34,7 @@ def main(words: Sequence[str], console) -> None:
     for guarantee in (ZCDP(given["rho"]), TCDP(given["rho"], given["omega"])):
         best: ApproxDP = to_approx_dp(guarantee, given["delta"], "tight")
         text = f"Best conversion of {guarantee}: ({best.epsilon:.6f}, {best.delta:g})-DP by {best.source}"
-        console.print(text, markup=False)
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _read(word: str):

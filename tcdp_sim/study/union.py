@@ -114,7 +114,7 @@ def _in_order(mine: list[Any], other: list[Any]) -> list[Any]:
 
 def _with_blocks_of(first: Settings, second: Settings) -> Settings:
     """Return the first settings with the blocks of the second as a block of `also`, which says all of its axes."""
-    further = [dict.fromkeys(("zip", "where"), []) | block for block in blocks.blocks(second).values()]
+    further = [{"zip": [], "where": []} | block for block in blocks.blocks(second).values()]
     before = first.also.get(MERGED) or {}
     listed = [block for block in before.get("blocks", ()) if block not in further]
     return first.model_copy(update={"also": {**first.also, MERGED: {**before, "blocks": listed + further}}})

@@ -45,7 +45,9 @@ def test_no_terminal_is_too_narrow_for_a_column(command, monkeypatch, columns):
         said = [row.notion, f"gives {row.guarantee}" if row.guarantee else "", row.what, row.formula, row.why]
         printed.subtract("".join(said).replace(" ", ""))
     assert min(printed.values()) >= 0
-    assert max(map(len, out.splitlines())) <= max(columns, 60)
+    table = out.split("Best conversion")[0]
+    assert max(map(len, table.splitlines())) <= max(columns, 60)
+    assert out.splitlines()[-1].startswith("Best conversion of (0.1, 5)-tCDP")
 
 
 @pytest.mark.parametrize("columns", [80, 200])

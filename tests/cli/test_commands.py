@@ -148,7 +148,7 @@ MISTAKES = [
     ("merge results/mine nowhere", "nowhere holds no run"),
     ("list nowhere", "nowhere.*give a folder of runs"),
     ("describe histogrm", "did you mean histogram"),
-    ("replay results/mine cell=zz", "begins the ids of 0 cells"),
+    ("replay results/mine cell=zz", "no cell's id begins with 'zz'"),
 ]
 
 

@@ -355,7 +355,7 @@ class Coin(Mechanism):
     @classmethod
     def law(cls, point, options, counts):
         assert counts is None
-        return {"mechanism": "coin", "p": point["p"]}
+        return {"mechanism": "coin", "version": 1, "p": point["p"]}
 
     @classmethod
     def build(cls, law, counts):
@@ -552,3 +552,13 @@ def test_a_cell_is_built_from_the_law_that_workers_get():
     found = cells._cell(Odd, {}, {}, None, {}, ())
     assert found.law == json.loads(json.dumps(found.law)) == {"mechanism": "odd", "pair": [1, 2], "by": {"1": 2.0}}
     assert type(found.work) is float
+
+
+@pytest.mark.parametrize("key", ["mechanism", "version"])
+@pytest.mark.parametrize("invalid", ["refuse", "skip"])
+def test_a_law_that_does_not_say_whose_it_is_is_refused_before_anything_runs(monkeypatch, key, invalid):
+    """A worker could not build it, and a change of the mechanism would not show: no cell is left out for that."""
+    whole = Coin.law.__func__
+    monkeypatch.setattr(Coin, "law", classmethod(lambda *given: {k: v for k, v in whole(*given).items() if k != key}))
+    with pytest.raises(UserError, match=rf'mechanism coin: its law says .*"{key}": None.*both keys'):
+        plan({"sweep": points({"p": 0.1}, Coin.axes)}, Coin, {}, None, {}, invalid)
