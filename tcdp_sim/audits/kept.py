@@ -141,8 +141,8 @@ def _check(counts: Counts) -> None:
     """Raise ValueError unless all trials are in the cells, once in each column, and the ends are in order."""
     columns = {len(side) for sides in (counts.cells, counts.low, counts.high) for side in sides}
     _need(len(columns) == 1 and all(len(getattr(counts, name)) == 2 for name in _SIDES), "its sides do not fit")
-    for side in counts.cells:
-        for cells in side:
+    for columns_of in counts.cells:
+        for cells in columns_of:
             _need(cells.ndim == 1 and (cells >= 0).all(), "a count is negative")
             _need(sum(cells.tolist()) == counts.trials, "its cells do not hold its trials")
     for side in (*counts.low, *counts.high):

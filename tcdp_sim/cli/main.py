@@ -15,7 +15,7 @@ from tcdp_sim import __version__
 from tcdp_sim.cli import commands
 from tcdp_sim.engine import interrupts
 from tcdp_sim.errors import Failure, UserError
-from tcdp_sim.texts import printable
+from tcdp_sim.texts import printable, shortened
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
@@ -28,7 +28,7 @@ def main() -> None:
         if code := _run():
             sys.exit(code)
     except (UserError, Failure) as mistake:
-        print("tcdp-sim:", printable(" ".join(str(mistake).split())), file=sys.stderr)
+        print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()

@@ -235,6 +235,7 @@ class RunWriter:
         """What is known of the writer at its end, where it has written anything."""
         if self._written:
             self._append(self._encoded(head))
+            self._run.heads.append(head)
 
     def _encoded(self, head) -> bytes:
         return HEAD + json.dumps({**head, IDENTITY: self._run.identity}, sort_keys=True).encode()
