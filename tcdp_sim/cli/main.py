@@ -30,6 +30,10 @@ def main() -> None:
     except (UserError, Failure) as mistake:
         print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
+    except MemoryError:
+        advice = "`mode=plan` says what a run takes; ask for fewer cells, or give it more"
+        print(f"tcdp-sim: the memory does not suffice; what was finished is kept. {advice}", file=sys.stderr)
+        sys.exit(FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()
         kept = str(interrupt) or "the same command goes on with what is kept"

@@ -1,4 +1,4 @@
-"""Elementary functions that differ in the last bits, of workers or of an earlier part of a run: said once, or refused."""
+"""Elementary functions that differ in the last bits, of workers or of an earlier part of a run: told, or refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,7 +40,9 @@ def check_heads(settings: Settings, heads: Sequence[Mapping[str, Any]], tell: Te
     others = provenance.fingerprints(heads) - {fingerprint()}
     if not others:
         return
-    message = f"chunks of {whose} come from a machine whose elementary functions differ from this one's in the last bits"
+    message = (
+        f"chunks of {whose} come from a machine whose elementary functions differ from this one's in the last bits"
+    )
     if settings.numerics == "strict":
         raise UserError(f"{message}; numerics=warn accepts that, or finish it on that kind of machine")
     tell(f"warning: {message}: its numbers are right, but no one machine gives all of its bits")

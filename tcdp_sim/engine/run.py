@@ -80,8 +80,11 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
             _report(study, run, wanted, tell)
         if len(failed) == len(cells):
             raise Failure("every cell ended with an error (see problems.csv)")
+        run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
+    run.need_place()
     _publish(study, run, wanted, exact_values, kept)
+    run.need_place()
     return len(failed)
 
 
@@ -171,7 +174,8 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
     again = f"again, with its traceback: tcdp-sim replay {study.folder} cell={error.cell[:16]} index={error.chunk}"
-    return f"a chunk ended with an error: {shortened(error.message, LONGEST)}; {again}; on_error=continue goes on with the other cells"
+    what = f"a chunk ended with an error: {shortened(error.message, LONGEST)}"
+    return f"{what}; {again}; on_error=continue goes on with the other cells"
 
 
 def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:

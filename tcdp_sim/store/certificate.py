@@ -1,7 +1,8 @@
 """The certificate of a finished run: what it was computed from, and hashes of all it consists of.
 
 A function of config, code and records, so that an interrupted and resumed run has the same bytes; only the digests of
-the elementary functions are of the machines that computed and published. One line a cell: `diff` of two certificates names the cells.
+the elementary functions are of the machines that computed and published. One line a cell: `diff` of two certificates
+names the cells.
 """
 
 import hashlib

@@ -17,6 +17,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 """
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -100,6 +101,7 @@ class Run:
         """
         with locks.held(self.folder) as warning:
             durable.make_folder(self.folder)
+            self._held = (self.folder / locks.LOCK).stat()
             if warning:
                 self.warned.append(warning)
             if journal.segments(self.folder / "journal") != self._segments:
@@ -109,6 +111,16 @@ class Run:
                 self._begin_anew()
             self._claim(self.folder / "run.json")
             yield
+
+    def need_place(self) -> None:
+        """Raise UserError if the folder has been moved since `lock`: what is written would begin another one."""
+        try:
+            if os.path.samestat(self._held, (self.folder / locks.LOCK).stat()):
+                return
+        except FileNotFoundError:
+            pass
+        moved = f"{self.folder} has been moved or replaced while its run was at work"
+        raise UserError(f"{moved}; what was finished is kept where it is now: the same command goes on from there")
 
     def _gives_way(self) -> bool:
         """Whether the folder is of a run of another identity that has no record and published nothing."""

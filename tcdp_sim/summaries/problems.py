@@ -57,4 +57,5 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -
             cells = len({one.cell for one in of_kind})
             say(f"{len(of_kind)} {kind}s in {cells} cells; all, with where they come from: {path}")
         for one in of_kind[:MOST_LISTED]:
-            say(f"  {kind} in cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')}): {texts.shortened(one.message)}")
+            place = f"cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')})"
+            say(f"  {kind} in {place}: {texts.shortened(one.message)}")
