@@ -18,6 +18,7 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.texts import printable, shortened
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+UNMAPPED = "failed to map segment"  # of a library, where memory is limited
 YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
 
 
@@ -30,7 +31,9 @@ def main() -> None:
     except (UserError, Failure) as mistake:
         print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
-    except MemoryError:
+    except (MemoryError, ImportError) as problem:
+        if isinstance(problem, ImportError) and UNMAPPED not in str(problem):
+            raise
         advice = "`mode=plan` says what a run takes; ask for fewer cells, or give it more"
         print(f"tcdp-sim: the memory does not suffice; what was finished is kept. {advice}", file=sys.stderr)
         sys.exit(FAILED)

@@ -61,6 +61,8 @@ def test_rows_of_one_noise_name_the_guarantee_that_each_gives(command, monkeypat
     assert any(re.search(r" 5  yes ", line) for line in lines[given[0] - 2 : given[0] + 1])
     last = [i for i, line in enumerate(lines) if "gives (0.1, 5)-tCDP" in line][-1]
     assert re.search(r" 80  yes ", lines[last - 1])
+    noises = [row for row in cheat_sheet(0.1, 5.0, 1e-6, 1.0) if row.what.startswith("sinh-normal")]
+    assert [row.notion for row in noises] == ["(16 rho, omega)-tCDP", "(rho, omega)-tCDP"]
 
 
 def test_help(command):
