@@ -32,10 +32,10 @@ def words(config: Mapping[str, Any]) -> list[str]:
 def _option(data: Mapping[str, Any]) -> str:
     """Return the data set of conf/data that this one was made of, whatever it is called: the most alike in its keys."""
 
-    def alike(option: str) -> tuple[int, int, bool]:
+    def alike(option: str) -> tuple[int, bool]:
         there = groups.named("data", option)
         equal = sum(there.get(key) == value for key, value in data.items() if key in there and key != "name")
-        return -len(set(data) ^ set(there)), equal, option == data.get("name")
+        return equal, option == data.get("name")
 
     return max(groups.options("data"), key=alike)
 

@@ -62,5 +62,6 @@ def test_a_data_set_that_was_renamed_or_changed_is_asked_for_again(monkeypatch, 
         monkeypatch.setattr(sys, "argv", ["tcdp-sim", *given])
         return overrides.configs()[0]
 
-    first = config(*words)
+    first, option = config(*words), "data=zipf" if "data=zipf" in words else "data=one_bin"
+    assert option in again.words(first)
     assert config(*again.words(first)) == first
