@@ -96,7 +96,7 @@ VERSION_READERS = ("study", "store", "cli", "reproduction")  # rooms that write 
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
-    "dask": {"engine.schedule", "engine.clusters"},
+    "dask": {"engine.schedule", "engine.clusters", "results"},  # results: whose lazy arrays are read by its threads
     "distributed": {"engine.schedule", "engine.clusters"},
     "zarr": {"store"},
     "matplotlib": {

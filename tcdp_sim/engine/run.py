@@ -29,7 +29,6 @@ from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.summary import Summary
-from tcdp_sim.texts import shortened
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -174,7 +173,7 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
     again = f"again, with its traceback: tcdp-sim replay {study.folder} cell={error.cell[:16]} index={error.chunk}"
-    what = f"a chunk ended with an error: {shortened(error.message, LONGEST)}"
+    what = f"a chunk ended with an error: {problems.shortened(error.message, LONGEST)}"
     return f"{what}; {again}; on_error=continue goes on with the other cells"
 
 
