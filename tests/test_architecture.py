@@ -75,7 +75,7 @@ MAY_IMPORT = {
         *("store", "audits", "results"),
     ),
     "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
-    "run_report": ("errors", "report", "statistics", "study", "store", "results", "published"),
+    "run_report": ("errors", "texts", "report", "statistics", "study", "store", "results", "published"),
     "reproduction": (
         *("errors", "numerics", "log", "texts", "claims", "report", "store", "study", "engine"),
         *("results", "published"),
