@@ -77,7 +77,7 @@ def run(
     if failed := execute(study, _tell, known_exactly(checked.experiment.name)):
         raise Failure(f"errors left {failed} of {len(study.plan.laws)} cells without numbers (see problems.csv)")
     del study  # which a large sweep needs the memory of
-    _warn_of_contradictions(checked.folder)
+    _warn_of_contradictions(published.read(checked.folder))
     return open_results(checked.folder)
 
 
@@ -132,7 +132,7 @@ def draw(path: str | Path) -> "dict[str, Figure]":
     run = published.read(folder_of(path))
     _, figures = published.draw(run)
     published.differences(run, _tell)
-    _warn(published.contradicted(run, _tell), run.folder)
+    _warn_of_contradictions(run)
     return figures
 
 
@@ -194,15 +194,16 @@ def _settings(experiment, sweep, trials, data, cluster, results_dir, name, keys)
     return settings(with_trials(composed(given)))
 
 
-def _warn_of_contradictions(folder: Path) -> None:
-    _warn(published.contradicted(published.read(folder), _tell), folder)
-
-
-def _warn(contradictions: int, folder: Path) -> None:
-    if contradictions:
-        where = folder / "contradictions.csv"
-        text = f"{contradictions} simulated numbers contradict exact ones beyond chance: see {where}"
+def _warn_of_contradictions(run: published.Published) -> None:
+    """Say what the comparison with exact numbers gave: once, as a warning where any number contradicts."""
+    lines: list[str] = []
+    if published.contradicted(run, lines.append):
+        where = run.folder / "contradictions.csv"
+        text = f"simulated numbers contradict exact ones beyond chance: see {where}. {' '.join(lines)}"
         warnings.warn(text, Contradiction, stacklevel=3)
+        return
+    for line in lines:
+        _tell(line)
 
 
 def _tell(text: str) -> None:

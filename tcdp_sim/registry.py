@@ -45,7 +45,7 @@ class PlugIn:
         """What it stands for, imported now; UserError naming the distribution if that is not possible."""
         try:
             return self.entry.load()
-        except (Exception, SystemExit) as problem:  # whatever somebody else's module may raise
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # whatever somebody else's module may raise
             reason = " ".join(f"{type(problem).__name__}: {problem}".split())
             raise self.refused(f"cannot be loaded ({reason})") from None
 

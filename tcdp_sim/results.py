@@ -1,12 +1,16 @@
 """`open_results`: the published results of a run, labelled; and what can be rebuilt from them."""
 
 import json
+import os
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
+import dask.threaded
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -25,6 +29,17 @@ MEND = "the command that ran it publishes it again from the journal"
 UNSEEN = 3.6888794541139363  # -log(0.025)
 ROWS = 2048  # of a table that are in memory at a time, where it is read so
 RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
+
+
+def _forget_threads() -> None:
+    """Let dask begin a new pool of threads in a forked process, where those of its parent do not run."""
+    dask.threaded.default_pool = None
+    dask.threaded.pools.clear()
+    dask.threaded.pools_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
@@ -140,7 +155,12 @@ def open_results(path) -> xr.Dataset:
     Units and meanings are in the variables' attributes, seed, versions and config hash in the dataset's.
     Raises UserError if there is nothing to open.
     """
-    flat = open_cells(path)
+    with dask.config.set(scheduler="synchronous"):  # a few arrays; the pool of a parent process has died in a fork
+        return _labelled(open_cells(path))
+
+
+def _labelled(flat: xr.Dataset) -> xr.Dataset:
+    """Return the cells on the grid of their axes."""
     labels = {axis: flat[axis].values for axis in json.loads(flat.attrs["axes"])}
     flat = flat.drop_vars(list(labels))
     coordinates = [name for name in flat.coords if "cell" in flat[name].dims]
@@ -253,9 +273,11 @@ def export(path, target) -> Path:
 
 @contextmanager
 def readable(path) -> Iterator[None]:
-    """UserError for whatever reading damaged results raises: zarr's errors are of many kinds."""
+    """Raise UserError for whatever reading damaged results raises, of many kinds; one of our own stays as it is."""
     try:
         yield
+    except UserError:
+        raise
     except Exception as problem:
         reason = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem

@@ -19,10 +19,12 @@ from tcdp_sim.statistics import contradictions
 from tcdp_sim.store import durable, recorded
 from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
+from tcdp_sim.texts import shortened
 
 NAME = "report.html"
 MOST_ROWS = 200  # of a table that are on the page
 MOST_BYTES = 2_000_000  # of a table's files that the page carries
+LONGEST_CELL = 2000  # characters of a traceback, say
 MOST_MARKS = 200_000  # letters of an SVG; a figure of more is a picture of points
 LEVELS = 8  # of an axis that are listed
 EMPTY = {"headings": [], "rows": [], "title": ""}
@@ -36,12 +38,23 @@ def write(folder: Path, file: Path | None = None) -> Path:
     if not (folder / "results.zarr").exists():
         raise UserError(f"{folder} holds no results; `tcdp-sim status {folder}` says how far its run is, if it has one")
     target = folder / NAME if file is None else file
+    _check_target(target)
     values = _values(published.read(folder))
     try:
         durable.write(target, html.page("run.html", **values))
     except OSError as problem:
         raise UserError(f"{target} cannot be written ({reason(problem)})") from None
     return target
+
+
+def _check_target(target: Path) -> None:
+    """Raise UserError for what a page cannot take the place of: a folder, a link, a device."""
+    try:
+        replaceable = not target.is_symlink() and (target.is_file() or not target.exists()) and target.name
+    except OSError as problem:
+        raise UserError(f"{str(target)[:60]} cannot be written ({problem.strerror})") from None
+    if not replaceable:
+        raise UserError(f"{target} is not a file that a page may replace; give the name of a new file, such as x.html")
 
 
 def _values(run: Published) -> dict[str, Any]:
@@ -110,7 +123,7 @@ def _figures(run: Published) -> list[dict[str, Any]]:
             plots.literal(figure, chosen)
             title = name.replace("_", " ")
             about = {"name": f"shown_{i}", "title": title, "caption": f"{len(table)} rows.", "headings": [], "rows": []}
-            about |= {"file": f"figures/{name}.csv", "command": f"tcdp-sim draw {run.folder.name}"}
+            about |= {"file": f"figures/{name}.csv", "command": "tcdp-sim draw FOLDER"}
             shown.append(about | _picture(figure, f"shown_{i}", title))
     return shown
 
@@ -153,10 +166,12 @@ def _agreement(found: pd.DataFrame) -> str:
 def _problems(path: Path) -> dict[str, Any]:
     """What went wrong in chunks, as the run has written it down."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.reader(file))
-    except OSError:
+        with path.open(newline="", encoding="utf-8", errors="backslashreplace") as file:
+            rows = [[shortened(cell, LONGEST_CELL) for cell in row] for row in csv.reader(file)]
+    except FileNotFoundError:
         return dict(EMPTY)
+    except (OSError, csv.Error) as problem:  # such as a field of more than 131,072 characters
+        return {**EMPTY, "headings": [path.name], "rows": [[f"it cannot be read ({problem})"]]}
     return (
         {"title": "Errors and warnings of chunks", "headings": rows[0], "rows": rows[1 : MOST_ROWS + 1]}
         if rows

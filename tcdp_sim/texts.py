@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS = 8192  # of a table that are made into texts at a time
+LONGEST_LINE = 2000  # characters of a line that somebody is to read
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet take a cell for a formula
 
 
@@ -22,6 +23,13 @@ def printable(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else _written_out(c) for c in text)
+
+
+def shortened(text: str, most: int = LONGEST_LINE) -> str:
+    """Return the text, or its beginning and its end where it has more characters than `most`."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - most // 4]} ... ({len(text):,} characters) ... {text[-(most // 4) :]}"
 
 
 def unmathematical(text: str) -> str:

@@ -1,6 +1,8 @@
 """The Python API: the folder, bytes, resume and refusals of the command line, from a plain script or a notebook."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -289,3 +291,36 @@ def test_what_cannot_be_simulated_is_one_line(arguments, words):
     with pytest.raises(ValueError, match=words) as caught:
         tcdp_sim.simulate(*arguments)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("what", ["open_results", "run", "lazy"])
+def test_a_forked_child_reads_and_runs(here, what):
+    """Where the parent has read with dask's pool of threads, which do not run in the child; 60 s end what hangs."""
+    opened = tcdp_sim.run(**SMALL)
+    before = opened["linf_error_mean"].values
+    process = os.fork()
+    if not process:
+        signal.alarm(60)
+        try:
+            if what == "run":
+                opened = tcdp_sim.run(**SMALL | {"name": "child"})
+            elif what == "open_results":
+                opened = tcdp_sim.open_results("results/histogram")
+            os._exit(0 if np.array_equal(opened["linf_error_mean"].values, before, equal_nan=True) else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(process, 0)[1] == 0
+
+
+def test_a_contradiction_is_told_once(here, monkeypatch, capsys):
+    monkeypatch.setattr("tcdp_sim.published.contradicted", lambda run, tell: tell("CONTRADICTION: 1 of 9") or 1)
+    with pytest.warns(Contradiction, match="CONTRADICTION: 1 of 9") as warned:
+        tcdp_sim.run(**SMALL)
+    assert len(warned) == 1
+    assert "CONTRADICTION" not in capsys.readouterr().err
+
+
+def test_what_is_not_there_is_not_called_damaged(here):
+    with pytest.raises(tcdp_sim.UserError, match=r"nothing.* holds no results"):
+        tcdp_sim.table("results/nothing")

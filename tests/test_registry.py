@@ -169,3 +169,9 @@ def test_a_chunk_of_another_version_is_an_error_and_no_number():
         (record,) = run(Task(1, 10, (Batch("0" * 64, law | more, None, (0,)),))).records
         assert len(record.problems) == errors
         assert (record.summary is None) == bool(errors)
+
+
+def test_an_interruption_that_a_plug_in_raises_itself_is_none(installed):
+    installed("delta", [("noise", "delta = delta_pkg:Delta")], "raise KeyboardInterrupt('mine')")
+    with pytest.raises(UserError, match=r"noise delta of distribution delta 2\.1 cannot be loaded \(KeyboardInterrupt"):
+        registry.noise("delta")

@@ -169,3 +169,22 @@ def test_a_browser_shows_it_without_complaint(page, folder, width, scheme):
         assert not is_wider_than_the_window(shown)
         ratio, where = least_contrast(shown)
         assert ratio >= 4.5, where
+
+
+def test_problems_that_cannot_be_read_are_said_on_the_page(page, folder):
+    (folder / "problems.csv").write_bytes(b"kind,message\nerror,\xff\xfe\n")
+    assert r"\xff\xfe" in run_report.write(folder).read_text("utf-8")
+    (folder / "problems.csv").write_text("kind,message\nerror," + 131_073 * "x" + "\n", "utf-8")
+    assert "it cannot be read (field larger than field limit (131072))" in run_report.write(folder).read_text("utf-8")
+    (folder / "problems.csv").unlink()
+
+
+def test_a_page_takes_the_place_of_a_file_alone(page, folder, command, tmp_path):
+    (tmp_path / "real.html").write_text("mine", "utf-8")
+    (tmp_path / "link.html").symlink_to("real.html")
+    for target in ("", "/dev/null", "link.html", str(tmp_path), "x" * 5000):
+        code, _, err = command("report", folder, target)
+        assert (code, err.count("\n")) == (2, 1)
+    assert (tmp_path / "real.html").read_text("utf-8") == "mine"
+    assert command("report", folder, "real.html")[0] == 0
+    assert "<html" in (tmp_path / "real.html").read_text("utf-8")

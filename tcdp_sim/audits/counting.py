@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from tcdp_sim.audits import sampling
 from tcdp_sim.audits.identity import digest
 from tcdp_sim.audits.kept import Kept, Nothing
@@ -35,23 +37,37 @@ class Tally:
         return f"{self._stage}: {self.work:.3g} outputs of each input{so_far and ', '}{so_far}"
 
 
+class Changed(Exception):
+    """A stored chunk is not what the mechanism gives now, though its source and settings are the same."""
+
+
 class Counting:
-    """Counts outputs of one mechanism. identity: of it; drawn: of each input so far, of which `resumed` were there."""
+    """Counts outputs of one mechanism. identity: of it; drawn: of each input so far, of which `resumed` were there.
+
+    The first stored chunk of each pair is drawn again: no digest tells what a mechanism reads from its environment.
+    """
 
     def __init__(self, executor: Executor, kept: Kept | Nothing, sampler: Any, identity: Any, seed: int) -> None:
         self._executor, self._kept = executor, kept
         self._sampler, self._identity, self._seed = sampler, identity, seed
         self._seconds_per_trial = 0.0
         self.drawn = self.resumed = 0
+        self._checked: set[int] = set()  # pairs of which a stored chunk was drawn again
 
     def count(
         self, stage: str, pair: Pair, counted: Counted, trials: int, shows: Callable[[Counts], str] = lambda _: ""
     ) -> Counts:
-        """The counts of `trials` outputs of each input: a function of these arguments, the mechanism and the seed."""
+        """Return the counts of `trials` outputs of each input: a function of these arguments, mechanism and seed.
+
+        Raises Changed where a stored chunk comes out otherwise, UserError for a mechanism that fails.
+        """
         streams = stage_streams(stage, pair)
         key = digest([self._identity, streams, self._seed, counted]) if isinstance(self._kept, Kept) else ""
         chunks = [(index, min(CHUNK, trials - start)) for index, start in enumerate(range(0, trials, CHUNK))]
-        done = {chunk: found for chunk in chunks if (found := self._kept.get(key, *chunk)) is not None}
+        stored = {chunk: self._kept.get(key, *chunk) for chunk in chunks}
+        done = {chunk: found for chunk, found in stored.items() if found is not None and _fits(found, counted)}
+        if done and pair.index not in self._checked:
+            self._check(Task(stage, self._sampler, pair, counted, self._seed, streams, (min(done, key=_size),)), done)
         missing = [chunk for chunk in chunks if chunk not in done]
         self.drawn += trials
         self.resumed += sum(size for _, size in done)
@@ -64,6 +80,13 @@ class Counting:
                     self._keep(arrived, key, done)
                     line.advance([counts for _, counts in arrived.chunks])
         return sampling.merged([done[chunk] for chunk in chunks])
+
+    def _check(self, task: Task, done: dict[tuple[int, int], Counts]) -> None:
+        """Draw the one chunk of a task again; Changed unless its counts are the stored ones."""
+        (arrived,) = self._executor.results(iter([task]), sampling.run)
+        if arrived.error or not alike(arrived.chunks[0][1], done[task.chunks[0]]):
+            raise Changed
+        self._checked.add(task.pair.index)
 
     def _keep(self, arrived: Done, key: str, done: dict[tuple[int, int], Counts]) -> None:
         for chunk, counts in arrived.chunks:
@@ -84,6 +107,24 @@ class Counting:
             chunks = tuple(missing[at : at + size])
             yield Task(stage, self._sampler, pair, counted, self._seed, streams, chunks)
             at += size
+
+
+def _size(chunk: tuple[int, int]) -> int:
+    return chunk[1]
+
+
+def _fits(counts: Counts, counted: Counted) -> bool:
+    """Return whether stored counts have the columns, cells and extremes that are asked for."""
+    ends = min(counted.extremes, counts.trials)
+    extremes = all(len(column) == ends for side in (*counts.low, *counts.high) for column in side)
+    return extremes and all([len(c) for c in side] == [len(e) + 1 for e in counted.edges] for side in counts.cells)
+
+
+def alike(one: Counts, other: Counts) -> bool:
+    """Return whether two counts of a chunk are the same numbers."""
+    sides = ((getattr(one, name), getattr(other, name)) for name in ("cells", "low", "high"))
+    pairs = (columns for a, b in sides for side, there in zip(a, b) for columns in zip(side, there, strict=True))
+    return one.trials == other.trials and all(np.array_equal(a, b) for a, b in pairs)
 
 
 def stage_streams(stage: str, pair: Pair) -> tuple[str, str]:

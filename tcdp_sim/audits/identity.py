@@ -1,7 +1,8 @@
 """Which mechanism it is: by module, name, source and settings, so that stored counts never belong to other code.
 
 Settings are what a function or an object carries, and what it reads: its state, defaults and closure, attributes that
-were set on it, and the constants of its modules that it names. Callables among them are described in their turn.
+were set on it, and the constants of its modules that it names. Callables among them are described in their turn, and so
+is the user's code that it calls (`reached`).
 """
 
 import hashlib
@@ -10,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cached_property, lru_cache, partial
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from tcdp_sim.audits.reached import GENERATED, names, reached
+
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
-GENERATED = "<string>"  # the file of methods that dataclasses write; the source of their class says it all
 
 
 def digest(what: Any) -> str:
@@ -27,12 +29,13 @@ def digest(what: Any) -> str:
 def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
     """{module, name, source: a digest of its code and settings}; None where nobody can tell.
 
-    That is so of a lambda, of a function or class without source, and of one that carries what is neither plain data
-    nor a callable with a source. Functions that it calls by name do not count: give a run another name when these do.
+    That is so of a lambda, of a function or class without source, and of one that carries or reads what is neither
+    plain data nor a callable with a source. The user's functions, classes and modules that it names count, in turn;
+    what no source tells (the environment, files, a library's version) is noticed by drawing again: see `Counting`.
     """
     try:
         module, name, parts = _described(mechanism)
-        return {"module": module, "name": name, "source": digest(parts)}
+        return {"module": module, "name": name, "source": digest([parts, reached(mechanism)])}
     except (TypeError, OSError, ValueError, RecursionError):
         return None
 
@@ -134,18 +137,13 @@ def _unwrapped(value: Any) -> Any:
 def _settings(function: FunctionType) -> list[Any]:
     """Defaults, closure and the constants of its module that a function names; not the functions that it calls."""
     closure = [cell.cell_contents for cell in function.__closure__ or ()]
-    named = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
+    named = {name: function.__globals__[name] for name in names(function.__code__) if name in function.__globals__}
     constants = {
         name: value
         for name, value in sorted(named.items())
         if not isinstance(value, ModuleType | type) and not _is_function(value)
     }
     return [function.__defaults__, function.__kwdefaults__, closure, constants]
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = (_names(each) for each in code.co_consts if isinstance(each, CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def _source_if_any(kind: type) -> str:

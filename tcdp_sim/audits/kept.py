@@ -1,6 +1,8 @@
 """What an audit keeps: counts of finished chunks in a journal of checksummed records, and its report."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,19 +20,41 @@ REPORT = "audit.json"
 
 
 class Kept:
-    """Finished chunks by (what was counted, chunk, trials). Another mechanism, source or event has other keys."""
+    """Finished chunks by (what was counted, chunk, trials). Another mechanism, source or event has other keys.
+
+    damaged: segment -> how many of its records are torn, or whole and yet no counts of a chunk.
+    """
 
     def __init__(self, folder: Path, writer: journal.Writer) -> None:
         self._done: dict[tuple[str, int, int], Counts] = {}
-        self._writer = writer
-        for _, _, payload in journal.read(folder / "journal"):
-            if payload is not None and payload[:1] == COUNTS:
-                key, counts = _decoded(payload[1:])
-                self._done[key] = counts
+        self._folder, self._writer = folder, writer
+        self.damaged: Counter[str] = Counter()
+        for path, _, payload in journal.read(folder / "journal"):
+            if payload is None:
+                self.damaged[path.name] += 1
+            elif payload[:1] == COUNTS:
+                self._enter(path, payload[1:])
+        self.before = len(self._done)
+
+    def _enter(self, path: Path, text: bytes) -> None:
+        try:
+            key, counts = _decoded(text)
+        except _FAULTS:
+            self.damaged[path.name] += 1
+        else:
+            self._done[key] = counts
 
     def get(self, key: str, chunk: int, trials: int) -> Counts | None:
-        """The counts of a chunk that is done."""
+        """Return the counts of a chunk that is done."""
         return self._done.get((key, chunk, trials))
+
+    def discard(self) -> None:
+        """Forget all chunks, also on the disk, but for what this process has written. Raises OSError."""
+        self._done.clear()
+        for path in (self._folder / "journal").glob("*.seg"):
+            if path != self._writer.path:
+                path.unlink()
+        durable.sync_folder(self._folder / "journal")
 
     def add(self, key: str, chunk: int, counts: Counts) -> None:
         """A chunk that is done. Raises OSError."""
@@ -41,10 +65,16 @@ class Kept:
 class Nothing:
     """Where nothing is kept."""
 
+    before = 0
+    damaged: Counter[str] = Counter()  # noqa: RUF012 (of nothing)
+
     def get(self, key: str, chunk: int, trials: int) -> Counts | None:
         return None
 
     def add(self, key: str, chunk: int, counts: Counts) -> None:
+        pass
+
+    def discard(self) -> None:
         pass
 
 
@@ -82,10 +112,45 @@ def _encoded(key: str, chunk: int, counts: Counts) -> bytes:
 _SIDES = {"cells": np.int64, "low": np.float64, "high": np.float64}
 
 
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+_KEY = re.compile("[0-9a-f]{64}")
+
+
 def _decoded(text: bytes) -> tuple[tuple[str, int, int], Counts]:
+    """Return the counts of a record with their key. Raises one of _FAULTS unless they can be those of a chunk."""
     record = json.loads(text)
+    key, chunk, trials = record["key"], record["chunk"], record["trials"]
     sides: dict[str, Any] = {
-        name: tuple([np.array(column, dtype) for column in side] for side in record[name])
+        name: tuple([_column(column, dtype) for column in side] for side in record[name])
         for name, dtype in _SIDES.items()
     }
-    return (record["key"], record["chunk"], record["trials"]), Counts(record["trials"], **sides)
+    counts = Counts(trials, **sides)
+    _need(isinstance(key, str) and _KEY.fullmatch(key), "its key is no digest")
+    _need(type(chunk) is int and chunk >= 0 and type(trials) is int and trials > 0, "it is of no chunk")
+    _check(counts)
+    return (key, chunk, trials), counts
+
+
+def _column(values: Any, dtype: Any) -> Any:
+    whole = dtype is not np.int64 or all(type(value) is int for value in values)
+    _need(isinstance(values, list) and whole, "a column is no list of numbers")
+    return np.array(values, dtype)
+
+
+def _check(counts: Counts) -> None:
+    """Raise ValueError unless all trials are in the cells, once in each column, and the ends are in order."""
+    columns = {len(side) for sides in (counts.cells, counts.low, counts.high) for side in sides}
+    _need(len(columns) == 1 and all(len(getattr(counts, name)) == 2 for name in _SIDES), "its sides do not fit")
+    for columns_of in counts.cells:
+        for cells in columns_of:
+            _need(cells.ndim == 1 and (cells >= 0).all(), "a count is negative")
+            _need(sum(cells.tolist()) == counts.trials, "its cells do not hold its trials")
+    for side in (*counts.low, *counts.high):
+        for ends in side:
+            in_order = ends.ndim == 1 and not np.isnan(ends).any() and (ends[1:] >= ends[:-1]).all()
+            _need(in_order and len(ends) <= counts.trials, "its ends cannot be")
+
+
+def _need(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(what)

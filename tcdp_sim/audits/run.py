@@ -8,19 +8,25 @@ import numpy as np
 
 from tcdp_sim.audits import claims, events, kept, moments, sampling
 from tcdp_sim.audits.arguments import Audit
-from tcdp_sim.audits.counting import Counting, stage_streams
+from tcdp_sim.audits.counting import Changed, Counting, stage_streams
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.identity import identity
 from tcdp_sim.audits.report import AuditReport, Scores
 from tcdp_sim.audits.sampling import Counts
 from tcdp_sim.audits.search import Chosen, search, sizes
 from tcdp_sim.engine import clusters
+from tcdp_sim.engine.schedule import Executor
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
 
 NOT_REPRODUCIBLE = (
     "a mechanism that is not a function of its rng: a generator of its own would repeat itself on workers"
 )
+CHANGED = (
+    "the mechanism gives other outputs than those that are kept, though its source is the same (its environment, a "
+    "file or a library has changed): all that was kept is discarded and drawn again"
+)
+OTHER = "what is kept in this folder is of another mechanism, source, seed or size: none of it is used"
 CHECKED = 50  # outputs that are drawn twice, to see whether they are the same
 
 
@@ -36,13 +42,35 @@ def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditRepo
         tell(line)
     resumes = audit.folder if reproducible and known is not None else None
     with kept.opened(resumes) as journal, clusters.connect(spec, tell=tell) as executor:
-        counting = Counting(executor, journal, audit.sampler, known, audit.seed)
-        found = search(counting, audit)
-        counts = None if found is None else _bounding(counting, audit, found)
+        notes += tuple(said := list(_damages(journal)))
+        for line in said:
+            tell(line)
+        try:
+            counting, found, counts = _counted(audit, executor, journal, known)
+        except Changed:
+            journal.discard()
+            notes += (CHANGED,)
+            tell(CHANGED)
+            counting, found, counts = _counted(audit, executor, journal, known)
+        if journal.before and not counting.resumed and CHANGED not in notes:
+            notes += (OTHER,)
+            tell(OTHER)
     report = _report(audit, found, counts, counting, reproducible, notes)
     if audit.folder is not None:
         kept.write_report(audit.folder, report.about())
     return report
+
+
+def _counted(audit: Audit, executor: Executor, journal: Any, known: Any) -> tuple[Counting, Chosen | None, Any]:
+    """Return who counted, what was put to the test, and its counts."""
+    counting = Counting(executor, journal, audit.sampler, known, audit.seed)
+    found = search(counting, audit)
+    return counting, found, None if found is None else _bounding(counting, audit, found)
+
+
+def _damages(journal: Any) -> Iterator[str]:
+    for name, count in journal.damaged.items():
+        yield f"journal/{name}: {count} damaged records; what they held is drawn again"
 
 
 def _notes(audit: Audit, reproducible: bool, known: bool) -> Iterator[str]:

@@ -43,6 +43,9 @@ def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
 
 def need_monotone_loss(noise: Noise) -> None:
     """Raise ValueError unless the noise is log-concave: else a smaller change may cost more than the largest."""
+    if noise.is_discrete:
+        message = f"{noise.family} is discrete, and this search moves a density by any amount"
+        raise ValueError(f"{message}; valid: method 'paper', by a `by_theorem` of its own, or a noise with a density")
     if not noise.log_concave:
         message = f"{noise.family} is not known to be log-concave, and a smaller change may cost more"
         raise ValueError(f"{message}; valid: {noise.log_concave_if}, or method 'paper'")

@@ -12,8 +12,8 @@ HELP = """tcdp-sim cheat-sheet [KEY=VALUE ...]: the cheat sheet "Variants of Dif
   rho=0.1 omega=5 (tCDP; rho also for zCDP)  epsilon=1 delta=1e-6 (nats; epsilon of DP and of RDP)  order=2 (of RDP)
   sensitivity=1 (L2)  k=1 (releases composed)  slack=DELTA (of advanced composition)  sampling_fraction=0.01 (adds
   the subsampling rows). Rows marked NO are printed on the sheet and are not proved here: they are no guarantees.
-  A wide terminal (130 columns) also shows the formulas."""
-WIDE = 130
+  The second line of a row's name is the guarantee that this row gives for the values shown."""
+WIDE = 130  # columns of a terminal in which formulas have a column of their own
 
 
 def main(words: Sequence[str], console) -> None:
@@ -34,7 +34,7 @@ def main(words: Sequence[str], console) -> None:
     for guarantee in (ZCDP(given["rho"]), TCDP(given["rho"], given["omega"])):
         best: ApproxDP = to_approx_dp(guarantee, given["delta"], "tight")
         text = f"Best conversion of {guarantee}: ({best.epsilon:.6f}, {best.delta:g})-DP by {best.source}"
-        console.print(text, markup=False)
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _read(word: str):
@@ -51,18 +51,25 @@ def _read(word: str):
     return key, int(number) if key == "k" and number.is_integer() else number
 
 
-def _table(title, rows, formulas):
+def _table(title, rows, wide):
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     out = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    headings = ("notion", "what", *(("formula",) if formulas else ()), "value", "holds", "source, or why not")
-    for heading in headings:
-        out.add_column(heading, justify="right" if heading == "value" else "left")
+    headings = ("notion", "what", "formula") if wide else ("notion", "what and formula")
+    for heading in (*headings, "value", "holds", "source, or why not"):
+        number = heading in ("value", "holds")
+        out.add_column(heading, justify="right" if heading == "value" else "left", no_wrap=number, overflow="fold")
     for row in rows:
         value = "\n".join(f"{x:.6g}" for x in row.value)
         verdict = "yes" if row.valid else "NO" if row.value else "n/a"
-        cells = (row.notion, row.what, *((row.formula,) if formulas else ()), value, verdict, row.why)
+        words = (row.what, row.formula) if wide else (f"{row.what}\n{row.formula}",)
+        cells = (_name(row), *words, value, verdict, row.why)
         out.add_row(*map(escape, cells), style={"yes": None, "NO": "red", "n/a": "dim"}[verdict])
     return out
+
+
+def _name(row) -> str:
+    """Return a row's notion and the guarantee that its values give, which may be another than the one asked about."""
+    return row.notion if row.guarantee is None else f"{row.notion}\ngives {row.guarantee}"

@@ -151,10 +151,13 @@ def _report(console, folder, file=None):
     console.print(f"report: {path}", markup=False)
 
 
-def _list(console, folder="results"):
+def _list(console, folder=None):
     from tcdp_sim.cli import listing
 
-    return listing.main(Path(folder), console)
+    if folder is None and not Path("results").exists():
+        console.print("no run has been started here: there is no folder results", markup=False)
+        return 0
+    return listing.main(Path(folder or "results"), console)
 
 
 def _describe(console, experiment):

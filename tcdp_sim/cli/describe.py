@@ -25,7 +25,10 @@ def main(experiment: str, console: Console) -> None:
     known("experiment", experiment, groups.options("experiment"))
     study = settings(composed({"experiment": experiment}))
     mechanism = mechanism_class(study.mechanism["name"])
-    say(console, f"{experiment}: {study.experiment.question}")
+    question = (
+        study.experiment.question or f"no question is given; `experiment.question` in {experiment}.yaml is for it"
+    )
+    say(console, f"{experiment}: {question}")
     console.print(_axes(study, mechanism), soft_wrap=False)
     console.print(_yields(mechanism), soft_wrap=False)
     for line in _drawn(experiment):

@@ -35,7 +35,7 @@ def main(folder: Path, console: Console) -> None:
         return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("run", "experiment", "started (UTC)", "how far", "contradictions"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for run in runs:
         table.add_row(*map(escape, (run.name, run.experiment, run.started, run.state, run.contradictions)))
     console.print(table, soft_wrap=False)

@@ -15,9 +15,10 @@ from tcdp_sim import __version__
 from tcdp_sim.cli import commands
 from tcdp_sim.engine import interrupts
 from tcdp_sim.errors import Failure, UserError
-from tcdp_sim.texts import printable
+from tcdp_sim.texts import printable, shortened
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
+UNMAPPED = "failed to map segment"  # of a library, where memory is limited
 YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
 
 
@@ -28,8 +29,14 @@ def main() -> None:
         if code := _run():
             sys.exit(code)
     except (UserError, Failure) as mistake:
-        print("tcdp-sim:", printable(" ".join(str(mistake).split())), file=sys.stderr)
+        print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
+    except (MemoryError, ImportError) as problem:
+        if isinstance(problem, ImportError) and UNMAPPED not in str(problem):
+            raise
+        advice = "`mode=plan` says what a run takes; ask for fewer cells, or give it more"
+        print(f"tcdp-sim: the memory does not suffice; what was finished is kept. {advice}", file=sys.stderr)
+        sys.exit(FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()
         kept = str(interrupt) or "the same command goes on with what is kept"

@@ -5,8 +5,9 @@ import io
 import os
 import re
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import hydra
@@ -23,6 +24,7 @@ LONGEST_NAME = 200  # file systems end at 255 bytes
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
 FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
 HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
+SEVERAL = re.compile(r"--?m")  # --multirun, abbreviated or not
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
@@ -74,7 +76,7 @@ def _jobs() -> list[tuple[Any, list[str]]]:
         jobs.append((job, list(HydraConfig.get().overrides.task)))
 
     try:
-        with contextlib.redirect_stderr(stderr):
+        with contextlib.redirect_stderr(stderr), _elsewhere():
             hydra.main(version_base="1.3", config_path="pkg://tcdp_sim.conf", config_name="config")(keep)()
     except SystemExit as end:  # argparse: usage on many lines, then what is wrong
         if end.code:
@@ -84,6 +86,18 @@ def _jobs() -> list[tuple[Any, list[str]]]:
         raise UserError(_one_line(mistake)) from None
     sys.stderr.write(stderr.getvalue())
     return jobs
+
+
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Let --multirun write its folder and multirun.yaml where they go away: nothing is checked yet."""
+    if not any(SEVERAL.match(word) for word in sys.argv[1:]):
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = next((i for i, word in enumerate(sys.argv) if i and "=" in word), len(sys.argv))
+        sys.argv.insert(place, f"hydra.sweep.dir='{folder}'")  # beside the other words: argparse takes them in one go
+        yield
 
 
 def _refuse_code(word: str) -> None:

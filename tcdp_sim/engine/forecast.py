@@ -110,7 +110,7 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
     one_driver = tasks * A_TASK + chunks * (A_CHUNK + result.bytes * A_BYTE)  # serves them all
-    takes = max(seconds / at_once, one_driver)
+    takes = max(seconds / at_once, one_driver, result.seconds)  # a chunk is the work of one worker
     size = chunks * (result.bytes + A_FRAME)
     return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, *_driver(study, chunks), exact)
 

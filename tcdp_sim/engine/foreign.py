@@ -1,28 +1,48 @@
-"""Workers whose elementary functions differ from the driver's in the last bits: said once, or the end of the run."""
+"""Elementary functions that differ in the last bits, of workers or of an earlier part of a run: told, or refused."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
+from tcdp_sim.store import provenance
 from tcdp_sim.streams import fingerprint
 from tcdp_sim.study.settings import Settings
 
 
 class Foreign:
-    """Those that have been met in a run of these settings."""
+    """The foreign fingerprints that have been met in a run of these settings."""
 
     def __init__(self, settings: Settings, tell: Tell) -> None:
         self._strict = settings.numerics == "strict"
         self._tell = tell
         self._own = fingerprint()
-        self._told: set[str] = set()
+        self.met: set[str] = set()
 
     def meets(self, other: str) -> bool:
-        """Whether this fingerprint is foreign. Raises UserError if it is and numerics=strict."""
+        """Return whether this fingerprint is foreign. Raises UserError if it is and numerics=strict."""
         if other == self._own:
             return False
         message = "a worker's elementary functions differ from this machine's in the last bits"
         if self._strict:
             raise UserError(f"{message}; numerics=warn accepts that")
-        if other not in self._told:
-            self._told.add(other)
+        if other not in self.met:
+            self.met.add(other)
             self._tell(f"warning: {message}: its numbers are right, but not bit-identical")
         return True
+
+
+def check_heads(settings: Settings, heads: Sequence[Mapping[str, Any]], tell: Tell, whose: str = "this run") -> None:
+    """Warn if chunks that are there come from a machine with other elementary functions; UserError if numerics=strict.
+
+    heads: those of the journal; whose: the run that they belong to, for people.
+    """
+    others = provenance.fingerprints(heads) - {fingerprint()}
+    if not others:
+        return
+    message = (
+        f"chunks of {whose} come from a machine whose elementary functions differ from this one's in the last bits"
+    )
+    if settings.numerics == "strict":
+        raise UserError(f"{message}; numerics=warn accepts that, or finish it on that kind of machine")
+    tell(f"warning: {message}: its numbers are right, but no one machine gives all of its bits")

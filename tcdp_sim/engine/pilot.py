@@ -9,7 +9,7 @@ from typing import Any
 
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.evaluate import row
-from tcdp_sim.engine.simulate import Batch, Task, run
+from tcdp_sim.engine.simulate import Batch, Done, Task, run
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.settings import Settings
@@ -17,6 +17,7 @@ from tcdp_sim.summaries.encoding import from_bytes
 
 SECONDS = 1.0
 TRIALS = 10_000
+PROBE = 20  # trials that tell how many of a cell SECONDS allow
 GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts of a sweep soon
 
 
@@ -50,13 +51,14 @@ class ExactPilot:
 
 def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
     """Simulate some trials of as many cells as SECONDS allow, spread over the sweep; at least one."""
-    trials = min(settings.chunk, TRIALS)
+    least = most = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
     chunks, sizes, errors, seconds = [], [], 0, []
     for index in _spread(len(cells)):
-        cell = cells[index]
-        done = run(Task(settings.seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
-        seconds.append(done.seconds)
+        trials = _affordable(cells[index], counts, settings.seed, most)
+        done = _simulated(cells[index], counts, settings.seed, trials)
+        least = min(least, trials)
+        seconds.append(done.seconds * settings.chunk / trials)
         if done.records[0].summary is None:
             errors += 1
         else:
@@ -64,9 +66,20 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
             sizes.append(len(done.records[0].summary))
         if time.perf_counter() > deadline:
             break
-    scale = settings.chunk / trials
-    averages = _average(chunks), _average(seconds) * scale, _average(sizes)
-    return Pilot(len(seconds), *averages, errors, _spread_of(seconds), _spread_of(sizes), scale)
+    averages = _average(chunks), _average(seconds), _average(sizes)
+    return Pilot(len(seconds), *averages, errors, _spread_of(seconds), _spread_of(sizes), settings.chunk / least)
+
+
+def _affordable(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> int:
+    """Return how many trials of a cell take SECONDS at the most, as a few of them tell; at least those few."""
+    if most <= PROBE:
+        return most
+    spent = _simulated(cell, counts, seed, PROBE).seconds
+    return int(min(most, max(PROBE, PROBE * SECONDS / max(spent, 1e-9))))
+
+
+def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, trials: int) -> Done:
+    return run(Task(seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
 
 
 def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactValues) -> ExactPilot:

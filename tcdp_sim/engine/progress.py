@@ -134,12 +134,14 @@ class ProgressLine:
         return f"{self._tally}, silent: {', '.join(silent[:NAMED])}{more}" if silent else str(self._tally)
 
     def _say(self, now: float) -> None:
-        share = self._tally.work / self._tally.total
-        left = f"{(now - self._started) * (1 / share - 1):.0f} s" if share else "unknown"
+        share, taken = self._tally.work / self._tally.total, now - self._started
+        left = (
+            f"{taken * (1 / share - 1):.0f} s" if share else f"unknown: the first task has taken {taken:.0f} s so far"
+        )
         line = f"{share:.0%}  {self._what()}  ETA {left}"
         LOG.info(line)
         if not self._live:
-            self._console.print(line, highlight=False)
+            self._console.print(line, highlight=False, soft_wrap=True)
 
     def __enter__(self) -> "ProgressLine":
         self._bar.start()

@@ -10,7 +10,7 @@ import numpy as np
 from tcdp_sim import log
 from tcdp_sim.arrays import Floats
 from tcdp_sim.engine import clusters, exact, schedule, stopping
-from tcdp_sim.engine.foreign import Foreign
+from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
@@ -32,6 +32,8 @@ from tcdp_sim.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import xarray as xr
+
+LONGEST = 500  # characters of an error's message that are said; problems.csv has all
 
 
 def prepare(settings: Settings) -> Study:
@@ -64,6 +66,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
         run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
     for line in [*run.warned, *run.mended]:
         tell(line)
+    check_heads(s, run.heads, tell)
     wanted = Wanted(cells, s.chunks)
     todo = Pending(cells, wanted, run.has)
     message = f"{len(todo)} of {wanted.total} chunks to simulate" if todo else "nothing to simulate"
@@ -76,8 +79,11 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
             _report(study, run, wanted, tell)
         if len(failed) == len(cells):
             raise Failure("every cell ended with an error (see problems.csv)")
+        run.need_place()
         kept = exact.complete(study, exact_values, workers, tell) if exact_values.width else None
+    run.need_place()
     _publish(study, run, wanted, exact_values, kept)
+    run.need_place()
     return len(failed)
 
 
@@ -128,9 +134,13 @@ def _simulate(
     foreign = Foreign(s, tell)
 
     def receive(done: Done) -> None:
+        known = len(foreign.met)
         foreign.meets(done.fingerprint)
         for record in done.records:
             _keep(record, writer, failed)
+        if len(foreign.met) > known:
+            about[provenance.FOREIGN] = sorted(foreign.met)
+            writer.end(about)  # now: who knows how this ends
         line.advance(done)
         if failed and s.on_error == "raise":
             raise Failure(_first_error(study, run, failed))
@@ -163,7 +173,8 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
     again = f"again, with its traceback: tcdp-sim replay {study.folder} cell={error.cell[:16]} index={error.chunk}"
-    return f"a chunk ended with an error: {error.message}; {again}; on_error=continue goes on with the other cells"
+    what = f"a chunk ended with an error: {problems.shortened(error.message, LONGEST)}"
+    return f"{what}; {again}; on_error=continue goes on with the other cells"
 
 
 def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:

@@ -79,6 +79,13 @@ def run(task: Task) -> Done:
     return Done(tuple(records), fingerprint(), time.perf_counter() - started, task.work)
 
 
+def one_chunk(task: Task) -> bytes:
+    """Simulate the one chunk of a task and return its encoded summary; an error in it is raised as it is."""
+    (batch,) = task.batches
+    (chunk,) = batch.chunks
+    return to_bytes(_simulation(task, batch)(chunk))
+
+
 def _simulation(task: Task, batch: Batch) -> Callable[[int], Summary]:
     """chunk -> Summary, for a batch; its mechanism is built once, by the first chunk."""
 

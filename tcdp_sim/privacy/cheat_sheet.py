@@ -147,12 +147,13 @@ def _conversion(guarantee: Guarantee, notion: str, what: str, formula: str, delt
 
 
 def _sinh_normal_rows(tcdp: TCDP, sensitivity: float) -> Iterator[CheatSheetRow]:
-    rho, omega, name = tcdp.rho, tcdp.omega, "(rho, omega)-tCDP"
+    rho, omega = tcdp.rho, tcdp.omega
     knee, what = 8 * sensitivity * omega, "sinh-normal noise A arsinh(N(0, variance) / A): variance, A"
     formula = "variance Delta^2/(2 rho), A = 8 Delta omega gives (16 rho, omega)-tCDP"
+    name = "(16 rho, omega)-tCDP"
     yield _theorem_17(name, what, formula, (sensitivity * (sensitivity / (2 * rho)), knee), TCDP(16 * rho, omega))
     formula = "variance 8 Delta^2/rho, A = 8 Delta omega gives (rho, omega)-tCDP"
-    yield _theorem_17(name, what, formula, (8 * sensitivity * (sensitivity / rho), knee), tcdp)
+    yield _theorem_17("(rho, omega)-tCDP", what, formula, (8 * sensitivity * (sensitivity / rho), knee), tcdp)
 
 
 def _theorem_17(notion: str, what: str, formula: str, value: tuple[float, float], promised: TCDP) -> CheatSheetRow:

@@ -20,7 +20,10 @@ def terminal_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[
     """
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for i, heading in enumerate(headings):
-        table.add_column(escape(heading), justify="right" if i else "left", no_wrap=bool(i) or not fold)
+        number = bool(i)
+        table.add_column(
+            escape(heading), justify="right" if number else "left", no_wrap=number or not fold, overflow="fold"
+        )
     for row in rows:
         table.add_row(*map(escape, row))
     return table

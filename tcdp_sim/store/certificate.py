@@ -1,7 +1,8 @@
 """The certificate of a finished run: what it was computed from, and hashes of all it consists of.
 
-A function of config, code and records, so that an interrupted and resumed run has the same bytes; only the digest of
-the elementary functions is of the machine that published. One line a cell: `diff` of two certificates names the cells.
+A function of config, code and records, so that an interrupted and resumed run has the same bytes; only the digests of
+the elementary functions are of the machines that computed and published. One line a cell: `diff` of two certificates
+names the cells.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import tcdp_sim
-from tcdp_sim.store import durable
+from tcdp_sim.store import durable, provenance
 from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
 from tcdp_sim.streams import bit_stream, fingerprint
 
@@ -95,7 +96,7 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
         "version": tcdp_sim.__version__,
         "code": code(),
         "bit_stream": bit_stream(),
-        "elementary_functions": fingerprint(),
+        "elementary_functions": " ".join(sorted({fingerprint()} | provenance.fingerprints(run.heads))),
         "snapshot": _snapshot(run.folder / "results.zarr"),
         "records": cells.digest(),
     }

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 _SHIFT = 44  # a place is a segment's number and an offset of less than 16 TB, in one whole number
-_FAR = 4096  # chunks ahead of those that are known which get room in the list; others are kept one by one
+_FAR = 4096  # chunks ahead of twice those that are known which get room in the list; others are kept one by one
 
 
 class _Entry:
     """The places of a cell's chunks, and what its records have in common."""
 
-    __slots__ = ("places", "shape")
+    __slots__ = ("count", "places", "shape")
 
     def __init__(self, shape: Any) -> None:
         self.shape = shape
         self.places = array("Q")  # by chunk; 0: not there
+        self.count = 0  # of those that are there
 
 
 class Index:
@@ -64,15 +65,17 @@ class Index:
             self._numbers[segment] = len(self._segments)
             self._segments.append(segment)
         place = self._numbers[segment] << _SHIFT | offset
-        if chunk > 2 * len(entry.places) + _FAR:
+        if chunk > 2 * entry.count + _FAR:  # so that a few records of whatever numbers take no room
             self._far[key, chunk] = place
             return
         if chunk > len(entry.places):
             entry.places.extend([0] * (chunk - len(entry.places)))
         if chunk == len(entry.places):
-            entry.places.append(place)  # as mostly: they come in their order
-        else:
-            entry.places[chunk] = place
+            entry.places.append(0)  # as mostly: they come in their order
+        entry.count += not entry.places[chunk]
+        entry.places[chunk] = place
+        if self._far:
+            self._far.pop((key, chunk), None)
 
     def _place(self, cell, chunk) -> int:
         key = _key(cell)

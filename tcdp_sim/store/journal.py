@@ -4,6 +4,7 @@ A chunk is done when a record of it with a valid digest exists, and nothing else
 bits are skipped (and counted); what they held is simulated again. Nothing is ever overwritten.
 """
 
+import errno
 import hashlib
 import os
 import socket
@@ -65,7 +66,8 @@ class Writer:
         if not self._named:
             durable.sync_folder(self.path.parent)
             self._named = True
-        self.path.stat()
+        if not os.path.samestat(os.fstat(self._file), self.path.stat()):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))  # a copy is in its place
         self._synced = time.monotonic()
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ from tcdp_sim.store import digests
 from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
+FOREIGN = "foreign_fingerprints"  # a key of a head: of workers, and of merged runs, that are not those of the writer
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
@@ -58,6 +59,12 @@ def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     ended = {**about, "ended": _now()}
     digests.write_sealed(folder / NAME, ended)
     return ended
+
+
+def fingerprints(heads: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the fingerprints of the elementary functions that chunks were computed with, as a journal's heads tell."""
+    found = {str(head["numerics_fingerprint"]) for head in heads if head.get("numerics_fingerprint")}
+    return found.union(*(map(str, head.get(FOREIGN) or ()) for head in heads))
 
 
 def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:

@@ -19,6 +19,10 @@ def folder_of(path: str | Path) -> Path:
     if "\0" in str(path):
         raise UserError(f"{str(path)!r} is no path")
     folder = Path(path)
+    try:
+        folder.exists()
+    except OSError as problem:  # such as a name of more bytes than file systems have
+        raise UserError(f"{str(path)[:60]!r} is no folder ({problem.strerror})") from None
     folder = folder.parent if folder.name == "results.zarr" else folder
     return folder.resolve() if folder.name in ("", "..") else folder
 

@@ -17,6 +17,7 @@ the journal holds and however often the run was interrupted. Times and hosts sta
 """
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
 from tcdp_sim.summaries.summary import Summary, merged
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
+PROVENANCE = "provenance.json"
 IDENTITY = "identity"  # a key of a head: what run.json holds
 HALF = re.compile(r"\.(run|lock|provenance|certificate|published|results|link|writing)-.+")  # about to be put in place
 BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}  # of a run without a record
@@ -46,15 +48,18 @@ BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal
 class Run:
     """A run's folder, open for reading and appending; OSError and UserError say what is wrong with it."""
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any]):
+    def __init__(self, folder: Path, identity: Mapping[str, Any], replaces: bool = False):
+        """Open the folder. replaces: whether a run of another identity without any record gives way on `lock`."""
         self.folder = folder
         self.identity = dict(identity)
+        self._replaces = replaces
         self.mended: list[str] = []
         self.warned: list[str] = []
         if not folder.is_dir():
             durable.make_folder(folder)
         self._read()
-        self._claim(folder / "run.json")
+        if not (self._gives_way() and not self.locked()):
+            self._claim(folder / "run.json")
 
     def _read(self) -> None:
         """All that the journal holds now."""
@@ -96,13 +101,40 @@ class Run:
         """
         with locks.held(self.folder) as warning:
             durable.make_folder(self.folder)
+            self._held = (self.folder / locks.LOCK).stat()
             if warning:
                 self.warned.append(warning)
             if journal.segments(self.folder / "journal") != self._segments:
                 self._read()
             self._sweep()
+            if self._gives_way():
+                self._begin_anew()
             self._claim(self.folder / "run.json")
             yield
+
+    def need_place(self) -> None:
+        """Raise UserError if the folder has been moved since `lock`: what is written would begin another one."""
+        try:
+            if os.path.samestat(self._held, (self.folder / locks.LOCK).stat()):
+                return
+        except FileNotFoundError:
+            pass
+        moved = f"{self.folder} has been moved or replaced while its run was at work"
+        raise UserError(f"{moved}; what was finished is kept where it is now: the same command goes on from there")
+
+    def _gives_way(self) -> bool:
+        """Whether the folder is of a run of another identity that has no record and published nothing."""
+        there = _readable(self.folder / "run.json") if self._replaces else None
+        empty = not (self._index or self.damaged or (self.folder / "results.zarr").exists())
+        return there is not None and empty and any(there.get(key) != self.identity[key] for key in self.identity)
+
+    def _begin_anew(self) -> None:
+        """Take away what a run without records has left; only under the lock."""
+        for path in [*(self.folder / "journal").glob("*.seg"), self.folder / "problems.csv", self.folder / PROVENANCE]:
+            path.unlink(missing_ok=True)
+        _write(self.folder / "run.json", self.identity)
+        self._read()
+        self.mended.append(f"{self.folder} was of another run, which had recorded nothing: this one takes its place")
 
     def locked(self) -> bool:
         """Whether a driver is at work in the folder; asked without writing, so that others may look as well."""
@@ -215,6 +247,7 @@ class RunWriter:
         """What is known of the writer at its end, where it has written anything."""
         if self._written:
             self._append(self._encoded(head))
+            self._run.heads.append(head)
 
     def _encoded(self, head) -> bytes:
         return HEAD + json.dumps({**head, IDENTITY: self._run.identity}, sort_keys=True).encode()
@@ -287,7 +320,7 @@ def _identity(path: Path) -> Mapping[str, Any]:
 def open_run(study: Study) -> Run:
     """The folder of a study's run, created if it is new; UserError if it cannot be, or belongs to another run."""
     try:
-        return Run(study.folder, study.identity)
+        return Run(study.folder, study.identity, replaces=True)
     except OSError as problem:
         message = f"the results folder {study.folder} cannot be written or read ({reason(problem)})"
         raise UserError(f"{message}; choose another results_dir") from None

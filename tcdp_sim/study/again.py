@@ -19,14 +19,25 @@ def command(config: Mapping[str, Any]) -> str:
 def words(config: Mapping[str, Any]) -> list[str]:
     """KEY=VALUE for every choice that is not the default's. Raises UserError for an experiment that is not known."""
     chosen = {"experiment": config["experiment"]["name"]}
-    option = config["data"].get("name")
-    option = option if option in groups.options("data") else OWN_TABLE
     base = composed(chosen)
     if config["data"] != base["data"]:
-        chosen["data"] = option
-        base = composed({**chosen, "data": dict(config["data"])}) | {"data": groups.named("data", option)}
+        chosen["data"] = option = _option(config["data"])
+        own_table = option == OWN_TABLE  # whose name stands in the sweep as well
+        base = composed({**chosen, "data": dict(config["data"]) if own_table else option})
+        base |= {"data": groups.named("data", option)}
     own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
     return [f"{key}={value}" for key, value in chosen.items()] + list(_different("", own, base))
+
+
+def _option(data: Mapping[str, Any]) -> str:
+    """Return the data set of conf/data that this one was made of, whatever it is called: the most alike in its keys."""
+
+    def alike(option: str) -> tuple[int, bool]:
+        there = groups.named("data", option)
+        equal = sum(there.get(key) == value for key, value in data.items() if key in there and key != "name")
+        return equal, option == data.get("name")
+
+    return max(groups.options("data"), key=alike)
 
 
 def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:

@@ -88,6 +88,7 @@ def plan(
                 raise UserError(f"{_place(where)}cell {message}; invalid=skip leaves such cells out") from None
             skipped.append(message)
             continue
+        _check_law(mechanism, cell)
         if made.first(cell.coords.items(), cell.id):
             cells.add(cell)
             axes |= dict.fromkeys(cell.coords)
@@ -99,6 +100,15 @@ def plan(
     if not packed:
         raise UserError(f"the sweep has no valid cell: {skipped[0] if skipped else 'no point meets its conditions'}")
     return Plan(packed, counts, tuple(skipped), tuple(axes), described, tuple(named))
+
+
+def _check_law(mechanism: type[Mechanism], cell: Cell) -> None:
+    """Raise UserError for a law that does not say whose it is: no worker could build it, and no change would show."""
+    name, version = cell.law.get("mechanism"), cell.law.get("version")
+    if name == mechanism.name and isinstance(version, int):
+        return
+    said = f'its law says "mechanism": {name!r} and "version": {version!r}'
+    raise UserError(f"mechanism {mechanism.name}: {said}; `law` has to return both keys, with cls.name and cls.version")
 
 
 class _Seen:

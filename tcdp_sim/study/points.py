@@ -68,6 +68,11 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
     return Points(make)
 
 
+def axis_values(key: str, value: Any) -> list[Any]:
+    """Return the values that a key of a sweep gives its axis: k = [10, 100] for log10_k = [1, 2]. Raises UserError."""
+    return _axis(f"sweep.{key}", key, value)[1]
+
+
 def rounded(x: float) -> float:
     """x to 12 significant digits: what a config says, free of the dust of binary arithmetic."""
     return x if not math.isfinite(x) else float(f"{x:.12g}")

@@ -14,6 +14,7 @@ from tcdp_sim.summaries.bins import LARGEST_KEY
 from tcdp_sim.summaries.encoding import Parts, assembled, counts_no_infinite, lost_values, parts_of
 from tcdp_sim.summaries.summary import Summary
 
+MOST_TRIALS = 10**12  # of a cell of any study
 CELL = re.compile("[0-9a-f]{64}")
 TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are checked together, and bytes of their arrays, about
 _FAULTS = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error)
@@ -96,8 +97,8 @@ def _check(records: Sequence[Parts], trials: int | None) -> None:
 def _check_header(header: Mapping[str, Any], expected: int | None) -> None:
     chunks, trials = header["chunks"], header["trials"]
     _need(CELL.fullmatch(header["cell"]), "its cell is no id")
-    _need(len(chunks) == 1 and _count(chunks[0], 1 << 64), "it is not of one chunk")
     _need(_count(trials, 1 << 62) and trials > 0, "it has no number of trials")
+    _need(len(chunks) == 1 and _count(chunks[0], MOST_TRIALS // trials), "it is not of one chunk")
     _need(expected is None or trials == expected, f"it is not of {expected} trials")
     _need(_counts(header["events"], trials), "an event happened more often than there were trials")
     for fields in header["observables"].values():

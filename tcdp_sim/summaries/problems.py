@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from tcdp_sim import texts
+from tcdp_sim.texts import shortened as shortened
 
 ERROR, WARNING = "error", "warning"
 MOST_LISTED = 5
@@ -57,4 +58,5 @@ def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -
             cells = len({one.cell for one in of_kind})
             say(f"{len(of_kind)} {kind}s in {cells} cells; all, with where they come from: {path}")
         for one in of_kind[:MOST_LISTED]:
-            say(f"  {kind} in cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')}): {one.message}")
+            place = f"cell={one.cell[:16]} index={one.chunk} ({where.get(one.cell, '')})"
+            say(f"  {kind} in {place}: {shortened(one.message)}")

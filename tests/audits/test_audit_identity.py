@@ -185,6 +185,50 @@ CHANGES = {  # what differs between two modules -> a source with a gap, and the 
         def flip(data, rng, n, of): return rng.random(n) < of.p
         mechanism = partial(flip, of=A)
     """, "0.9", "0.6"),
+    "an attribute of a class among the globals": ("""
+        class Params:
+            keep = {}
+        def mechanism(data, rng, n): return rng.random(n) < Params.keep
+    """, "0.9", "0.6"),
+    "an attribute of its base class": ("""
+        class Base:
+            keep = {}
+        class Params(Base): pass
+        def mechanism(data, rng, n): return rng.random(n) < Params.keep
+    """, "0.9", "0.6"),
+    "an attribute of a class that was set later": ("""
+        class Params: keep = 0.5
+        setattr(Params, "keep", {})
+        def mechanism(data, rng, n): return rng.random(n) < Params.keep
+    """, "0.9", "0.6"),
+    "a constant of a called function": ("""
+        KEEP = {}
+        def level(): return KEEP
+        def mechanism(data, rng, n): return rng.random(n) < level()
+    """, "0.9", "0.6"),
+    "the source of a function that a called function calls": ("""
+        def deeper(): return {}
+        def level(): return deeper() if True else level()
+        def mechanism(data, rng, n): return rng.random(n) < level()
+    """, "0.9", "0.6"),
+    "a default of a called function": ("""
+        def level(keep={}): return keep
+        def mechanism(data, rng, n): return rng.random(n) < level()
+    """, "0.9", "0.6"),
+    "what the method of an object among the globals reads": ("""
+        KEEP = {}
+        class Flip:
+            def __call__(self): return KEEP
+        flip = Flip()
+        def mechanism(data, rng, n): return rng.random(n) < flip()
+    """, "0.9", "0.6"),
+    "what a carried function with a cache reads": ("""
+        KEEP = {}
+        @lru_cache
+        def level(): return KEEP
+        def flip(data, rng, n, of): return rng.random(n) < of()
+        mechanism = partial(flip, of=level)
+    """, "0.9", "0.6"),
 }  # fmt: skip
 
 
@@ -249,3 +293,15 @@ def test_digests_of_data_do_not_hang_on_addresses():
         digest(np.array([object()]))
     with pytest.raises(TypeError, match="no plain data"):
         digest(object())
+
+
+def test_an_attribute_of_a_module_among_the_globals_counts(module):
+    """`config.LEVEL`, in a file of its own; what else that file says does not count."""
+    found = []
+    for text in ("LEVEL = 0.5\nOTHER = 1", "LEVEL = 0.9\nOTHER = 1", "LEVEL = 0.5\nOTHER = 2"):
+        config = module(text)
+        made = module("import written as config\ndef mechanism(data, rng, n): return rng.random(n) < config.LEVEL")
+        made.config = config
+        found.append(identity(made.mechanism))
+    assert None not in found
+    assert found[0] == found[2] != found[1]

@@ -1,5 +1,8 @@
 """The command that prints the cheat sheet."""
 
+import re
+from collections import Counter
+
 import pytest
 
 from tcdp_sim.privacy import cheat_sheet
@@ -31,11 +34,35 @@ def test_the_best_conversions_are_told(command, wide):
     assert "(0.1, 5)-tCDP: (3.328375, 1e-06)-DP" in out
 
 
-def test_a_narrow_terminal_leaves_the_formulas_out(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = command("cheat-sheet")
-    assert "formula" not in out
-    assert max(map(len, out.splitlines())) <= 80
+@pytest.mark.parametrize("columns", [40, 80, 129, 130])
+def test_no_terminal_is_too_narrow_for_a_column(command, monkeypatch, columns):
+    """Every character of every cell is printed, folded or not: white space is all that may differ."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = command("cheat-sheet", "k=3")
+    assert "…" not in out
+    printed = Counter("".join(out.split()))
+    for row in cheat_sheet(0.1, 5.0, 1e-6, 1.0, k=3):
+        said = [row.notion, f"gives {row.guarantee}" if row.guarantee else "", row.what, row.formula, row.why]
+        printed.subtract("".join(said).replace(" ", ""))
+    assert min(printed.values()) >= 0
+    table = out.split("Best conversion")[0]
+    assert max(map(len, table.splitlines())) <= max(columns, 60)
+    assert out.splitlines()[-1].startswith("Best conversion of (0.1, 5)-tCDP")
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_rows_of_one_noise_name_the_guarantee_that_each_gives(command, monkeypatch, columns):
+    """Variance Delta^2 / (2 rho) = 5 is for 16 rho = 1.6, and 8 Delta^2 / rho = 80 for rho = 0.1 itself."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = command("cheat-sheet", "rho=0.1", "omega=5")
+    lines = out.splitlines()
+    given = [i for i, line in enumerate(lines) if "gives (1.6, 5)-tCDP" in line]
+    assert len(given) == 1
+    assert any(re.search(r" 5  yes ", line) for line in lines[given[0] - 2 : given[0] + 1])
+    last = [i for i, line in enumerate(lines) if "gives (0.1, 5)-tCDP" in line][-1]
+    assert re.search(r" 80  yes ", lines[last - 1])
+    noises = [row for row in cheat_sheet(0.1, 5.0, 1e-6, 1.0) if row.what.startswith("sinh-normal")]
+    assert [row.notion for row in noises] == ["(16 rho, omega)-tCDP", "(rho, omega)-tCDP"]
 
 
 def test_help(command):

@@ -148,7 +148,7 @@ MISTAKES = [
     ("merge results/mine nowhere", "nowhere holds no run"),
     ("list nowhere", "nowhere.*give a folder of runs"),
     ("describe histogrm", "did you mean histogram"),
-    ("replay results/mine cell=zz", "begins the ids of 0 cells"),
+    ("replay results/mine cell=zz", "no cell's id begins with 'zz'"),
 ]
 
 
@@ -166,3 +166,31 @@ def test_each_has_a_line_of_help(command, name):
     assert code == 0
     assert out.startswith(f"tcdp-sim {name}")
     assert f"tcdp-sim {name}" in command("--help")[1]
+
+
+def test_a_list_of_nothing_says_so(command, tmp_path):
+    assert command("list")[:2] == (0, "no run has been started here: there is no folder results\n")
+    (tmp_path / "results").mkdir()
+    assert command("list")[:2] == (0, "results holds no run\n")
+    assert command("list", "nowhere")[0] == 2
+
+
+@pytest.mark.parametrize("name", ["status", "verify", "report", "table", "draw"])
+def test_a_name_that_no_file_system_has_is_one_line(command, name):
+    code, _, err = command(name, "x" * 5000)
+    assert (code, err.count("\n")) == (2, 1)
+    assert len(err) < 300
+
+
+def test_several_runs_leave_nothing_before_they_are_checked(command, tmp_path):
+    code, _, err = command("--multirun", "trials=0,1", "results_dir=made\x1b[2J")
+    assert (code, err.count("\n")) == (2, 1)
+    code, _, err = command("trials=0,1", "--multirun")
+    assert (code, "trials = 0 is not valid" in err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("workers", ["{where: x}", "0", "many"])
+def test_workers_of_a_serial_cluster_are_a_number_or_none(command, workers):
+    code, _, err = command("cluster=serial", f"++cluster.workers={workers}", "mode=plan")
+    assert (code, "cluster.workers = " in err) == (2, True)

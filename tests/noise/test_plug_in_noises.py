@@ -1,5 +1,7 @@
 """What the base class answers for a noise that gives the six required methods alone: right, or refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from foreign_noises import Logistic, OwnLogistic, Student, SureLogistic, TwoPeaks, Uniform
@@ -10,6 +12,7 @@ from scipy.special import ndtri
 from tcdp_sim import registry
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.calibration import LargestError, approximate, calibrate
+from tcdp_sim.calibration.concentrated import need_monotone_loss
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
@@ -184,3 +187,10 @@ def test_the_objective_of_a_spec_may_count_to_k():
     assert spec_objective({}, 7) is variance
     assert spec_objective({"objective": {"count": "k", "level": 0.9}}, 7) == LargestError(7, 0.9)
     assert spec_objective({"objective": {"count": 3, "level": 0.9}}, 7) == LargestError(3, 0.9)
+
+
+def test_a_foreign_noise_that_is_discrete_is_refused_as_that():
+    """No advice to call itself log-concave, which would not help: the search moves a density by any amount."""
+    noise = SimpleNamespace(is_discrete=True, log_concave=False, family="coins", log_concave_if="never")
+    with pytest.raises(ValueError, match=r"coins is discrete, .*valid: method 'paper', by a `by_theorem` of its own"):
+        need_monotone_loss(noise)

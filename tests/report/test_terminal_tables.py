@@ -1,9 +1,12 @@
 """Tables on the terminal, and the sentence on agreement, on numbers made by hand."""
 
+import io
+
 import numpy as np
 from rich.console import Console
 
 from tcdp_sim.report.tables import agreement, by_chance, terminal_table
+from tcdp_sim.report.terminal import Terminal
 
 
 def printed(table, width=80):
@@ -80,3 +83,15 @@ def test_what_has_no_exact_value_is_not_counted_as_a_miss():
 
 def test_how_many_misses_chance_explains():
     assert [by_chance(n) for n in (1, 9, 161, 1000, 12_345)] == ["0.05", "0.45", "8.1", "50", "617"]
+
+
+def test_a_table_that_does_not_fit_is_printed_whole():
+    """Rich would cut its numbers to "12…", and leave its last columns out."""
+    numbers = [f"{10**9 + i}" for i in range(9)]
+    console = Terminal(width=40, file=io.StringIO())
+    table = terminal_table("t", ["name", *"abcdefghi"], [["x" * 30, *numbers]])
+    console.print(table, soft_wrap=False)
+    out = console.file.getvalue()
+    assert all(number in out for number in numbers)
+    assert "x" * 30 in out
+    assert console.width == 40

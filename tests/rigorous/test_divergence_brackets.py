@@ -5,7 +5,7 @@ from math import expm1
 import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, mixture_hockey_stick, mixture_renyi
-from tcdp_sim.experiments.papers import ball_laws as laws
+from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import (
     ball,
     between,

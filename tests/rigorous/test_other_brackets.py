@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, laplace_log_normal_tail
-from tcdp_sim.experiments.papers import ball_laws as laws
+from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
 from tcdp_sim.experiments.papers.balls.divergences import renyi
 

@@ -42,3 +42,16 @@ def test_a_chunk_far_away_takes_no_room_for_those_between():
     index.enter(CELLS[0], 3, SEGMENTS[1], 32)
     assert sorted(index) == [(CELLS[0], 3), (CELLS[0], 2**63)]
     assert sum(len(entry.places) for entry in index._entries.values()) == 4
+
+
+def test_records_of_whatever_numbers_take_room_for_themselves_alone():
+    """Chunk numbers that double asked for 8 bytes each up to the last, here 2^22 of them."""
+    index = Index()
+    for power in range(23):
+        index.enter(CELLS[0], 2**power, SEGMENTS[0], 16 + power)
+    assert len(index._entries[bytes.fromhex(CELLS[0])].places) < 10_000
+    assert sorted(index) == [(CELLS[0], 2**power) for power in range(23)]
+    for chunk in range(20_000):
+        index.enter(CELLS[0], chunk, SEGMENTS[1], 16)
+    assert len(list(index)) == len(set(index)) == 20_000 + 23 - 15
+    assert index.where(CELLS[0], 2**14) == (SEGMENTS[1], 16)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 from itertools import permutations
 from pathlib import Path
 
@@ -359,3 +360,23 @@ def test_nothing_in_a_store_is_a_pickle(tmp_path):
         if path.is_file():
             assert not path.read_bytes().startswith(b"\x80\x04")
     assert from_bytes(record(CELLS[0], 0)).trials == 100
+
+
+@pytest.mark.parametrize("how", ["moved", "replaced by a copy"])
+def test_a_folder_that_is_moved_while_it_is_written_is_not_begun_anew(tmp_path, how):
+    """Neither the journal nor what is published of it goes into a second folder at the old place."""
+    folder, moved = tmp_path / "r", tmp_path / "elsewhere"
+    run = filled(folder)
+    with run.lock():
+        run.need_place()
+        writer = journal.Writer(folder / "journal")
+        writer.begin(b"H{}")
+        folder.rename(moved)
+        if how != "moved":
+            shutil.copytree(moved, folder)
+        with pytest.raises(UserError, match="has been moved or replaced while its run was at work"):
+            run.need_place()
+        with pytest.raises(FileNotFoundError):
+            writer.sync()
+    assert folder.exists() == (how != "moved")
+    assert Run(moved, IDENTITY).has(CELLS[0], 4)

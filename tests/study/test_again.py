@@ -49,3 +49,19 @@ def test_blocks_that_were_taken_away_are_taken_away_again(monkeypatch):
 
 def test_a_default_study_needs_no_words_but_its_name():
     assert again.command(composed({})) == "tcdp-sim experiment=histogram"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("data.name=mine",), ("data.n=50",), ("data=zipf", "data.name=steep", "data.exponent=2"), ("data.name=zipf",)],
+    ids=" ".join,
+)
+def test_a_data_set_that_was_renamed_or_changed_is_asked_for_again(monkeypatch, words):
+    def config(*given):
+        GlobalHydra.instance().clear()
+        monkeypatch.setattr(sys, "argv", ["tcdp-sim", *given])
+        return overrides.configs()[0]
+
+    first, option = config(*words), "data=zipf" if "data=zipf" in words else "data=one_bin"
+    assert option in again.words(first)
+    assert config(*again.words(first)) == first

@@ -355,7 +355,7 @@ class Coin(Mechanism):
     @classmethod
     def law(cls, point, options, counts):
         assert counts is None
-        return {"mechanism": "coin", "p": point["p"]}
+        return {"mechanism": "coin", "version": 1, "p": point["p"]}
 
     @classmethod
     def build(cls, law, counts):
@@ -559,3 +559,13 @@ def test_equal_numbers_are_one_value_also_zeros_of_either_sign():
     assert seen.first([("x", 0.0), ("y", "a")])
     assert not any(seen.first([("x", zero), ("y", "a")]) for zero in (0, -0.0))
     assert seen.first([("x", 0.0), ("y", "b")])
+
+
+@pytest.mark.parametrize("key", ["mechanism", "version"])
+@pytest.mark.parametrize("invalid", ["refuse", "skip"])
+def test_a_law_that_does_not_say_whose_it_is_is_refused_before_anything_runs(monkeypatch, key, invalid):
+    """A worker could not build it, and a change of the mechanism would not show: no cell is left out for that."""
+    whole = Coin.law.__func__
+    monkeypatch.setattr(Coin, "law", classmethod(lambda *given: {k: v for k, v in whole(*given).items() if k != key}))
+    with pytest.raises(UserError, match=rf'mechanism coin: its law says .*"{key}": None.*both keys'):
+        plan({"sweep": points({"p": 0.1}, Coin.axes)}, Coin, {}, None, {}, invalid)

@@ -10,8 +10,9 @@ import pytest
 
 from tcdp_sim.engine import simulate
 from tcdp_sim.results import open_results
-from tcdp_sim.store import provenance
+from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import tree_digest
+from tcdp_sim.streams import fingerprint
 
 
 def snapshot(folder):
@@ -105,6 +106,46 @@ def test_workers_with_foreign_numerics(tiny, monkeypatch, mode):
     code, out, err = tiny(f"numerics={mode}")
     assert code == (2 if mode == "strict" else 0)
     assert "differ from this machine's in the last bits" in " ".join((out + err).split())
+
+
+@pytest.mark.parametrize("mode", ["warn", "strict"])
+def test_a_resume_on_another_kind_of_processor(tiny, folder, monkeypatch, mode):
+    """The first half was written elsewhere, as the head of its journal says; the certificate names both."""
+    small = ("sweep.k=10", "sweep.noise=laplace", "sweep.omega_sqrt_rho=1")
+    with monkeypatch.context() as patch:
+        patch.setattr(provenance, "fingerprint", lambda: "elsewhere")
+        assert tiny(*small)[0] == 0
+    code, out, err = tiny(*small, "trials=2000", f"numerics={mode}")
+    said = " ".join((out + err).split())
+    assert code == (2 if mode == "strict" else 0)
+    assert "come from a machine whose elementary functions differ from this one's in the last bits" in said
+    if mode == "warn":
+        named = json.loads((folder / "certificate.json").read_text("utf-8"))["elementary_functions"]
+        assert set(named.split()) == {"elsewhere", fingerprint()}
+
+
+@pytest.mark.parametrize("mode", ["warn", "strict"])
+def test_a_merge_with_a_run_of_another_kind_of_processor(tiny, folder, monkeypatch, mode):
+    small = ("sweep.noise=laplace", "sweep.omega_sqrt_rho=1")
+    assert tiny(*small, "sweep.k=10", "name=here")[0] == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(provenance, "fingerprint", lambda: "elsewhere")
+        assert tiny(*small, "sweep.k=100", "name=there")[0] == 0
+    words = ("name=here", "sweep.k=[10,100]", "mode=merge", f"other={folder.parent / 'there'}", f"numerics={mode}")
+    code, out, err = tiny(*small, *words)
+    assert code == (2 if mode == "strict" else 0)
+    assert "there come from a machine whose elementary functions differ" in " ".join((out + err).split())
+    if mode == "warn":
+        certified = json.loads((folder.parent / "here" / "certificate.json").read_text("utf-8"))
+        assert set(certified["elementary_functions"].split()) == {"elsewhere", fingerprint()}
+
+
+def test_foreign_workers_are_named_by_the_certificate(tiny, folder, monkeypatch):
+    monkeypatch.setattr("tcdp_sim.engine.foreign.fingerprint", lambda: "the driver's")
+    monkeypatch.setattr(provenance, "fingerprint", lambda: "the driver's")
+    assert tiny("sweep.k=10", "sweep.noise=laplace", "sweep.omega_sqrt_rho=1")[0] == 0
+    heads = [json.loads(payload[1:]) for _, _, payload in journal.read(folder / "journal") if payload[:1] == b"H"]
+    assert provenance.fingerprints(heads) == {"the driver's", fingerprint()}
 
 
 def test_provenance_of_a_source_tree_and_of_none(tmp_path, monkeypatch):

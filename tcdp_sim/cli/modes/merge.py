@@ -1,5 +1,6 @@
 """mode=merge: add to a run what another run of the same study has; in any order, with the same result."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -7,17 +8,21 @@ from rich.console import Console
 
 from tcdp_sim.cli.modes import run as running
 from tcdp_sim.cli.say import say
+from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.run import cannot_write, prepare
 from tcdp_sim.errors import UserError, reason
-from tcdp_sim.store import provenance
+from tcdp_sim.store import provenance, recorded
+from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.union import union
 
 
 def main(settings: Settings, console: Console) -> int:
     """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does, with its exit code.
 
-    Runs of another seed, chunk size or experiment are refused, and chunks that both have but with other bits.
+    The run has the cells and trials of both from then on. Runs of another seed, chunk size, experiment or mechanism are
+    refused, and chunks that both have but with other bits.
     """
     study = prepare(settings)
     folder = other_folder(settings.other, study.folder)
@@ -27,6 +32,8 @@ def main(settings: Settings, console: Console) -> int:
         raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
+    study = union(study, prepare(recorded.settings_of(recorded.run_folder(folder))))
+    check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
     ours = open_run(study)
     try:
         with ours.lock():
@@ -34,7 +41,9 @@ def main(settings: Settings, console: Console) -> int:
     except OSError as problem:
         raise cannot_write(study, problem) from problem
     say(console, message)
-    return running.main(settings, console)
+    s = study.settings
+    say(console, f"the run has {len(study.plan.laws)} cells x {s.chunks * s.chunk:,} trials now, those of both")
+    return running.main(study.settings, console)
 
 
 def other_folder(other: Any, ours: Path) -> Path:
@@ -42,7 +51,7 @@ def other_folder(other: Any, ours: Path) -> Path:
     if not isinstance(other, str | int | Path) or isinstance(other, bool):
         raise UserError("other is not given; give other=FOLDER, the folder of another run")
     folder = Path(str(other))
-    if "\0" in str(folder) or not (folder / "run.json").exists():
+    if not (folder_of(folder) / "run.json").exists():
         raise UserError(f"other = {folder} holds no run")
     if folder.resolve() == ours.resolve():
         raise UserError(f"other = {folder} is this run itself")
@@ -57,7 +66,11 @@ def _copy(study, theirs, ours, folder) -> str:
         raise UserError(f"{folder} and {study.folder} differ in {len(clash)} chunks that both have, such as {example}")
     lacking = [key for key in theirs.done if not ours.has(*key)]
     missing = [key for key in lacking if ours.fits(key[0], theirs.record(*key))]
-    with ours.writer(provenance.record(study.folder, study.settings.config, study.config_hash)) as writer:
+    planned = {"cells": len(study.plan.laws), "chunks": len(study.plan.laws) * study.settings.chunks}
+    about = provenance.record(study.folder, study.settings.config, study.config_hash, study.data, planned)
+    if foreign := provenance.fingerprints(theirs.heads) - {about["numerics_fingerprint"]}:
+        about[provenance.FOREIGN] = sorted(foreign)
+    with ours.writer(about) as writer:
         added = set(missing)
         for problem in theirs.problems:  # warnings of what is added; errors belong to chunks that are not there
             if (problem.cell, problem.chunk) in added:
@@ -65,5 +78,7 @@ def _copy(study, theirs, ours, folder) -> str:
         for cell, chunk in missing:
             writer.append(cell, chunk, theirs.record(cell, chunk))
     strange = len(lacking) - len(missing)
+    unknown = len({cell for cell, _ in theirs.done if study.plan.laws.place(cell) is None})
     left_out = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
-    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}"
+    unseen = f"; {unknown} cells of it are of neither run's settings, and no table shows them" if foreign else ""
+    return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}{unseen}"

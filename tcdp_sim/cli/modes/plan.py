@@ -12,6 +12,8 @@ from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.blocks import absent_blocks
 from tcdp_sim.study.settings import Settings
 
+QUEUED = ("slurm", "pbs", "kubernetes")  # clusters whose workers wait for a place
+
 
 def main(settings: Settings, console: Console) -> None:
     """Say cells, chunks, trials, what time and bytes they take as a pilot tells, and what is left out."""
@@ -39,7 +41,8 @@ def _estimate(coming: Forecast, pilot: Pilot, settings: Settings, console: Conso
         say(console, f"target_mcse: about {trials}; at most {settings.max_trials:,} trials a cell")
     sharing = f" that share {coming.at_once} cores" if coming.at_once < coming.workers else ""
     work = f"in about {coming.tasks} tasks, {_size(coming.bytes)} of journal"
-    text = f"{_duration(coming.seconds)} on {coming.workers} workers{sharing}, {work}"
+    queued = ", once they are there" if settings.cluster["name"] in QUEUED else ""
+    text = f"{_duration(coming.seconds)} on {coming.workers} workers{sharing}, {work}{queued}"
     say(console, f"estimated by a pilot of {pilot.cells} cells: {text}")
     low, high = map(_duration, coming.between)
     say(console, f"that is between {low} and {high}, with {_sizes(coming.bytes_between)} of journal")
@@ -74,4 +77,4 @@ def _duration(seconds: float) -> str:
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    return f"{seconds:.3g} s" if seconds >= 1 else "less than 1 s"

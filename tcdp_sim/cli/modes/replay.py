@@ -19,8 +19,7 @@ def main(settings: Settings, console: Console) -> None:
     """
     study = prepare(settings)
     cell, index = _cell(study, settings.cell), settings.index
-    encoded = again(study, [(cell, index)])[0].summary
-    assert encoded is not None  # an error has ended it
+    encoded = simulate.one_chunk(_task(study, cell, index))
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
     say(console, f"{cell.noise}, {cell.guarantee}")
@@ -39,9 +38,14 @@ def main(settings: Settings, console: Console) -> None:
 
 def again(study, chunks) -> list[simulate.Record]:
     """What becomes of (cell, chunk index) pairs, computed here and now."""
+    return [simulate.run(_task(study, cell, index)).records[0] for cell, index in chunks]
+
+
+def _task(study, cell, index) -> simulate.Task:
     s = study.settings
-    batches = (simulate.Batch(cell.id, cell.law, study.plan.counts[cell.counts], (index,)) for cell, index in chunks)
-    return [simulate.run(simulate.Task(s.seed, s.chunk, (batch,))).records[0] for batch in batches]
+    return simulate.Task(
+        s.seed, s.chunk, (simulate.Batch(cell.id, cell.law, study.plan.counts[cell.counts], (index,)),)
+    )
 
 
 def _cell(study, prefix):
@@ -52,5 +56,7 @@ def _cell(study, prefix):
         raise UserError("cell is not given; give cell=ID, the first digits of a cell's id (`id` in the results)")
     matching = [place for place, cell in enumerate(study.plan.laws.ids()) if cell.startswith(str(prefix))]
     if len(matching) != 1:
-        raise UserError(f"cell = {prefix} begins the ids of {len(matching)} cells of this study; valid: of one")
+        many = f"the ids of {len(matching)} cells begin" if matching else "no cell's id begins"
+        advice = "give more digits" if matching else "`id` in the results and the lines of problems.csv tell the ids"
+        raise UserError(f"cell: {many} with {str(prefix)!r}; {advice}")
     return study.plan.laws[matching[0]]

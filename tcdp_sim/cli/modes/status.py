@@ -12,6 +12,7 @@ from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.estimates import relative_mcse
+from tcdp_sim.texts import shortened
 
 
 def main(settings: Settings, console: Console) -> None:
@@ -51,7 +52,7 @@ def _problems(run, cells, wanted, console):
         if of_kind := [one for one in relevant if one.kind == kind]:
             first, cells_hit = of_kind[0], len({one.cell for one in of_kind})
             where = f"cell={first.cell[:16]} index={first.chunk}"
-            say(console, f"{len(of_kind)} {kind}s in {cells_hit} cells, such as in {where}: {first.message}")
+            say(console, f"{len(of_kind)} {kind}s in {cells_hit} cells, such as in {where}: {shortened(first.message)}")
 
 
 def _wanted(run, cells, settings):

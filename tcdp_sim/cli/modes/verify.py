@@ -10,9 +10,12 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.cli.modes.replay import again
 from tcdp_sim.cli.say import say
+from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.run import prepare
+from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate, table
+from tcdp_sim.store.exact_records import FOLDER, ExactRecords
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
@@ -38,8 +41,9 @@ def main(settings: Settings, console: Console) -> None:
     sample = secrets.SystemRandom().sample(known, min(settings.sample, len(known)))
     chosen = [(laws[place], chunk) for place, chunk in sample]
     recomputed = _recomputed(study, run, chosen, len(known), console)
+    exact = _exactly(study, chosen, console)
     published = _as_published(study, run, chosen, console)
-    if not (certified and recomputed and published):
+    if not (certified and recomputed and exact and published):
         sys.exit(DIFFERENT)
 
 
@@ -80,6 +84,32 @@ def _recomputed(study, run, chosen, known, console) -> bool:
     else:
         say(console, _proved(len(chosen), known))
     return not different
+
+
+def _exactly(study, chosen, console) -> bool:
+    """Return whether the kept exact values of the cells of these chunks are what their functions give."""
+    values = known_exactly(study.settings.experiment.name)
+    if not values.width:
+        return True
+    kept = ExactRecords(study.folder, values)
+    cells = [cell for cell in {cell.id: cell for cell, _ in chosen}.values() if kept.has(cell.id)]
+    different = [cell for cell in cells if not _same(values, kept.values(cell.id), _batch(study, cell))]
+    same = len(cells) - len(different)
+    say(console, f"{same} of {len(cells)} cells of the sample have the exact values that their functions give")
+    for cell in different:
+        say(console, f"NOT what the exact functions give: {study.folder / FOLDER} of cell={cell.id[:16]}")
+    if different:
+        say(console, f"remove {study.folder / FOLDER}, and {MEND}")
+    return not different
+
+
+def _same(values, stored, batch) -> bool:
+    found, problem = row(values, batch)
+    return not problem and np.allclose(np.frombuffer(found, "<f8"), stored, rtol=1e-9, atol=0, equal_nan=True)
+
+
+def _batch(study, cell) -> Batch:
+    return Batch(cell.id, cell.law, study.plan.counts[cell.counts], ())
 
 
 def _as_published(study, run, chosen, console) -> bool:

@@ -35,16 +35,16 @@ def worker_count(spec: Mapping[str, Any]) -> int:
     Of a running scheduler, whose workers are not ours, at least one.
     """
     name = str(spec.get("name"))
-    if name == "serial":
-        return 1
     spec = _complete(spec)
-    workers = spec["workers"]
-    if workers is not None or name not in ("local", "scheduler"):
+    workers = spec.get("workers")
+    if workers is not None or name not in ("local", "scheduler", "serial"):
         valid = isinstance(workers, int) and not isinstance(workers, bool) and 1 <= workers <= MAX_WORKERS
         if not valid:
             raise UserError(
                 f"cluster.workers = {workers!r} is not valid; valid: a whole number from 1 to {MAX_WORKERS}"
             )
+    if name == "serial":
+        return 1
     CLUSTERS[name].check(spec)
     if workers is None:
         return _cores() if name == "local" else 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, tuning
 from tcdp_sim.engine.clusters.extras import needed
+from tcdp_sim.engine.clusters.waiting import announced
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
 
@@ -59,11 +60,12 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     started = []
     try:
         try:
-            cluster = operator.KubeCluster(**options(spec))
-            started.append(cluster)
-            dask_client = Client(cluster)
-            started.append(dask_client)
-            dask_client.wait_for_workers(1, timeout=START)
+            with announced(tell, f"waiting for the first pod, up to {START} s"):
+                cluster = operator.KubeCluster(**options(spec))
+                started.append(cluster)
+                dask_client = Client(cluster)
+                started.append(dask_client)
+                dask_client.wait_for_workers(1, timeout=START)
         except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image
             reason = " ".join(str(problem).split())[:300] or type(problem).__name__
             raise UserError(f"cluster=kubernetes: the pods did not start ({reason})") from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
+from tcdp_sim.engine.clusters.waiting import announced
 from tcdp_sim.errors import UserError
 from tcdp_sim.log import Tell
 
@@ -72,7 +73,8 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
         who = "every user of this machine" if is_loopback(parts["host"]) else "whoever can reach it, or the way to it,"
         tell(f"warning: cluster.address = {address} is plain text: {who} can run code as you; use tls:// ({DOCS})")
     try:
-        return Client(address, security=security, timeout=wait)
+        with announced(tell, f"no scheduler answers at {address} yet; waiting for it up to {wait:g} s"):
+            return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
     except MemoryError:  # the first bytes of another protocol, taken for a length
@@ -87,7 +89,8 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     try:
         needed = spec["workers"] or 1
         try:
-            dask_client.wait_for_workers(needed, timeout=wait)
+            with announced(tell, f"waiting up to {wait} s for workers: dask worker {address} starts one"):
+                dask_client.wait_for_workers(needed, timeout=wait)
         except TimeoutError:
             there = f"{len(dask_client.nthreads())} of {needed} workers are at {address} after {wait} s"
             message = f"{there}; start more with: dask worker {address}, or raise cluster.wait"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tcdp_sim import results
 from tcdp_sim.store import certificate, run_folder
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
@@ -155,3 +156,41 @@ def test_damaged_records_of_the_other_are_passed_over(undrawn, parts):
         assert code == 0
         assert (f"journal/{segment.name}: 1 damaged stretches, which are passed over" in out) == (other == "b")
     assert contents(parts / "a") == contents(parts / "whole")
+
+
+def published(folder):
+    flat = results.open_cells(folder).load()
+    return sorted(zip(flat["k"].values.tolist(), flat["trials"].values.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "rows"),
+    [
+        (("sweep.k=10",), ("sweep.k=100",), [(10, 1000), (100, 1000)]),
+        (("sweep.k=10",), ("sweep.k=10", "trials=2000"), [(10, 2000)]),
+    ],
+    ids=["cells", "trials"],
+)
+def test_the_merged_run_shows_the_cells_and_trials_of_both(tiny, command, folder, mine, other, rows):
+    """Without a word about the sweep: what the first run has been started with is no longer all that it is."""
+    one = ("sweep.noise=laplace", "sweep.omega_sqrt_rho=1")
+    assert tiny(*one, *mine, "name=a")[0] == tiny(*one, *other, "name=b")[0] == 0
+    a, b = folder.parent / "a", folder.parent / "b"
+    code, out, _ = command("merge", a, b)
+    assert code == 0
+    assert "nothing to simulate" in out
+    assert f"the run has {len(rows)} cells x {rows[0][1]:,} trials now" in out
+    assert published(a) == rows
+    assert command("merge", b, a)[0] == 0
+    assert contents(a) == contents(b)
+    assert f"{len(rows)} of {len(rows)} cells done" in command("status", a)[1]
+
+
+def test_runs_that_no_table_can_show_together_are_refused_and_left_alone(tiny, command, folder):
+    one = ("sweep.noise=laplace", "sweep.omega_sqrt_rho=1", "sweep.k=10")
+    assert tiny(*one, "name=a")[0] == tiny(*one, "share=noise", "name=b")[0] == 0
+    before = records(folder.parent / "a")
+    code, _, err = command("merge", folder.parent / "a", folder.parent / "b")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "`tcdp-sim diff" in err
+    assert records(folder.parent / "a") == before

@@ -100,8 +100,8 @@ def test_replay_says_what_the_chunk_holds(tiny, folder):
     ("words", "said"),
     [
         (("mode=replay",), "cell is not given"),
-        (("mode=replay", "cell=xyz"), "cell = xyz begins the ids of 0 cells"),
-        (("mode=replay", "cell=''"), "begins the ids of 2 cells"),
+        (("mode=replay", "cell=xyz"), "no cell's id begins with 'xyz'"),
+        (("mode=replay", "cell=''"), "the ids of 2 cells begin with"),
         (("mode=replay", "cell=a", "index=-1"), "index = -1 is not valid"),
         (("mode=verify",), "holds no run"),
         (("mode=merge",), "other is not given"),

@@ -43,6 +43,7 @@ def test_a_finished_run_needs_no_pilot(tiny):
 
 def test_errors_show_in_the_pilot(tiny, monkeypatch):
     monkeypatch.setattr(Histogram, "simulate", lambda self, rng, trials: 1 / 0)
+    monkeypatch.setattr(pilot, "SECONDS", 60.0)  # enough for all cells on any machine
     code, out, _ = tiny(*SMALL, "mode=plan")
     assert code == 0
     assert "warning: 4 of the 4 cells of the pilot ended with an error" in out
@@ -50,14 +51,14 @@ def test_errors_show_in_the_pilot(tiny, monkeypatch):
 
 def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
     """10,000 trials at 0.1 ms each take 1 s; a chunk has 50,000. One cell in three ends with an error, and counts."""
-    drawn = []
+    drawn, seconds = [], 1e-4
 
     def run(task):
         (batch,) = task.batches
         drawn.append((task.trials_per_chunk, batch.cell, batch.chunks))
         failed = batch.cell == "b"
         record = Record(batch.cell, 0, None if failed else b"12345678", (), 0.1)
-        return Done((record,), "", 1e-4 * task.trials_per_chunk, task.work)
+        return Done((record,), "", seconds * task.trials_per_chunk, task.work)
 
     monkeypatch.setattr(pilot, "run", run)
     monkeypatch.setattr(pilot, "from_bytes", len)
@@ -65,8 +66,14 @@ def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
     cells = [SimpleNamespace(id=name, law={}, counts=None) for name in "abc"]
     settings = SimpleNamespace(chunk=50_000, chunks=2, seed=1)
     found = pilot.pilot(cells, {None: None}, settings)
-    assert sorted(drawn) == [(10_000, name, (0,)) for name in "abc"]
+    assert sorted(drawn) == [(trials, name, (0,)) for trials in (20, 10_000) for name in "abc"]
     assert found == pilot.Pilot(cells=3, chunks=10.0, seconds=pytest.approx(5.0), bytes=8.0, errors=1, more_trials=5)
+    seconds = 0.25  # a trial: the few that tell how many are affordable take 5 s
+    drawn.clear()
+    slow = pilot.pilot(cells[:1], {None: None}, settings)
+    assert {trials for trials, _, _ in drawn} == {20}
+    assert (slow.seconds, slow.more_trials) == (pytest.approx(50_000 * 0.25), 2500)
+    seconds = 1e-4
     settings.chunk = 2_000  # less than the pilot would draw
     assert pilot.pilot(cells, {None: None}, settings).seconds == pytest.approx(0.2)
 

@@ -7,6 +7,7 @@ import pytest
 
 from tcdp_sim import results
 from tcdp_sim.mechanisms import Histogram
+from tcdp_sim.store import locks
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -149,3 +150,44 @@ def test_nothing_to_add_to(tiny, words, said):
     assert code == 2
     assert err.count("\n") == 1
     assert said in err
+
+
+def test_a_replay_of_a_failed_chunk_ends_with_its_own_error(tiny, folder, command, monkeypatch):
+    def simulate(self, rng, trials):
+        raise KeyError("version")
+
+    monkeypatch.setattr(Histogram, "simulate", simulate)
+    assert tiny(*SMALL)[0] == 1
+    error = next(row for row in listed(folder) if row["kind"] == ERROR)
+    with pytest.raises(KeyError, match="version"):
+        command("replay", folder, f"cell={error['cell'][:16]}", f"index={error['chunk']}")
+
+
+def test_a_message_of_many_characters_is_cut_on_the_terminal_alone(tiny, folder, monkeypatch):
+    def simulate(self, rng, trials):
+        raise ArithmeticError(300_000 * "x")
+
+    monkeypatch.setattr(Histogram, "simulate", simulate)
+    code, out, err = tiny(*SMALL)
+    assert (code, err.count("\n")) == (1, 1)
+    assert max(map(len, (out + err).splitlines())) < 3000
+    assert "(300,017 characters)" in err
+    assert "tcdp-sim replay" in err
+    assert 300_000 * "x" in (folder / "problems.csv").read_text("utf-8")
+
+
+def test_a_run_without_any_record_gives_way_to_another_one(tiny, folder, monkeypatch):
+    small = ("sweep.k=10", "sweep.noise=laplace", "sweep.omega_sqrt_rho=1")
+    with monkeypatch.context() as patch:
+        patch.setattr(Histogram, "simulate", lambda *_: 1 / 0)
+        assert tiny(*small, "seed=1")[0] == 1
+    with locks.held(folder):
+        code, _, err = tiny(*small, "seed=2")
+        assert (code, "belongs to another run (seed = '1' there" in err) == (2, True)
+    code, out, _ = tiny(*small, "seed=2")
+    assert code == 0
+    assert "was of another run, which had recorded nothing: this one takes its place" in " ".join(out.split())
+    assert not (folder / "problems.csv").exists()
+    assert tiny(*small, "seed=2", "mode=verify")[0] == 0
+    code, _, err = tiny(*small, "seed=3")
+    assert (code, "belongs to another run (seed = '2' there" in err) == (2, True)

@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tcdp_sim import streams
 from tcdp_sim.engine import simulate
-from tcdp_sim.store import certificate, run_folder
+from tcdp_sim.store import certificate, journal, run_folder
 from tcdp_sim.store import table as tabulation
 from tcdp_sim.store.journal import MAGIC
 
@@ -181,3 +182,18 @@ def test_more_published_than_stored(ran, folder):
     assert code == 1
     assert "1 of 2 cells have other or missing records" in out
     assert f"NOT what the stored chunks give: trials of cell={lost[:16]}" in out
+
+
+def test_exact_values_that_were_changed_are_found(ran, folder):
+    """Twice the values, with right digests: what a run would publish, and what it has published of them."""
+    (segment,) = (folder / "exact").rglob("*.seg")
+    records = [payload for _, _, payload in journal.read(segment.parent)]
+    segment.unlink()
+    with journal.Writer(segment.parent) as writer:
+        for payload in records:
+            writer.append(payload[:32] + (2 * np.frombuffer(payload[32:], "<f8")).tobytes())
+    code, out, _ = ran("mode=verify")
+    assert code == 1
+    assert "0 of 2 cells of the sample have the exact values that their functions give" in out
+    assert out.count("NOT what the exact functions give") == 2
+    assert f"remove {folder / 'exact'}" in " ".join(out.split()) or "remove results/histogram/exact" in out

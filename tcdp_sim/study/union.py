@@ -1,0 +1,138 @@
+"""The settings of two halves of a study together: settings whose cells and trials are those of both."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tcdp_sim.errors import UserError
+from tcdp_sim.study import blocks
+from tcdp_sim.study.points import KEYWORDS, axis_values
+from tcdp_sim.study.settings import Settings
+from tcdp_sim.study.study import Study, prepare
+
+MERGED = "merged"  # the block of `also` that holds the cells of another run
+ALIKE = ("mechanism", "share")  # keys of which a run has one value, and which belong to the law of every cell
+
+
+def union(ours: Study, theirs: Study) -> Study:
+    """Return a study whose cells and numbers of trials are those of both; `ours` itself where that has them all.
+
+    Which of the two comes first changes nothing, unless one of them has all cells: then its order of cells stays.
+    Raises UserError where no settings of one run have exactly the cells of both.
+    """
+    _refuse_others(ours.settings, theirs.settings)
+    amount = _amount(ours.settings, theirs.settings)
+    here, there = _cells(ours), _cells(theirs)
+    for candidate in _candidates(ours.settings, theirs.settings, here, there):
+        study = _laid_out(candidate.model_copy(update=amount))
+        if study is not None and _cells(study) == here | there:
+            return study
+    extra = f"{theirs.folder} has {len(there - here)} cells that {ours.folder} has not"
+    how = "`tcdp-sim mode=merge other=FOLDER` with a sweep that has them, once for each folder, shows all"
+    raise UserError(f"{extra}, and no sweep was found that has just those of both; {how}")
+
+
+def _refuse_others(ours: Settings, theirs: Settings) -> None:
+    """Raise UserError where the laws of all cells differ: then one run cannot show both."""
+    for key in ALIKE:
+        mine, other = getattr(ours, key), getattr(theirs, key)
+        if mine != other:
+            differing = f"{key} = {_text(other)} there, {_text(mine)} here"
+            compare = f"`tcdp-sim diff {ours.folder} {theirs.folder}` compares them"
+            raise UserError(
+                f"{theirs.folder} is of another study ({differing}), and one run cannot show both; {compare}"
+            )
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, default=str)
+
+
+def _amount(ours: Settings, theirs: Settings) -> dict[str, Any]:
+    """Return the keys that say how many trials cells have: the larger numbers, and the target that one of them has."""
+    targets = [each.target_mcse for each in (ours, theirs) if each.target_mcse]
+    if len(targets) == 2 and targets[0] != targets[1]:
+        given = f"target_mcse = {_text(targets[1])} there, {_text(targets[0])} here"
+        one = f"tcdp-sim mode=merge other={theirs.folder} with the target_mcse that both are to meet"
+        raise UserError(f"{theirs.folder} and {ours.folder} have different targets ({given}); give one: {one}")
+    return {
+        "trials": max(ours.trials, theirs.trials),
+        "max_trials": max(ours.max_trials, theirs.max_trials),
+        "target_mcse": targets[0] if targets else None,
+        "invalid": "skip" if "skip" in (ours.invalid, theirs.invalid) else "refuse",
+    }
+
+
+def _candidates(ours: Settings, theirs: Settings, here: set[bytes], there: set[bytes]) -> Iterator[Settings]:
+    """Yield settings that may have the cells of both, the simplest first, all with the name and place of `ours`."""
+    if there <= here:
+        yield ours
+    elif here <= there:
+        yield _with_sweep_of(ours, theirs)
+    first, second = sorted((ours, _with_sweep_of(ours, theirs)), key=lambda each: _text([each.sweep, each.also]))
+    if (sweep := _joined(first.sweep, second.sweep)) is not None and first.also == second.also:
+        yield first.model_copy(update={"sweep": sweep})
+    yield _with_blocks_of(first, second)
+    yield _with_blocks_of(second, first)
+
+
+def _with_sweep_of(ours: Settings, theirs: Settings) -> Settings:
+    """Return our settings with what lays out the cells of the others."""
+    return ours.model_copy(update={key: getattr(theirs, key) for key in ("sweep", "also", "data", "experiment")})
+
+
+def _joined(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any] | None:
+    """Return a sweep in which each axis has the values of both; None where one leaves it to a suggestion."""
+    joined: dict[Any, Any] = dict(first) | dict(second)
+    for key in list(joined):
+        if first.get(key) == second.get(key):
+            continue
+        name = key.removeprefix("log10_")
+        mine, other = (None if key in KEYWORDS else _values(sweep, name) for sweep in (first, second))
+        if mine is None or other is None:
+            return None
+        joined |= {f"log10_{name}": None} if f"log10_{name}" in joined else {}
+        joined[name] = _in_order(mine, other)
+    return joined
+
+
+def _values(sweep: Mapping[Any, Any], name: str) -> list[Any] | None:
+    for key in (name, f"log10_{name}"):
+        if sweep.get(key) is not None:
+            return axis_values(key, sweep[key])
+    return None
+
+
+def _in_order(mine: list[Any], other: list[Any]) -> list[Any]:
+    """Return the values of both: in the order of one that has all, else numbers ascending before names."""
+    for one, rest in ((mine, other), (other, mine)):
+        if set(rest) <= set(one):
+            return one
+    return sorted({*mine, *other}, key=lambda value: (isinstance(value, str), value))
+
+
+def _with_blocks_of(first: Settings, second: Settings) -> Settings:
+    """Return the first settings with the blocks of the second as a block of `also`, which says all of its axes."""
+    further = [{"zip": [], "where": []} | block for block in blocks.blocks(second).values()]
+    before = first.also.get(MERGED) or {}
+    listed = [block for block in before.get("blocks", ()) if block not in further]
+    return first.model_copy(update={"also": {**first.also, MERGED: {**before, "blocks": listed + further}}})
+
+
+def _laid_out(settings: Settings) -> Study | None:
+    try:
+        return prepare(settings)
+    except UserError:  # such as axes that advance together and are of different lengths now
+        return None
+
+
+def _cells(study: Study) -> set[bytes]:
+    """Return a digest of each cell: of its law, and of its coordinates."""
+    return {
+        hashlib.blake2b(
+            repr((cell.id, sorted((axis, value) for axis, value in cell.coords.items() if value is not None))).encode(),
+            digest_size=16,
+        ).digest()
+        for cell in study.plan.cells
+    }
