@@ -114,6 +114,7 @@ def closed(law, shift, order):
         (1e6, 1.0, 1e-150, 2.5e149),
         (4e6, 1e6, 1e-150, 1.0),  # the divergence itself does
         (1.0, 1.0, 1e-300, 2.0),
+        (1e-128, 1e12, 1.2345e-300, 1e300),  # the shift over the knee lies below the floats that have all digits
     ],
 )
 def test_brackets_in_the_corners(scale, knee, shift, order):
