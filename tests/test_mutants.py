@@ -11,7 +11,7 @@ from mutants.faults import ROOT, Fault, faults
 
 FAULTS = faults()
 ROOMS = {"noise", "privacy", "samplers", "exact", "bounds", "calibration", "optimal", "selection", "interior"}
-ROOMS |= {"thresholds", "mechanisms", "summaries", "study", "store", "statistics", "engine", "reproduction", "cli"}
+ROOMS |= {"thresholds", "mechanisms", "summaries", "study", "store", "statistics", "engine", "cli"}
 
 
 def test_there_are_forty_over_all_rooms():

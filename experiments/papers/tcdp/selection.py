@@ -17,6 +17,7 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import Stability
 from tcdp_sim.selection.scores import Scores
 from tcdp_sim.statistics.intervals import simulated_proportion
+from tcdp_sim.streams import generator
 
 EPSILON, RHO, BETA = 0.5, 0.1, 0.05
 TARGET = TCDP(RHO, 4.0)  # omega above 1/sqrt rho
@@ -102,7 +103,7 @@ def stability_for_any_k(budget: Budget) -> Points:
     """The mechanism, simulated two counts above and two below the gap that ten candidates need."""
     noise, delta = Laplace(1 / EPSILON), 1e-6
     gap = float(exact.required_gap("stability", noise, 10.0, BETA, delta=delta).estimate)
-    rng = np.random.default_rng(20260726)
+    rng = generator(20260726, "0" * 64, 0)
     for k in (2, 10, 1000, 10**6):
         for more in (-2.0, 2.0):
             chosen = Stability(noise, delta).select(

@@ -127,6 +127,7 @@ def terms(promised: ZCDP, epsilon: float) -> list[float]:
 
 @claim("Z.L38 equivalence")
 def equivalence(budget: Budget) -> Points:
+    """The chance outside the event that is cut away, against the larger δ of both directions."""
     for name, p, q, epsilon in _pairs(budget):
         first, _ = events(p, q, epsilon)
         yield Point(name, closed_form(float(1 - first.sum()), 1e-9), _larger(p, q, epsilon))
