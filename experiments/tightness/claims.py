@@ -26,14 +26,16 @@ def worst_ratio(noise: Noise, rho: float, omega: float, coordinates: int = 1, sh
 
 
 def corollary_18(rho: float, omega: float) -> SinhNormal:
-    """The noise that Corollary 18 adds to every bin of a histogram for (rho, omega)-tCDP, whether that holds or not."""
+    """Return the noise that the proof of Corollary 18 adds to every bin, whether that is enough or not."""
     return SinhNormal(scale=4 / np.sqrt(real("rho", rho, 0)), knee=8 * omega)
 
 
-def false_below(rho: float) -> float:
-    """The omega sqrt(rho) below which Corollary 18 is false: moving two bins by one costs more than it claims (E4).
+def too_little_below(rho: float) -> float:
+    """Return the omega sqrt(rho) below which the noise of Corollary 18's proof is too little (E4), to 1e-9.
 
-    To 1e-9; NaN where it is true for every omega > 1 (from rho = 0.0281 on). 0 < rho < 1/2.
+    Below it, moving two bins by one costs more than (rho, omega)-tCDP allows. NaN where that noise is enough for every
+    omega > 1 (from rho = 0.0281 on). The corollary itself holds on its whole window, with sinh-squared noise. Raises
+    ValueError unless 0 < rho < 1/2.
     """
     root = np.sqrt(real("rho", rho, 0, 0.5))
 

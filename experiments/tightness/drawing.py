@@ -10,8 +10,8 @@ from tcdp_sim.experiments.tightness.claims import (
     PRINTED_FROM,
     PROVED_FROM,
     THEOREM,
-    false_below,
     highest,
+    too_little_below,
 )
 
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_looks, noise_styles
@@ -83,12 +83,12 @@ def _by_omega_figure(part, rho):
     drawn = highest(part[part["trials"] > 0])
     curve = part[part["trials"] == 0].sort_values("omega")
     low, high = curve["omega_sqrt_rho"].min() / 1.05, max(curve["omega_sqrt_rho"].max(), 1.0) * 1.05
-    edge = false_below(rho) if rho < 0.5 else np.nan
+    edge = too_little_below(rho) if rho < 0.5 else np.nan
     bad = edge if edge > PRINTED_FROM else PRINTED_FROM
     for start, end, colour, text in (
         (low, PRINTED_FROM, "#FFFFFF", "not\nclaimed"),
-        (PRINTED_FROM, bad, WRONG, "claimed,\nbut FALSE"),
-        (bad, PROVED_FROM, GREY, "claimed and true,\nbut the proof does not reach here"),
+        (PRINTED_FROM, bad, WRONG, "too little\nnoise"),
+        (bad, PROVED_FROM, GREY, "enough noise, but\nthe proof does not reach here"),
         (PROVED_FROM, high, "#009E73", "proved:\nω ≥ 1/√(2ρ)"),
     ):
         if max(start, low) < end:
@@ -110,6 +110,6 @@ def _by_omega_figure(part, rho):
     plain_log_axis(axes)
     axes.set(xlim=(low, high), xlabel="ω√ρ")
     axes.set(ylim=(0.05, 6), ylabel=r"largest of $2\,D_\alpha\,/\,(\rho\,\alpha)$ for α < ω")
-    axes.set_title(f"Corollary 18: what its histogram costs, over what it claims (ρ = {rho:.4g})")
+    axes.set_title(f"Corollary 18 with the noise of its proof: costs over what is claimed (ρ = {rho:.4g})")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

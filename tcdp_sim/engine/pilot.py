@@ -17,7 +17,8 @@ from tcdp_sim.summaries.encoding import from_bytes
 
 SECONDS = 1.0
 TRIALS = 10_000
-PROBE = 20  # trials that tell how many of a cell SECONDS allow
+PROBE, MORE = 20, 8  # trials of the first attempt at a cell, and how many times more the next one takes
+ENOUGH = 0.2  # seconds that tell what a trial costs
 GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts of a sweep soon
 
 
@@ -55,8 +56,7 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
     deadline = time.perf_counter() + SECONDS
     chunks, sizes, errors, seconds = [], [], 0, []
     for index in _spread(len(cells)):
-        trials = _affordable(cells[index], counts, settings.seed, most)
-        done = _simulated(cells[index], counts, settings.seed, trials)
+        trials, done = _simulated(cells[index], counts, settings.seed, most)
         least = min(least, trials)
         seconds.append(done.seconds * settings.chunk / trials)
         if done.records[0].summary is None:
@@ -70,16 +70,17 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
     return Pilot(len(seconds), *averages, errors, _spread_of(seconds), _spread_of(sizes), settings.chunk / least)
 
 
-def _affordable(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> int:
-    """Return how many trials of a cell take SECONDS at the most, as a few of them tell; at least those few."""
-    if most <= PROBE:
-        return most
-    spent = _simulated(cell, counts, seed, PROBE).seconds
-    return int(min(most, max(PROBE, PROBE * SECONDS / max(spent, 1e-9))))
+def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:
+    """Simulate PROBE trials of a cell, then more and more, until they take ENOUGH seconds; return the last attempt.
 
-
-def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, trials: int) -> Done:
-    return run(Task(seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
+    The first attempts also pay for what is done once, such as tables of a noise, so that the last one does not.
+    """
+    trials = min(PROBE, most)
+    while True:
+        done = run(Task(seed, trials, (Batch(cell.id, cell.law, counts[cell.counts], (0,)),)))
+        if trials == most or done.seconds > ENOUGH:
+            return trials, done
+        trials = min(MORE * trials, most)
 
 
 def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactValues) -> ExactPilot:

@@ -8,7 +8,7 @@ import pytest
 from figure_lines import curve, key, keys, marked
 from rich.console import Console
 from tcdp_sim.experiments import tightness
-from tcdp_sim.experiments.tightness import corollary_18, false_below, worst_ratio
+from tcdp_sim.experiments.tightness import corollary_18, too_little_below, worst_ratio
 
 from tcdp_sim import results
 from tcdp_sim.noise import Gaussian, SinhNormal
@@ -66,7 +66,7 @@ def test_the_tight_constants_of_theorem_17(rho, m, constant, infinite):
 
 
 @pytest.mark.parametrize("rho", COROLLARY_18)
-def test_corollary_18_is_false_at_the_low_end_of_its_window(rho):
+def test_the_noise_of_corollary_18_is_too_little_at_the_low_end_of_its_window(rho):
     for scaled, value in zip(SCALED, COROLLARY_18[rho]):
         omega = scaled / np.sqrt(rho)
         noise = corollary_18(rho, omega)
@@ -77,16 +77,16 @@ def test_corollary_18_is_false_at_the_low_end_of_its_window(rho):
 
 
 @pytest.mark.parametrize(("rho", "edge"), [(1e-2, 0.16848), (1e-3, 0.16967), (1e-4, 0.17009), (1e-8, 0.17029)])
-def test_where_corollary_18_begins_to_hold(rho, edge):
-    found = false_below(rho)
+def test_from_where_on_the_noise_of_corollary_18_is_enough(rho, edge):
+    found = too_little_below(rho)
     assert found == pytest.approx(edge, abs=6e-6)
     omega = found / np.sqrt(rho)
     assert 2 * divergence(4 / np.sqrt(rho), 8 * omega, omega) / (rho * omega) == pytest.approx(1, rel=1e-5)
 
 
 def test_from_rho_of_0_029_on_the_failing_omegas_are_below_one():
-    assert false_below(0.028) == pytest.approx(0.1681, abs=2e-3)
-    assert np.isnan(false_below(0.03))
+    assert too_little_below(0.028) == pytest.approx(0.1681, abs=2e-3)
+    assert np.isnan(too_little_below(0.03))
 
 
 def test_gaussian_noise_is_exactly_what_it_claims():
@@ -100,7 +100,7 @@ def test_gaussian_noise_is_exactly_what_it_claims():
         (lambda: worst_ratio(Gaussian(1), 0.1, 0.5), "omega = 0.5 is not valid; valid: 1 <= omega"),
         (lambda: worst_ratio(Gaussian(1), 0.0, 2.0), "rho = 0 is not valid"),
         (lambda: corollary_18(-1.0, 2.0), "rho = -1"),
-        (lambda: false_below(0.5), "rho = 0.5 is not valid; valid: 0 < rho < 0.5"),
+        (lambda: too_little_below(0.5), "rho = 0.5 is not valid; valid: 0 < rho < 0.5"),
     ],
 )
 def test_mistakes_are_named(call, said):
@@ -157,7 +157,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
     tightness.report(table, console)
     text = console.export_text()
     assert "…" not in text
-    for words in ("1.6695", "FALSE", "true, unproved", "not made", "false for ω√ρ < 0.17009", "are expected"):
+    for words in ("1.6695", "TOO LITTLE", "enough", "not claimed", "too little for ω√ρ < 0.17009", "are expected"):
         assert words in text
 
 
@@ -169,7 +169,7 @@ def test_figures(table):
     assert "Theorem 17, ω√ρ = 0.5: its 16 could be 1.67" in legend
     assert "calibrated tightly, ω√ρ = 1: reaches 1" in legend
     said = " ".join(text.get_text() for text in found["corollary_18"][0].axes[0].texts)
-    for words in ("FALSE", "proof does not reach", "ω√ρ = 0.1701", "claimed: at most 1"):
+    for words in ("too little", "proof does not reach", "ω√ρ = 0.1701", "claimed: at most 1"):
         assert words in said
     assert len(found["corollary_18"][1]) == 13 + tightness.FINE
 
@@ -196,7 +196,7 @@ def test_given_noises_are_read_as_corollary_18(command, tmp_path):
     table = tightness.reference(results.open_cells(tmp_path / "results" / "tightness").load())
     assert set(table["claim"]) == {"Corollary 18"}
     assert set(table["rho"].round(12)) == {0.01, 1.0}
-    assert "Corollary 18 is false for ω√ρ < 0.16848" in out
+    assert "Corollary 18's proof is too little for ω√ρ < 0.16848" in out
 
 
 # What the lines are

@@ -16,6 +16,7 @@ from tcdp_sim.experiments.papers.tcdp import (
     conversions,
     gaussian_loss,
     groups,
+    histograms,
     lower_bounds,
     noise_shape,
     reductions,
@@ -246,3 +247,11 @@ def test_algorithm_21_on_two_neighbours_by_quadrature():
     assert divergence / 0.5 == pytest.approx(1.48369, rel=1e-5)
     point = next(p for p in reductions.privacy_of_algorithm_21(Budget()) if "α = 8," in p.where)
     assert point.left.lower >= divergence * (1 - 1e-6)
+
+
+def test_the_radius_for_many_bins_in_logarithms():
+    """At log(k/β) = 1e12, where arsinh can be taken itself."""
+    omega, rho = histograms.OMEGA, histograms.RHO
+    point = next(p for p in histograms.radius_for_many_bins(Budget()) if p.at == 12)
+    truth = 8 * omega * math.asinh(math.sqrt(1e12 / (2 * omega**2 * rho)))
+    assert point.left.estimate == pytest.approx(truth, rel=1e-12)

@@ -1,5 +1,6 @@
 """Noises in ball arithmetic, from their definitions: log density, tail, and what an integral over a tail is at most."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,16 +26,16 @@ class Law(Protocol):
         """
 
 
-class BoundedLoss:
+class BoundedLoss(ABC):
     """A noise whose density falls away from 0, and whose privacy loss is at most `largest_loss`."""
 
+    @abstractmethod
     def tail(self, x: "arb") -> "arb":
         """Return P[Z > x], x >= 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def largest_loss(self, shift: "arb") -> "arb":
         """Return an upper bound of |log f(x) - log f(x - shift)| for all x, shift > 0."""
-        raise NotImplementedError
 
     def tilted_tails(self, reach: "arb", shift: "arb", order: "arb") -> "arb":
         """Bound the integrand by f(x) e^((order - 1) loss) on the left, by f(x) on the right, where f(x) is less."""

@@ -1,6 +1,7 @@
 """Bun, Dwork, Rothblum, Steinke 2018: Composable and versatile privacy via truncated CDP."""
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 from tcdp_sim.experiments.papers.balls import Says, confirms
@@ -255,16 +256,24 @@ def _median_of_largest(count: Given) -> "arb":
     return _normal_quantile((1 - (-ball(2).log() / ball(count)).exp()) / 2)
 
 
-@confirms("T.P24", Says.ABOVE)
-def largest_count() -> "tuple[arb, arb]":
-    """The largest value of q_j on two records against 1."""
-    return ball(2), ball(1)
+@confirms("T.P24", Says.APART)
+def right_answers() -> "tuple[arb, arb]":
+    """The right answers among all: 16 data sets of two records in [4], j = 1 to 5, f = q_j."""
+    return _right_answers(1)
 
 
-@confirms("T.P24 repaired", Says.AT_MOST)
-def largest_share() -> "tuple[arb, arb]":
-    """The largest value of q_j/n on two records against 1."""
-    return ball(Fraction(2, 2)), ball(1)
+@confirms("T.P24 repaired", Says.EQUAL)
+def right_answers_of_shares() -> "tuple[arb, arb]":
+    """The same with f = q_j/2."""
+    return _right_answers(2)
+
+
+def _right_answers(divisor: int) -> "tuple[arb, arb]":
+    right = []
+    for one, other in product(range(1, 5), repeat=2):
+        f = [Fraction((one <= j) + (other <= j), divisor) for j in range(5)] + [Fraction(1)]
+        right += [(f[j] > 0 and f[j - 1] < 1) == (min(one, other) <= j <= max(one, other)) for j in range(1, 6)]
+    return ball(sum(right)), ball(len(right))
 
 
 @confirms("T.5.3e", Says.ABOVE)

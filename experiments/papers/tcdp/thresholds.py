@@ -34,13 +34,13 @@ def pure(budget: Budget) -> Points:
 @claim("T.5.3a pure, least")
 def least_pure(budget: Budget) -> Points:
     """By packing."""
-    return _least(PureDP(EPSILON), lambda bits: bits * log(2) / EPSILON, "log k/ε, ε = 0.5")
+    return _least(PureDP(EPSILON), lambda bits: bits * log(2) / EPSILON)
 
 
 @claim("T.5.3a zCDP, least")
 def least_concentrated(budget: Budget) -> Points:
     """By packing."""
-    return _least(ZCDP(RHO), lambda bits: sqrt(bits * log(2) / RHO), "√(log k/ρ), ρ = 0.5")
+    return _least(ZCDP(RHO), lambda bits: sqrt(bits * log(2) / RHO))
 
 
 @claim("T.5.3a zCDP")
@@ -57,13 +57,13 @@ def concentrated(budget: Budget) -> Points:
 @claim("T.5.3c")
 def truncated(budget: Budget) -> Points:
     """Proved records of the interior point, calibrated by Theorem 17."""
-    return _interior("default", OMEGA + 1 / sqrt(RHO), "(ω + 1/√ρ) log log k")
+    return _interior("default", OMEGA + 1 / sqrt(RHO))
 
 
 @claim("T.T25")
 def theorem_25(budget: Budget) -> Points:
     """With the thresholds 1/5 and 2/5 of the paper, in counts (Δ = 1); the factor 2^O(log* k) is not needed."""
-    return _interior("paper", OMEGA + 1 / sqrt(RHO), "(ω + 1/√ρ)Δ log log k, Δ = 1, thresholds 1/5 and 2/5")
+    return _interior("paper", OMEGA + 1 / sqrt(RHO))
 
 
 @claim("T.T25 in ω")
@@ -80,7 +80,7 @@ def theorem_25_in_omega(budget: Budget) -> Points:
 @claim("T.1.2f thresholds")
 def threshold_error(budget: Budget) -> Points:
     """At constant accuracy an error is a share of the records that it takes."""
-    return _interior("default", 1.0, "log log k")
+    return _interior("default", 1.0)
 
 
 @claim("T.5.3d")
@@ -106,14 +106,14 @@ def from_interior_points(budget: Budget) -> Points:
     )
 
 
-def _interior(variant: str, factor: float, name: str) -> Points:
+def _interior(variant: str, factor: float) -> Points:
     def records(bits: float) -> float:
         return required_n(parts(RHO, OMEGA, bits, split=(0.5, 0.25, 0.25), accounting="paper"), bits, variant=variant)
 
     return growing(MANY_BITS, records, lambda bits: factor * log(bits * log(2)), "bits of k")
 
 
-def _least(promise: Guarantee, form: Callable[[float], float], name: str) -> Points:
+def _least(promise: Guarantee, form: Callable[[float], float]) -> Points:
     def records(bits: float) -> Bounds[float]:
         return closed_form(float(bounds.interior_records(promise, bits)), 1e-9)
 
