@@ -16,32 +16,42 @@ from tcdp_sim.numerics import ArrayBounds, gauss_panels, rounded
 _NODES = gauss_panels(np.array([0.0, 1.0]), 24)
 _ERROR = 1e-14  # relative, of scipy's Bessel functions and of the shift over the knee; a test compares with mpmath
 _LEAST, _LARGEST = 1e-280, 1e6  # of z: below nothing is known; above, K_1 / K_0 is its expansion to the last digit
+_SMALLEST = 1e-290  # of the shift over the knee: below, the floats lose digits
 _ULP = 2.0**-52
+_LAST = 2.0**-1073  # what rounding takes from the smallest floats
 
 
 def scaled_divergence(scale: float, knee: float, shift: float, orders: Floats) -> ArrayBounds:
-    """Return D_order(P || Q) in nats at a shift > 0, for orders >= 1; infinite where it is."""
+    """Return D_order(P || Q) in nats at a shift > 0, for orders >= 1; infinite where it is.
+
+    The lower end is NaN where nothing is known: of divergences beyond the floats, and where the shift over the knee, or
+    the scale over the knee, is so extreme that numbers on the way leave the floats.
+    """
     s, theta = orders - 1, 2 * shift / knee
-    speed = np.square(knee / scale * np.sinh(shift / knee))  # 4 z sinh^2(theta / 2)
     z = np.square(0.5 * knee / scale)
-    with np.errstate(over="ignore", invalid="ignore"):
-        room = 1 - s * np.expm1(theta)  # R^2 is the product of two factors; this one has the zero
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        rise = np.where(s > 0, s * np.expm1(theta), 0.0)
+        speed = knee / scale * np.sinh(shift / knee)  # its square is 4 z sinh^2(theta / 2)
+        room = 1 - rise  # R^2 is the product of two factors; this one has the zero
         left = np.maximum(room, 0.0) * (1 - s * np.expm1(-theta))
-        lost = _ULP * (8 + 4 * s * np.expm1(theta) / np.maximum(room, 0.0))  # relative error of R^2
-    value = np.full(orders.shape, np.inf)
-    error = np.zeros(orders.shape)
-    near, far = left >= 0.25, (left < 0.25) & (room > 0)
-    value[near], error[near] = _near(orders[near], left[near], lost[near], speed, z)
-    value[far], error[far] = _far(s[far], left[far], lost[far], z)
-    return rounded(value, error)
+        # Relative error of R^2 and of speed^2: what rounding theta loses is theta times as much in e^theta.
+        lost = _ULP * (4 + theta) * (2 + rise / np.maximum(room, 0.0))
+        value, error = np.full(orders.shape, np.inf), np.zeros(orders.shape)
+        near, far = left >= 0.25, (left < 0.25) & (room > 0)
+        value[near], error[near] = _near(orders[near], left[near], lost[near], speed, z)
+        value[far], error[far] = _far(s[far], left[far], lost[far], z)
+        if min(theta, speed) < _SMALLEST:
+            error = np.where(near | far, np.nan, error)
+        return rounded(value, error)
 
 
 def _near(orders: Floats, left: Floats, lost: Floats, speed: float, z: float) -> tuple[Floats, Floats]:
     """Return D and its absolute error where R^2 >= 1/4, as a mean of K_1 / K_0, in which nothing cancels."""
     t, weight = _NODES
     root = np.sqrt(1 - (1 - left[:, None]) * t)
-    value = 0.5 * orders * speed * ((_slope(z * root) / root) @ weight)
-    return value, value * (_ERROR + lost)
+    mean = (_slope(z * root) / root) @ weight
+    value = 0.5 * (orders * speed) * (mean * speed)  # speed^2 may lie below the floats
+    return value, value * (_ERROR + lost) + _LAST
 
 
 def _far(s: Floats, left: Floats, lost: Floats, z: float) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import (
     ball,
     between,
@@ -16,6 +17,20 @@ from tcdp_sim.experiments.papers.balls.arithmetic import (
 from tcdp_sim.experiments.papers.balls.laws import BoundedLoss, Gaussian
 
 REST = "1e-60"
+
+
+@dataclass(frozen=True)
+class SinhSquared(laws.SinhSquared):
+    """The papers' law with its tail, of which that one knows a bound only."""
+
+    @precise
+    def tail(self, x):
+        density = self.log_density()
+        most = super().tail(x).upper() * ball(REST)
+        reach = far_enough(lambda y: super(SinhSquared, self).tail(y).upper(), most, start=x)
+        edges = [x, *(x + (reach - x) * part / 16 for part in range(1, 17))]
+        inside = integral(lambda y, analytic: density(y, analytic).exp(), edges)
+        return inside + super().tail(reach)
 
 
 @dataclass(frozen=True)

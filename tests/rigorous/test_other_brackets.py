@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ball_brackets import assert_agrees
-from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, laplace_log_normal_tail
+from ball_noises import ArsinhNormal, Lattice, SinhSquared, StudentT, UniformLogNormal, laplace_log_normal_tail
 from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
 from tcdp_sim.experiments.papers.balls.divergences import renyi
@@ -24,6 +24,8 @@ SAME = [
     (noise.StudentT(2.0, 3.0), StudentT(2.0, 3.0)),
     (noise.ArsinhNormal(1.0, 0.5), ArsinhNormal(1.0, 0.5)),
     (noise.UniformLogNormal(1.0, 0.5), UniformLogNormal(1.0, 0.5)),
+    (noise.SinhSquared(3.0, 10.0), SinhSquared(3.0, 10.0)),
+    (noise.SinhSquared(40.0, 10.0), SinhSquared(40.0, 10.0)),
 ]
 named = pytest.mark.parametrize(("ours", "law"), SAME, ids=[repr(ours) for ours, _ in SAME])
 
