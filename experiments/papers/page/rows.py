@@ -1,11 +1,12 @@
 """Verdicts as a table: claims.csv, from which the page takes its every number."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 
 import pandas as pd
 from tcdp_sim.experiments.papers.gather.gather import Result
+from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.library import papers
 from tcdp_sim.experiments.papers.page.wording import (
@@ -21,6 +22,8 @@ from tcdp_sim.experiments.papers.page.wording import (
 )
 
 from tcdp_sim.statistics.intervals import Simulated
+
+UNJUDGED = {ClaimClass.INFORMAL, ClaimClass.TEXT_DAMAGED}  # their cards compare, and give no verdict on the paper
 
 
 def claims_table(results: Iterable[Result]) -> pd.DataFrame:
@@ -101,7 +104,14 @@ def page_rows(table: pd.DataFrame) -> list[dict[str, object]]:
         row |= {"anchor": anchor, "shape": shapes[str(row["class"])], "letter": str(row["id"])[0]}
         row |= {"loose_text": number(float(str(row["loose"]))), "changed": row["verdict"] != row["recorded"]}
         row["errata"] = str(row["erratum"]).split(", ") if row["erratum"] else []
+        row["judged"] = _judged(row)
     return rows
+
+
+def _judged(row: Mapping[str, object]) -> str:
+    """Return the verdict in words; where the paper gives nothing to judge, say that it is on our reading alone."""
+    words = f"{row['verdict']} {row['about']}".strip()
+    return f"{words}, as it is measured here; this is no verdict on the paper" if row["class"] in UNJUDGED else words
 
 
 def anchors(names: Sequence[str]) -> list[str]:

@@ -106,7 +106,9 @@ def estimate(value: Side | None) -> tuple[float, float, float]:
 def power(found: Power) -> str:
     """Return what the points would not have caught, in a sentence; "" where nothing is known of it."""
     if found.factor == found.factor:
-        return f"a bound {number(found.factor)} times smaller would hold on these points too"
+        factor = number(found.factor)
+        attained = "the bound is attained on these points, to four digits"
+        return attained if factor == "1" else f"a bound smaller by a factor {factor} would hold on these points too"
     factors = [f"{name} off" for name in FACTORS if name in found.survives]
     texts = [*factors, *([f"a {CONSTANT}"] if CONSTANT in found.survives else [])]
     return f"also consistent with: {', '.join(texts)}" if texts else ""
