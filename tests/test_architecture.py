@@ -77,8 +77,8 @@ MAY_IMPORT = {
     "run_report": ("errors", "texts", "report", "statistics", "study", "store", "results", "published"),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("errors", "streams", "numerics", "log", "texts", "noise", "privacy", "data", "report", "exact", "bounds"),
-        *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics", "store"),
-        *("study", "engine", "results", "published", "experiments"),
+        *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
+        *("store", "study", "engine", "results", "published", "experiments"),
     ),
     "api": (
         *("errors", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results"),
