@@ -168,6 +168,7 @@ def sharper_composition(budget: Budget) -> Points:
 
 @claim("Z.8b")
 def first_term(budget: Budget) -> Points:
+    """Compare twice the new first term with the old one, for each of k releases."""
     for epsilon in (1e-4, 0.01, 0.1, 1.0, 3.0):
         new, old = closed_form(epsilon**2, 1e-13), closed_form(epsilon * float(np.expm1(epsilon)), 1e-13)
         yield Point(f"ε = {epsilon:g}, for each of k", new, old)

@@ -32,6 +32,7 @@ def groups(budget: Budget) -> Points:
 
 @claim("Z.P9 P27 attained")
 def attained(budget: Budget) -> Points:
+    """Integrate the divergence of Gaussian noise moved by the size of the group."""
     for size in (2, 5, 30):
         for order in (1.0, 4.0, 32.0):
             right = closed_form(size**2 * order / 98)

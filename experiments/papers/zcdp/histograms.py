@@ -57,6 +57,7 @@ def histogram_under_zcdp(budget: Budget) -> Points:
 
 @claim("Z.1.2c Z.6.1f rate")
 def rate_under_zcdp(budget: Budget) -> Points:
+    """Take the records that packing asks for."""
     for digits in DIGITS:
         yield Point(f"T = 1e{digits}", needed(ZCDP(RHO), digits), _root(digits * LN_10 / RHO), at=digits)
 
@@ -75,6 +76,7 @@ def simulated_histograms(budget: Budget) -> Points:
 
 @claim("Z.1.2d")
 def histogram_under_approximate_dp(budget: Budget) -> Points:
+    """Take truncated Laplace noise, for numbers of bins up to the largest exponent."""
     form = closed_form(log(1 / DELTA) / EPSILON)
     return [Point(f"T = 1e{digits}", enough(truncated(log(DELTA)), digits), form, at=digits) for digits in DIGITS]
 
@@ -89,12 +91,14 @@ def rate_under_approximate_dp(budget: Budget) -> Points:
 
 @claim("Z.6.1c")
 def histogram_under_pure_dp(budget: Budget) -> Points:
+    """Take Laplace noise over what packing asks for."""
     for digits in DIGITS:
         yield Point(f"T = 1e{digits}", enough(laplace_of(EPSILON), digits), needed(PureDP(EPSILON), digits), at=digits)
 
 
 @claim("Z.6.1c rate")
 def rate_under_pure_dp(budget: Budget) -> Points:
+    """Take the records that packing asks for."""
     for digits in DIGITS:
         form = closed_form(digits * LN_10 / EPSILON)
         yield Point(f"T = 1e{digits}", needed(PureDP(EPSILON), digits), form, at=digits)
@@ -102,6 +106,7 @@ def rate_under_pure_dp(budget: Budget) -> Points:
 
 @claim("Z.6.1d")
 def privacy_of_histograms(budget: Budget) -> Points:
+    """Integrate the divergence of one of the two bins that move."""
     for rho in (0.01, 0.1, 2.0):
         for order in (1.0, 2.0, 16.0):
             left = 2 * by_quadrature(gaussian_of(rho).scale, 1.0, order)
@@ -119,6 +124,7 @@ def printed_radius(budget: Budget) -> Points:
 
 @claim("Z.6.1e repaired")
 def proved_radius(budget: Budget) -> Points:
+    """Take the radius with its factor √2."""
     return _missed(2.0)
 
 

@@ -89,6 +89,7 @@ def approximate_by_the_loss(budget: Budget) -> Points:
 
 @claim("Z.1.1c one way")
 def approximate_from_the_loss(budget: Budget) -> Points:
+    """Compare δ(ε) of two noises with the tails of their losses."""
     noises: list[tuple[str, Noise]] = [("Gaussian(1)", Gaussian(1.0)), ("Laplace(0.5)", Laplace(0.5))]
     for name, noise in noises:
         law = exact.PrivacyLossDistribution(noise, 1.0)

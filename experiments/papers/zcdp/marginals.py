@@ -24,6 +24,7 @@ def gaussian(d: float, n: float) -> Gaussian:
 
 @claim("Z.6.1a")
 def mean_error(budget: Budget) -> Points:
+    """Take the mean error of one marginal, which is what "on average" speaks of."""
     for digits in (0, 2, 6, 300):
         d = 10.0**digits
         error = _mean_size(gaussian(d, N))
@@ -87,6 +88,7 @@ def privacy_of_marginals(budget: Budget) -> Points:
 
 @claim("Z.6.1b")
 def marginals_need(budget: Budget) -> Points:
+    """Take the records that packing asks for, from 10 to 10^300 marginals."""
     for digits in (1, 3, 6, 30, 100, 300):
         needed = closed_form(bounds.marginals_records(ZCDP(RHO), 10.0**digits, SHARE))
         yield Point(f"d = 1e{digits}", needed, closed_form(float(np.sqrt(10.0**digits / RHO))), at=digits)

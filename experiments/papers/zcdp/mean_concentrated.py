@@ -149,6 +149,7 @@ def no_way_back(budget: Budget) -> Points:
 
 @claim("Z.1.2f")
 def postprocessed_mean_concentration(budget: Budget) -> Points:
+    """Postprocess Gaussian noise to the bit whether it lies above a cut, for cuts ever farther out."""
     for cut in (0.5, 2.0, 3.0, 4.0, 5.2, 8.0, 12.0, 40.0, 300.0, 2000.0):
         at = -float(log_ndtr(-cut)) / LN_10
         yield Point(f"above {cut:g}", closed_form(cut_tau(cut)), ONE, at=at)

@@ -60,6 +60,7 @@ def ledgers() -> Iterator[tuple[str, float, float]]:
 
 @claim("Z.T32")
 def any_norm(budget: Budget) -> Points:
+    """Add up the parts of the theorem's error."""
     return [Point(where, closed_form(total, 1e-13), TEN) for where, total, _ in ledgers()]
 
 
@@ -74,6 +75,7 @@ def any_norm_tail(budget: Budget) -> Points:
 
 @claim("Z.32r")
 def quadratic_records(budget: Budget) -> Points:
+    """Let ρ, ε and α fall with n, so that log log n would show."""
     for exponent in range(1, 10):
         n = 10.0**exponent
         rho, epsilon, alpha = n**-1.5, n**-0.25, n**-0.5

@@ -49,6 +49,7 @@ def conversion(budget: Budget) -> Points:
 
 @claim("Z.L21 not tight")
 def sharper_conversion(budget: Budget) -> Points:
+    """Evaluate both lemmas at the ε of the standard conversion."""
     for rho, delta in ((0.1, 1e-6), (1.0, 0.1), (1e-3, 1e-9), (10.0, 1e-6), (0.1, 0.999)):
         epsilon = rho + 2 * float(np.sqrt(rho * log(1 / delta)))
         left = closed_form(lemma_38_delta(ZCDP(rho), epsilon, form="paper"))
@@ -89,6 +90,7 @@ def pure_to_zcdp(budget: Budget) -> Points:
 
 @claim("Z.P4 P19 R20 mean loss")
 def mean_loss(budget: Budget) -> Points:
+    """Compare both bounds, and the exact mean loss of Laplace noise with the smaller one."""
     for epsilon in (0.01, 0.1, 1.0, 5.0):
         new, old = closed_form(0.5 * epsilon**2), closed_form(0.5 * epsilon * np.expm1(epsilon))
         yield Point(f"ε = {epsilon:g}", new, old)
@@ -98,11 +100,13 @@ def mean_loss(budget: Budget) -> Points:
 
 @claim("Z.P19b")
 def hyperbolic_sines(budget: Budget) -> Points:
+    """Take x up to 2, where the inequality is stated."""
     return _sines(budget, (0.1, 0.5, 1.0, 1.5, 2.0))
 
 
 @claim("Z.P19b beyond")
 def hyperbolic_sines_beyond(budget: Budget) -> Points:
+    """Take x far beyond 2."""
     return _sines(budget, (2.5, 5.0, 30.0, 300.0))
 
 
