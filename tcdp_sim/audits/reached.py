@@ -130,7 +130,16 @@ def _is_code(value: Any) -> bool:
         isinstance(value, type | FunctionType | ModuleType | np.ufunc)
         or inspect.isroutine(value)
         or hasattr(value, "__wrapped__")
+        or _is_handed_out_by_a_library(value)
     )
+
+
+def _is_handed_out_by_a_library(value: Any) -> bool:
+    """Return whether an object is an attribute of the library that its class is from, as `scipy.stats.binom` is."""
+    parts = type(value).__module__.split(".")
+    packages = (sys.modules.get(".".join(parts[:count])) for count in range(1, len(parts) + 1))
+    libraries = (package for package in packages if package is not None and not is_users(package.__name__))
+    return hasattr(value, "__dict__") and any(value is each for package in libraries for each in vars(package).values())
 
 
 def _is_constant(name: str, value: Any) -> bool:
