@@ -6,11 +6,12 @@ from dataclasses import replace
 import made_up_claims
 import pandas as pd
 import pytest
+from tcdp_sim.experiments.papers import claims, registry
 from tcdp_sim.experiments.papers import command as reproduction
-from tcdp_sim.experiments.papers import registry
 from tcdp_sim.experiments.papers import verify as verification
 from tcdp_sim.experiments.papers.chosen import chosen
 from tcdp_sim.experiments.papers.gather import code
+from tcdp_sim.experiments.papers.gather.gather import READER, Gatherer
 from tcdp_sim.experiments.papers.gather.records import Origin, Records
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
@@ -280,6 +281,40 @@ def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkey
     assert forms == unchanged[1]
     assert digests(monkeypatch, "tcdp_sim.numerics") != unchanged
     assert digests(monkeypatch, "tcdp_sim.engine.schedule") == unchanged
+
+
+def test_a_package_runs_when_one_of_its_modules_is_imported(monkeypatch):
+    """The first module reads `tcdp_sim.privacy.definitions` and the like, and never the package by its name."""
+    assert digests(monkeypatch, "tcdp_sim.privacy")[0] != digests(monkeypatch, "")[0]
+
+
+def test_evidence_from_studies_hangs_on_the_code_that_reads_them(monkeypatch, tmp_path):
+    """A claim that needs results is gathered again once their reader changes, and one that needs none is not."""
+    one = claims()["Z.6.1e"]
+    assert one.needs
+
+    def points(budget):
+        return made_up_claims.POINTS["Z.L7"]
+
+    points.__module__ = registry.function_of(one).__module__
+    monkeypatch.setattr(registry, "_POINTS", {one.id: points})
+    asked = [one, one.model_copy(update={"needs": ()})]
+    source = code._source
+
+    def missing(added):
+        monkeypatch.setattr(code, "_source", lambda name: source(name) + (added if name == READER else ""))
+        code.digest.cache_clear()
+        with Gatherer(tmp_path, False, "serial", str) as gatherer:
+            return [len(gatherer.missing_claims([each])) for each in asked]
+
+    with Gatherer(tmp_path, False, "serial", str) as gatherer:
+        for each in asked:
+            gatherer._points(each)
+    try:
+        assert missing("") == [0, 0]
+        assert missing("\n# new") == [1, 0]
+    finally:
+        code.digest.cache_clear()
 
 
 def points_set_to(folder, identity, value):
