@@ -10,7 +10,7 @@ from tcdp_sim.experiments.papers import claims, registry
 from tcdp_sim.experiments.papers import command as reproduction
 from tcdp_sim.experiments.papers import verify as verification
 from tcdp_sim.experiments.papers.chosen import chosen
-from tcdp_sim.experiments.papers.gather import code
+from tcdp_sim.experiments.papers.gather import code, provenance
 from tcdp_sim.experiments.papers.gather.gather import READER, Gatherer
 from tcdp_sim.experiments.papers.gather.records import Origin, Records
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
@@ -349,6 +349,28 @@ def test_verify_finds_evidence_that_was_changed_together_with_its_digest(command
     assert code == 1
     assert "NOT as certified: T.C18p: its recorded evidence has been changed" in out
     assert "NOT as certified: T.C18p: computed again, its points differ" in out
+
+
+def test_verify_compares_verdicts_with_the_certificate(command, made_up, tmp_path, monkeypatch):
+    """What the data file expects by now is another matter."""
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    made_up["Z.L7"] = made_up["Z.L7"].model_copy(update={"expected": Verdict.FALSE})
+    assert command("reproduce", "folder=here")[0] == 1
+    assert command("verify", "here", "sample=0")[0] == 0
+    made_up["T.C18p"] = made_up["T.C18p"].model_copy(update={"expected": Verdict.HOLDS, "tolerance": 1.0})
+    code, out, _ = command("verify", "here", "sample=0")
+    assert code == 1
+    assert "NOT as certified: T.C18p: the verdict is holds, and was false" in out
+
+
+def test_the_date_is_that_of_the_youngest_record(tmp_path):
+    names = ("evidence/20260102T1-a.seg", "runs/one/journal/20260311T2-b.seg", "runs/two/journal/20270101T3-c.seg")
+    for name in (*names, "evidence/20251230T1-d.seg", "evidence/other.seg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert provenance._date(tmp_path, ["one"]) == "2026-03-11"
+    assert provenance._date(tmp_path, []) == "2026-01-02"
+    assert provenance._date(tmp_path / "nothing", []) == "no date"
 
 
 @pytest.mark.parametrize("name", ["claims.csv", "index.html", "errata.md"])
