@@ -84,6 +84,17 @@ def test_numbers_give_bounds_of_two_units_in_the_last_place(a, b, sign):
         assert Fraction(left.upper) - Fraction(left.lower) <= 2 * Fraction(math.ulp(max(map(abs, left))))
 
 
+@pytest.mark.parametrize("ends", [(0.0, 2.0), (-0.0, 2.0), (-2.0, 0.0), (-2.0, -0.0), (0.0, 0.0)])
+def test_a_divisor_that_ends_at_0_is_refused(ends):
+    """The quotients by what it holds beside 0 grow without end, to a side that the sign of a zero does not tell."""
+    divisor = Bounds(ends[0], ends[1] / 2 + ends[0] / 2, ends[1])
+    for quotient in (lambda: 1.0 / divisor, lambda: Bounds(1.0, 2.0, 3.0) / divisor):
+        with pytest.raises(ValueError, match="contain 0"):
+            quotient()
+    with pytest.raises(ValueError, match="contain 0"):
+        Bounds(1.0, 2.0, 3.0) / Bounds(*(np.array([1.0, end]) for end in divisor))
+
+
 def test_numbers_of_numpy_and_arrays_work_from_both_sides():
     one = Bounds(1.0, 1.5, 2.0)
     assert np.float64(2) * one == one * 2.0 == one + one

@@ -106,9 +106,9 @@ class LatticeNoise(Noise):
         return float(2 * (self._mass * self._points**2).sum() + 2 * self._tail_moment())
 
     def mean_abs(self) -> float:
-        """E |Z|, in counts."""
-        ratio, x = np.exp(-self.fall), self._points[-1]
-        beyond = self._mass[-1] * (x * ratio / (1 - ratio) + ratio / (1 - ratio) ** 2)
+        """Return E |Z| in counts."""
+        ratio, rest, x = np.exp(-self.fall), -np.expm1(-self.fall), self._points[-1]
+        beyond = self._mass[-1] * (x * ratio / rest + ratio / rest**2)
         return float(2 * (self._mass * self._points).sum() + 2 * beyond)
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
@@ -227,9 +227,9 @@ class LatticeNoise(Noise):
 
     def _tail_moment(self) -> float:
         """Sum of p x^2 over the points beyond the table, of one sign."""
-        ratio, x = np.exp(-self.fall), self._points[-1]
-        first, second = ratio / (1 - ratio), ratio / (1 - ratio) ** 2
-        third = ratio * (1 + ratio) / (1 - ratio) ** 3
+        ratio, rest, x = np.exp(-self.fall), -np.expm1(-self.fall), self._points[-1]
+        first, second = ratio / rest, ratio / rest**2
+        third = ratio * (1 + ratio) / rest**3
         return float(self._mass[-1] * (x * x * first + 2 * x * second + third))
 
 

@@ -222,6 +222,21 @@ CHANGES = {  # what differs between two modules -> a source with a gap, and the 
         flip = Flip()
         def mechanism(data, rng, n): return rng.random(n) < flip()
     """, "0.9", "0.6"),
+    "an attribute of a named class that another class sets too": ("""
+        P = {}
+        class Base:
+            p = 0.5
+        class Level(Base):
+            p = 2 * P
+        def mechanism(data, rng, n): return rng.random(n) < Level.p
+    """, "0.45", "0.3"),
+    "a function that another method of a method's object calls": ("""
+        def found(): return {}
+        class Flip:
+            def level(self): return found()
+            def run(self, data, rng, n): return rng.random(n) < self.level()
+        mechanism = Flip().run
+    """, "0.9", "0.6"),
     "what a carried function with a cache reads": ("""
         KEEP = {}
         @lru_cache

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import audited
 import numpy as np
@@ -278,6 +279,7 @@ TAMPERED = {  # what a record says that no chunk can have counted
     "numbers beyond a machine's": lambda record: record["cells"][0].__setitem__(0, [10**30]),
     "ends out of order": lambda record: record["low"][0].__setitem__(0, [2.0, 1.0]),
     "an end that is no number": lambda record: record["high"][0].__setitem__(0, [float("nan")]),
+    "more ends than trials": lambda record: record["low"][0].__setitem__(0, [0.0] * (record["trials"] + 1)),
 }  # fmt: skip
 
 
@@ -313,3 +315,14 @@ def test_a_record_of_other_columns_or_of_no_json_is_not_used(tmp_path, small_chu
     report = tcdp_sim.audit(audited.laplace, **given)
     assert (numbers(report), report.resumed) == (numbers(first), 0)
     assert report.notes[0] == "journal/zzz.seg: 1 damaged records; what they held is drawn again"
+
+
+def test_counts_are_alike_if_all_of_their_numbers_are():
+    """Outputs may stay in their cells and move all the same: the extremes tell."""
+    one = sampling.Counts(3, *(([np.array(ends)], [np.array(ends)]) for ends in ([1, 2], [0.5, 0.7], [2.0, 3.0])))
+    assert counting.alike(one, replace(one))
+    assert not counting.alike(one, replace(one, trials=4))
+    for name, ends in (("cells", [2, 1]), ("low", [0.5, 0.6]), ("high", [2.0, 3.5])):
+        same = getattr(one, name)[0]
+        for changed in ((same, [np.array(ends)]), ([np.array(ends)], same)):
+            assert not counting.alike(one, replace(one, **{name: changed})), name

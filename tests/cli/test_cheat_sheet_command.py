@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from math import log, sqrt
 
 import pytest
 
@@ -32,6 +33,17 @@ def test_the_best_conversions_are_told(command, wide):
     _, out, _ = command("cheat-sheet")
     assert "0.1-zCDP: (2.141939, 1e-06)-DP" in out
     assert "(0.1, 5)-tCDP: (3.328375, 1e-06)-DP" in out
+
+
+def test_the_best_conversions_are_for_the_delta_that_is_given(command, wide):
+    """epsilon = 0.1 + 2 sqrt(0.1 log(1/delta)) of Bun and Steinke is an upper end, a quarter above the best at most."""
+    epsilons = []
+    for delta in ("1e-09", "0.0001"):
+        _, out, _ = command("cheat-sheet", f"delta={delta}")
+        (best,) = re.findall(rf"Best conversion of 0\.1-zCDP: \((\d\.\d+), {delta}\)-DP", out)
+        assert re.search(rf"Best conversion of \(0\.1, 5\)-tCDP: \(\d\.\d+, {delta}\)-DP", out)
+        epsilons.append(float(best) / (0.1 + 2 * sqrt(0.1 * -log(float(delta)))))
+    assert 0.8 < min(epsilons) < max(epsilons) < 1
 
 
 @pytest.mark.parametrize("columns", [40, 80, 129, 130])

@@ -187,3 +187,11 @@ def test_no_release_says_more_than_its_guarantee_allows(rho, family):
 def test_what_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("k", [3, 5, 7, 20, 1000])
+def test_histograms_that_hide_nothing_tell_log_k_whatever_way_it_is_rounded(k):
+    """The bins differ by 100 standard deviations: log k less some e^-1000."""
+    low, _, high = exact.histogram_information(Gaussian(0.01), 1.0, k)
+    with mp.workdps(30):
+        assert low <= mp.log(k) <= high <= mp.log(k) * (1 + mp.mpf("2e-14"))

@@ -113,3 +113,19 @@ def test_a_far_shift_on_a_lattice_by_summing_all_points(order):
         found = exact.renyi_divergence(noise, float(shift), order)
         assert found.lower <= truth <= found.upper
         assert found.upper - found.lower <= 1e-10 * truth
+
+
+@pytest.mark.parametrize("order", [1.0, 1.01])
+def test_a_table_longer_than_the_floats_tails_counts_whole(order):
+    """A fall of 5 a point is over after 160 points, and the table has 600: its points add up to all that is lost."""
+    table, fall, shift = tuple(-1e-3 * i for i in range(600)), 5.0, 1000
+    noise = LatticeNoise(0.0, table, fall)
+    i = np.arange(-700, 1701)
+
+    def log_mass(i):
+        size = np.abs(i)
+        return noise.log_mass[0] - 1e-3 * np.minimum(size, 599) - fall * np.maximum(size - 599.0, 0)
+
+    log_p, loss = log_mass(i), log_mass(i) - log_mass(i - shift)
+    moment = np.exp(log_p) @ loss if order == 1 else np.logaddexp.reduce(log_p + (order - 1) * loss) / (order - 1)
+    assert exact.renyi_divergence(noise, float(shift), order).estimate == pytest.approx(moment, rel=1e-10)

@@ -224,6 +224,15 @@ def test_the_bessel_functions_on_both_sides_of_their_expansions(z):
     assert error(sinh_squared_renyi._slope(np.array(z)), slope) < 6e-15
 
 
+@pytest.mark.parametrize("c", [1e-300, 1e-12, 2e-9, 1.0, 1e100, 9e138, 2e139, 1e300])
+def test_the_mass_from_the_narrowest_to_the_widest_law(c):
+    with mp.workdps(40):
+        z = 1 / (2 * mp.mpf(c)) ** 2
+        narrow = mp.sqrt(mp.pi / (2 * z)) * (1 - 1 / (8 * z))  # to a relative 1e-30 where z is above 1e16
+        truth = narrow if z > 1e16 else mp.exp(z) * mp.besselk(0, z)
+        assert abs(law.mass(c) / truth - 1) < 2e-15
+
+
 def test_ratios_at_the_ends_of_the_floats():
     assert SinhSquared(1.0, 1e250).isf(0.1) == pytest.approx(Gaussian(1.0).isf(0.1), rel=1e-14)
     wide = SinhSquared(1e200, 1.0)  # uniform up to about log(scale)
@@ -295,6 +304,20 @@ def test_what_is_above_the_rectangle_is_accepted_below_the_density():
     low, high = noise.isf(0.5 - np.array([strip, strip + 1]) / strips.COUNT + 0.5)
     noise.fill(Given((strip + 1 - 1e-9) / strips.COUNT, 0.999, 0.999, 0.25, 0.01), out)
     assert out[0] == pytest.approx(low + 0.25 * (high - low), rel=1e-12)
+
+
+@pytest.mark.parametrize("strip", [2, strips.COUNT // 2 + 3, strips.COUNT - 2])
+def test_what_lies_above_a_rectangle_has_the_law_of_the_rest(strip):
+    """Given the strip, and that the draw is not in its rectangle: the density less its height at the outer edge."""
+    noise = SinhSquared(4.0, 5.0)
+    ends = np.sort(noise.isf(1 - np.array([strip, strip + 1]) / strips.COUNT))
+    least = noise.pdf(ends).min()
+
+    def mass_until(x):
+        return noise.cdf(x) - noise.cdf(ends[0]) - least * (x - ends[0])
+
+    draws = strips.strips(noise)._rest(np.random.default_rng(3), np.full(20_000, strip))
+    assert stats.kstest(draws, lambda x: mass_until(x) / mass_until(ends[1])).pvalue > 1e-5
 
 
 @pytest.mark.parametrize("noise", MANY, ids=repr)

@@ -87,6 +87,24 @@ def test_approximate_dp_is_kept_exactly(epsilon, delta, objective):
     assert bounds.upper <= bounds.lower * (1 + 1e-9) + 1e-299  # and next to nothing is given away for it
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-300), (0.3, 1e-200), (2.0, 1e-280)])
+def test_what_a_mean_square_gives_away_covers_the_worst_rounding(epsilon, delta):
+    """2^-50 times the depth of the table, whatever this table's own luck was."""
+    noise = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[0]
+    for table in noise.log_mass if isinstance(noise, LatticeMixture) else (noise.log_mass,):
+        falls = [abs(Fraction(a) - Fraction(b)) for a, b in pairwise(table)]
+        assert max(falls[:-1]) <= Fraction(epsilon) - Fraction(-min(table)) / 2**50  # delta may be in the last step
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-5, 0.01, 1.0])
+def test_costs_under_pure_dp_hold_the_closed_forms(epsilon):
+    """E |Z| = 2q / (1 - q^2) and E Z^2 = 2q / (1 - q)^2 at masses proportional to q^|i|, q = e^-epsilon."""
+    q = mpmath.exp(-mpmath.mpf(epsilon))
+    for objective, least in ((MeanAbsoluteError(), 2 * q / (1 - q**2)), (MeanSquaredError(), 2 * q / (1 - q) ** 2)):
+        bounds = optimal_noise(PureDP(epsilon), objective)[1]
+        assert bounds.lower <= least <= bounds.upper
+
+
 @pytest.mark.parametrize(("epsilon", "delta"), [(6.394507578480349e-16, 3.676045532202317e-21), (7.4e-8, 1.01e-6)])
 def test_a_tail_keeps_it_where_epsilon_is_below_rounding(epsilon, delta):
     assert largest_delta(optimal_noise(ApproxDP(epsilon, delta), Tail(2.0))[0], epsilon) <= mpmath.mpf(delta)

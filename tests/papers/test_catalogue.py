@@ -1,12 +1,14 @@
 """Nothing of the papers is left out: rows of the catalogue have claims, numbered statements have rows."""
 
 import re
+from dataclasses import fields
 
 import pytest
 from claim_changes import CLAIMS
 from tcdp_sim.experiments.papers import registry
+from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Point, Proof, constant
 from tcdp_sim.experiments.papers.library import CHECKED, papers
-from tcdp_sim.experiments.papers.registry import claim, function_of
+from tcdp_sim.experiments.papers.registry import claim, evidence_of, function_of
 
 NUMBERED = {"Z": 39, "T": 27, "S": 13}  # papers that number their statements from 1 on, and how far
 
@@ -24,6 +26,15 @@ def test_no_function_is_registered_for_a_claim_that_no_data_file_has():
         claim("T.T17")(lambda budget: ())
     with pytest.raises(ValueError, match="no points"):
         claim("Z.1a")
+
+
+def test_evidence_says_all_that_the_data_file_says_of_it():
+    about = {"measures": "x, against 1", "universe": "all x", "why": "it falls", "tolerance": 1e-9}
+    about |= {"proof": Proof.MONOTONE, "growth": Growth.AT_LEAST, "vacuous": "above 1", "reason": "none"}
+    assert {"points", *about} == {field.name for field in fields(Evidence)}
+    found = evidence_of(next(iter(CLAIMS.values())).model_copy(update=about), [Point("x", constant(0), constant(1))])
+    assert {name: getattr(found, name) for name in about} == about
+    assert len(found.points) == 1
 
 
 def test_ids_of_statements_are_unique():

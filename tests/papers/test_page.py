@@ -125,6 +125,12 @@ def test_errata_are_linked_and_named_on_both_pages(folder):
     assert "\n## E99\n" in (folder / "errata.md").read_text("utf-8")
 
 
+def test_errata_stand_in_the_order_of_their_numbers():
+    rows = [{"errata": names} for names in (["E10"], ["E2", "S1"], ["E10", "E9"], [])]
+    found = {one["name"]: len(one["rows"]) for one in page._errata(rows)}
+    assert list(found.items()) == [("E2", 1), ("E9", 1), ("E10", 2), ("S1", 1)]
+
+
 def test_a_card_quotes_the_paper_and_says_where_and_what_was_withdrawn(folder):
     with opened(folder / "index.html") as (shown, _, _):
         card = shown.locator("#claim-T-C18p")

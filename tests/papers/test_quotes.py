@@ -124,3 +124,10 @@ def test_a_data_file_that_is_not_valid_is_refused_by_name(old, new, message):
     assert old in GOOD
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         parsed(GOOD.replace(old, new, 1), "here.yaml")
+
+
+def test_a_part_belongs_to_a_statement_and_not_to_another_part():
+    part = GOOD[GOOD.index("  Q.L1 repaired:") :].replace("Q.L1 repaired:", "Q.L1 again:")
+    assert list(parsed(GOOD + part, "here.yaml").claims) == ["Q.L1", "Q.L1 repaired", "Q.L1 again"]
+    with pytest.raises(ValueError, match=r"here\.yaml: Q\.L1 again: of = 'Q\.L1 repaired' is no statement"):
+        parsed(GOOD + part.replace("of: Q.L1", "of: Q.L1 repaired"), "here.yaml")

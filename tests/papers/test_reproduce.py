@@ -6,11 +6,12 @@ from dataclasses import replace
 import made_up_claims
 import pandas as pd
 import pytest
+from tcdp_sim.experiments.papers import claims, registry
 from tcdp_sim.experiments.papers import command as reproduction
-from tcdp_sim.experiments.papers import registry
 from tcdp_sim.experiments.papers import verify as verification
 from tcdp_sim.experiments.papers.chosen import chosen
-from tcdp_sim.experiments.papers.gather import code
+from tcdp_sim.experiments.papers.gather import code, provenance
+from tcdp_sim.experiments.papers.gather.gather import READER, Gatherer
 from tcdp_sim.experiments.papers.gather.records import Origin, Records
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
@@ -282,6 +283,40 @@ def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkey
     assert digests(monkeypatch, "tcdp_sim.engine.schedule") == unchanged
 
 
+def test_a_package_runs_when_one_of_its_modules_is_imported(monkeypatch):
+    """The first module reads `tcdp_sim.privacy.definitions` and the like, and never the package by its name."""
+    assert digests(monkeypatch, "tcdp_sim.privacy")[0] != digests(monkeypatch, "")[0]
+
+
+def test_evidence_from_studies_hangs_on_the_code_that_reads_them(monkeypatch, tmp_path):
+    """A claim that needs results is gathered again once their reader changes, and one that needs none is not."""
+    one = claims()["Z.6.1e"]
+    assert one.needs
+
+    def points(budget):
+        return made_up_claims.POINTS["Z.L7"]
+
+    points.__module__ = registry.function_of(one).__module__
+    monkeypatch.setattr(registry, "_POINTS", {one.id: points})
+    asked = [one, one.model_copy(update={"needs": ()})]
+    source = code._source
+
+    def missing(added):
+        monkeypatch.setattr(code, "_source", lambda name: source(name) + (added if name == READER else ""))
+        code.digest.cache_clear()
+        with Gatherer(tmp_path, False, "serial", str) as gatherer:
+            return [len(gatherer.missing_claims([each])) for each in asked]
+
+    with Gatherer(tmp_path, False, "serial", str) as gatherer:
+        for each in asked:
+            gatherer._points(each)
+    try:
+        assert missing("") == [0, 0]
+        assert missing("\n# new") == [1, 0]
+    finally:
+        code.digest.cache_clear()
+
+
 def points_set_to(folder, identity, value):
     """Write the evidence again with all left sides of a claim set to a number: valid records with right digests."""
     from tcdp_sim.store import journal
@@ -314,6 +349,28 @@ def test_verify_finds_evidence_that_was_changed_together_with_its_digest(command
     assert code == 1
     assert "NOT as certified: T.C18p: its recorded evidence has been changed" in out
     assert "NOT as certified: T.C18p: computed again, its points differ" in out
+
+
+def test_verify_compares_verdicts_with_the_certificate(command, made_up, tmp_path, monkeypatch):
+    """What the data file expects by now is another matter."""
+    monkeypatch.setattr(verification, "claims", lambda: made_up)
+    made_up["Z.L7"] = made_up["Z.L7"].model_copy(update={"expected": Verdict.FALSE})
+    assert command("reproduce", "folder=here")[0] == 1
+    assert command("verify", "here", "sample=0")[0] == 0
+    made_up["T.C18p"] = made_up["T.C18p"].model_copy(update={"expected": Verdict.HOLDS, "tolerance": 1.0})
+    code, out, _ = command("verify", "here", "sample=0")
+    assert code == 1
+    assert "NOT as certified: T.C18p: the verdict is holds, and was false" in out
+
+
+def test_the_date_is_that_of_the_youngest_record(tmp_path):
+    names = ("evidence/20260102T1-a.seg", "runs/one/journal/20260311T2-b.seg", "runs/two/journal/20270101T3-c.seg")
+    for name in (*names, "evidence/20251230T1-d.seg", "evidence/other.seg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert provenance._date(tmp_path, ["one"]) == "2026-03-11"
+    assert provenance._date(tmp_path, []) == "2026-01-02"
+    assert provenance._date(tmp_path / "nothing", []) == "no date"
 
 
 @pytest.mark.parametrize("name", ["claims.csv", "index.html", "errata.md"])

@@ -62,6 +62,13 @@ def test_the_larger_number_of_trials_is_wanted_of_all_cells():
     assert union(study({}, trials=3000), study({}, trials=2000)).settings.trials == 3000
 
 
+@pytest.mark.parametrize("skips", [(True, False), (False, True), (True, True), (False, False)])
+def test_invalid_cells_are_skipped_if_one_of_them_skips_any(skips):
+    """Else the union would refuse a cell that one of its halves has left out."""
+    first, second = (study({"k": k}, invalid="skip" if skip else "refuse") for k, skip in zip((10, 20), skips))
+    assert union(first, second).settings.invalid == ("skip" if any(skips) else "refuse")
+
+
 def test_a_target_that_one_of_them_has_is_kept_and_two_are_refused():
     target, other = {"linf_error": {"relative": 0.1}}, {"linf_error": {"relative": 0.2}}
     assert union(study({}), study({"k": 20}, target_mcse=target)).settings.target_mcse == target
@@ -79,3 +86,13 @@ def test_the_cells_of_both_stay_where_one_leaves_an_axis_to_its_experiment():
     mine, other = study({"rho": None}), study({"rho": 0.7})
     assert set(points(union(mine, other))) == set(points(mine)) | set(points(other))
     assert set(points(union(other, mine))) == set(points(mine)) | set(points(other))
+
+
+def test_one_law_that_two_studies_name_by_other_axes_has_a_row_for_each():
+    """omega = sqrt(10) is omega sqrt(rho) = 1 at rho = 0.1: the same law, and the same numbers, in two places."""
+    mine = study({"noise": "sinh_normal"})
+    (cell,) = mine.plan.cells
+    other = study({"noise": "sinh_normal", "omega_sqrt_rho": None, "omega": cell.coords["omega"]})
+    for both in (union(mine, other), union(other, mine)):
+        assert {one.id for one in both.plan.cells} == {cell.id}
+        assert sorted("omega_sqrt_rho" in one.coords for one in both.plan.cells) == [False, True]

@@ -80,5 +80,5 @@ def _copy(study, theirs, ours, folder) -> str:
     strange = len(lacking) - len(missing)
     unknown = len({cell for cell, _ in theirs.done if study.plan.laws.place(cell) is None})
     left_out = f"; {strange} do not fit those of their cells and are passed over" if strange else ""
-    unseen = f"; {unknown} cells of it are of neither run's settings, and no table shows them" if foreign else ""
+    unseen = f"; {unknown} cells of it are of neither run's settings, and no table shows them" if unknown else ""
     return f"{len(missing)} chunks added from {folder}; {len(shared)} were there already{left_out}{unseen}"

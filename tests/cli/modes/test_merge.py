@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.store import certificate, run_folder
+from tcdp_sim.store import certificate, provenance, run_folder
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries.encoding import from_bytes, to_bytes
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem
@@ -107,6 +107,32 @@ def test_foreign_runs_are_refused(undrawn, folder, words, said):
     assert (code, err.count("\n")) == (2, 1)
     assert said in err
     assert not (folder.parent / "new").exists()
+
+
+def test_chunks_of_another_machine_stay_known_as_such(undrawn, folder):
+    """A run that takes them over names their machine in its journal."""
+    other, new = folder.parent / "other", folder.parent / "new"
+    assert undrawn("sweep.noise=laplace", "name=other")[0] == 0
+    everything = records(other)
+    shutil.rmtree(other / "journal")
+    with opened(other).writer({"numerics_fingerprint": "of another machine"}) as writer:
+        for key, record in everything.items():
+            writer.append(*key, record)
+    code, out, _ = undrawn("sweep.noise=laplace", "mode=merge", f"other={other}", "name=new")
+    assert code == 0
+    assert "come from a machine whose elementary functions differ" in out
+    assert "of another machine" in provenance.fingerprints(opened(new).heads)
+    assert "neither run's settings" not in out
+
+
+def test_cells_of_earlier_settings_are_told(undrawn, folder):
+    """The other run has been of Gaussian noise, and is of Laplace noise now: its first cell is in no table."""
+    for noise in ("gaussian", "laplace"):
+        assert undrawn(f"sweep.noise={noise}", "name=other")[0] == 0
+    words = ("mode=merge", f"other={folder.parent / 'other'}", "name=new")
+    code, out, _ = undrawn("sweep.noise=laplace", *words)
+    assert code == 0
+    assert "; 1 cells of it are of neither run's settings, and no table shows them" in out
 
 
 def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch):
