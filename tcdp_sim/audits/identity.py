@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.audits.reached import GENERATED, names, reached
+from tcdp_sim.audits.reached import GENERATED, is_handed_out_by_a_library, names, reached
 
 PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
 
@@ -69,6 +69,8 @@ def _named(what: Any) -> Any:
         return [type(what).__module__, type(what).__qualname__, what.name, _plain(what.value)]
     if isinstance(what, type):
         return ["class", what.__module__, what.__qualname__, _source_if_any(what)]
+    if is_handed_out_by_a_library(what):
+        return ["library", type(what).__module__, type(what).__qualname__]
     if _is_function(what) and not isinstance(what, FunctionType) and not inspect.ismethod(what):
         return _without_source(what)
     if callable(what) or is_dataclass(what):

@@ -130,11 +130,10 @@ def _is_code(value: Any) -> bool:
         isinstance(value, type | FunctionType | ModuleType | np.ufunc)
         or inspect.isroutine(value)
         or hasattr(value, "__wrapped__")
-        or _is_handed_out_by_a_library(value)
     )
 
 
-def _is_handed_out_by_a_library(value: Any) -> bool:
+def is_handed_out_by_a_library(value: Any) -> bool:
     """Return whether an object is an attribute of the library that its class is from, as `scipy.stats.binom` is."""
     parts = type(value).__module__.split(".")
     packages = (sys.modules.get(".".join(parts[:count])) for count in range(1, len(parts) + 1))
