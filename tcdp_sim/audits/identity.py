@@ -69,10 +69,10 @@ def _named(what: Any) -> Any:
         return [type(what).__module__, type(what).__qualname__, what.name, _plain(what.value)]
     if isinstance(what, type):
         return ["class", what.__module__, what.__qualname__, _source_if_any(what)]
-    if is_handed_out_by_a_library(what):
-        return ["library", type(what).__module__, type(what).__qualname__]
     if _is_function(what) and not isinstance(what, FunctionType) and not inspect.ismethod(what):
         return _without_source(what)
+    if not _is_function(what) and is_handed_out_by_a_library(what):
+        return ["library", type(what).__module__, type(what).__qualname__]
     if callable(what) or is_dataclass(what):
         return _plain(_described(what))
     raise TypeError(f"{type(what).__name__} is no plain data")
