@@ -4,7 +4,7 @@ from math import log
 
 import mpmath
 import pytest
-from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, largest_error
+from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, label, largest_error
 
 from tcdp_sim.noise import Gaussian, Laplace
 
@@ -42,3 +42,10 @@ def test_points_stand_where_they_say():
     assert (far.where, far.at) == ("n = 1e400", 400)
     assert far.left.lower <= 400 * MP.log(10) <= far.left.upper
     assert far.right.lower <= 400 <= far.right.upper
+
+
+@pytest.mark.parametrize(
+    ("exponent", "text"), [(2, "100"), (-1, "0.1"), (12, "1e12"), (300, "1e300"), (1e6, "10^(10^6)"), (2500, "10^2500")]
+)
+def test_powers_of_ten_are_written_as_people_write_them(exponent, text):
+    assert label(exponent) == text

@@ -1,7 +1,7 @@
 """Points of asymptotic claims: an exact value against the form that the claim gives it, as something grows."""
 
 from collections.abc import Callable, Iterable, Iterator
-from math import log
+from math import log, log10
 from typing import Any
 
 from tcdp_sim.experiments.papers.judge.evidence import Point
@@ -11,6 +11,7 @@ from tcdp_sim.numerics import Bounds, closed_form
 
 LN_10 = log(10.0)
 LEAST_LOG_K = 27.0
+MOST_PLAIN = 1000  # exponents from which on numbers are written as 10^(...)
 FAR = (12, 16, 32, 64, 128, 300, 1e3, 1e4, 1e5, 1e6, 1e8)  # log10 of k, for laws in closed form
 
 
@@ -56,5 +57,8 @@ def largest_error(noise: Noise, log_k: float, level: float = 0.5) -> Bounds[Any]
 
 
 def label(exponent: float) -> str:
-    """Return 10^exponent as people write it."""
-    return f"{10.0**exponent:.4g}" if abs(exponent) < 6 else f"1e{exponent:g}"
+    """Return 10^exponent as people write it: 2000, 1e12, 10^(10^8)."""
+    if abs(exponent) < MOST_PLAIN:
+        return f"{10.0**exponent:.4g}" if abs(exponent) < 6 else f"1e{exponent:g}"
+    power = log10(exponent)
+    return f"10^(10^{power:.0f})" if power == round(power) else f"10^{exponent:.6g}"
