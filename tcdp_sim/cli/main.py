@@ -18,7 +18,10 @@ from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.texts import printable, shortened
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
-UNMAPPED = "failed to map segment"  # of a library, where memory is limited
+TOO_LITTLE = {  # what it looks like where memory is limited, besides a MemoryError
+    ImportError: "failed to map segment",  # of a library
+    RuntimeError: "can't start new thread",
+}
 YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
 
 
@@ -31,8 +34,8 @@ def main() -> None:
     except (UserError, Failure) as mistake:
         print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
-    except (MemoryError, ImportError) as problem:
-        if isinstance(problem, ImportError) and UNMAPPED not in str(problem):
+    except (MemoryError, ImportError, RuntimeError) as problem:
+        if not _too_little_memory(problem):
             raise
         advice = "`mode=plan` says what a run takes; ask for fewer cells, or give it more"
         print(f"tcdp-sim: the memory does not suffice; what was finished is kept. {advice}", file=sys.stderr)
@@ -42,6 +45,11 @@ def main() -> None:
         kept = str(interrupt) or "the same command goes on with what is kept"
         print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _too_little_memory(problem: Exception) -> bool:
+    signs = (text in str(problem) for kind, text in TOO_LITTLE.items() if isinstance(problem, kind))
+    return isinstance(problem, MemoryError) or any(signs)
 
 
 def _run() -> int:

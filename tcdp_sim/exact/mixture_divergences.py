@@ -7,6 +7,8 @@ p and q are, provided that L is known to the last digits near zero: so it is com
 differ.
 """
 
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -66,25 +68,45 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
 
 def _between_errors(pair: "_Pair", epsilons: Floats) -> Floats:
     """Rows of (lower, estimate, upper): the loss pushed down and up by its error everywhere, on panels that resolve."""
-    arm = resolved(pair.noise, panels(pair.noise, [0.0]))
-    edges = np.unique(np.add.outer(pair.shifts, arm))
+    edges, sets = _resolving(pair.p, pair.q)
     outside = float(pair.p.cdf(edges[0]) + pair.p.sf(edges[-1])) + TINY
-
-    def gained(x: Floats, epsilon: float, sign: float) -> Floats:
-        error = sign * pair.error(x)
-        with np.errstate(all="ignore"):
-            share = np.maximum(-np.expm1(epsilon - pair.loss(x) - error), 0.0)
-        return np.where(np.isnan(share), 0.0, pair.p.pdf(x) * (1 + error) * share)
-
-    rows, sets = [], pair.sets()
+    rows = []
     for epsilon in epsilons:
         kinks = [end.ravel() for end in sets.above(np.array([epsilon]))]  # also of a peak between two edges
         cut = np.concatenate([edges, *kinks, sign_changes(pair.loss, epsilon, edges)])
         cut = cut[(cut >= edges[0]) & (cut <= edges[-1])]
-        low, middle, high = (integrate(lambda x: gained(x, epsilon, sign), cut) for sign in (-1, 0, 1))  # noqa: B023
+        gained = _gains(pair, float(epsilon))
+        low, middle, high = (integrate(partial(gained, sign), cut) for sign in (-1, 0, 1))
         slack = 1e-11 * high.upper  # of the density
         rows.append((low.lower - slack, middle.estimate, high.upper + slack + outside))
     return np.array(rows)
+
+
+@lru_cache(maxsize=4)
+def _resolving(p: Mixture, q: Mixture) -> tuple[Floats, LevelSets]:
+    """Panels that resolve the noise around every shift, and the level sets: a search for an epsilon asks again."""
+    pair = _Pair(p, q)
+    arm = resolved(pair.noise, panels(pair.noise, [0.0]))
+    return np.unique(np.add.outer(pair.shifts, arm)), pair.sets()
+
+
+def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
+    """(sign, x) -> the integrand at x, the loss pushed by sign times its error.
+
+    The three integrals, of which the signs are -1, 0 and 1, begin on the same panels: what is known there is kept.
+    """
+    known: dict[bytes, tuple[Floats, Floats, Floats]] = {}
+
+    def gained(sign: int, x: Floats) -> Floats:
+        key = x.tobytes()
+        if key not in known:
+            known[key] = pair.loss(x), pair.error(x), pair.p.pdf(x)
+        loss, error, density = known[key][0], sign * known[key][1], known[key][2]
+        with np.errstate(all="ignore"):
+            share = np.maximum(-np.expm1(epsilon - loss - error), 0.0)
+        return np.where(np.isnan(share), 0.0, density * (1 + error) * share)
+
+    return gained
 
 
 def _shaped(rows: Floats, like: ArrayLike) -> Bounds[Any]:

@@ -7,7 +7,7 @@ little more of it.
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, log
+from math import inf, isnan, log
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,8 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
         return Bounds(0.0, 0.0, 0.0)
     profile = _profile(noise, shift)
-    largest = noise.largest_loss(shift)
+    known = noise.largest_loss(shift)
+    largest = inf if isnan(known) else known
     high = largest if largest < inf else 1.0
     while largest == inf and profile(high).estimate > delta:
         high *= 2
@@ -69,8 +70,14 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
         middle = profile(epsilon).estimate
         return log(middle / delta) if middle > 0 else -_LOG_LARGE
 
-    root = brentq(excess, 0.0, high, xtol=_CLOSE * high, rtol=_CLOSE) if excess(0.0) > 0 else 0.0
-    return _certified(profile, delta, root, largest)
+    return _certified(profile, delta, _root(excess, high), largest)
+
+
+def _root(excess: Callable[[float], float], high: float) -> float:
+    """Where a falling function is 0; an end of [0, high] where it has one sign, as by rounding at the largest loss."""
+    if excess(0.0) <= 0:
+        return 0.0
+    return float(brentq(excess, 0.0, high, xtol=_CLOSE * high, rtol=_CLOSE)) if excess(high) < 0 else high
 
 
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
@@ -117,16 +124,22 @@ def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
 
 def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:
     """An interval around the root of a falling profile at whose ends it is certain; [0, largest] at the widest."""
-    width = _WIDTH * max(root, 1e-300)
-    lower, upper = max(root - width, 0.0), min(root + width, largest)
-    for _ in range(_WIDENINGS):
-        width *= 8
-        low_enough, high_enough = lower == 0 or profile(lower).lower >= delta, profile(upper).upper <= delta
-        if low_enough and high_enough:
+    widths = [_WIDTH * max(root, 1e-300) * 8.0**i for i in range(_WIDENINGS)]
+    lower = next((root - w for w in widths if w < root and profile(root - w).lower >= delta), 0.0)
+    return Bounds(lower, root, _certain_upper(profile, delta, [root + w for w in widths], largest))
+
+
+def _certain_upper(profile: Callable[[float], Bounds], delta: float, ends: list[float], largest: float) -> float:
+    """The first end at which the profile is certainly no larger than delta; `largest`, where it is 0, if none is."""
+    for end in ends:
+        if end >= largest:
             break
-        lower = lower if low_enough else max(root - width, 0.0)
-        upper = upper if high_enough else min(root + width, largest)
-    return Bounds(lower, root, upper)
+        there = profile(end)
+        if there.upper <= delta:
+            return end
+        if there.estimate == 0:  # what is left is the error of the quadrature, which is no smaller further out
+            break
+    return largest
 
 
 def _policy_of_bounded_loss(noise: Noise, shift: float, omega: float) -> Bounds:

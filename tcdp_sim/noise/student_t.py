@@ -68,6 +68,10 @@ class StudentT(StretchableNoise):
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         return self.scale * rng.standard_t(self.degrees, size)
 
+    def largest_loss(self, shift: float) -> float:
+        """It is reached where the two densities differ most: at (x - shift / 2)^2 = degrees scale^2 + shift^2 / 4."""
+        return float((self.degrees + 1) * np.arcsinh(shift / self.scale / (2 * np.sqrt(self.degrees))))
+
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:

@@ -806,7 +806,14 @@ def test_nothing_is_held_outside_the_main_thread():
     assert found == [1]
 
 
-@pytest.mark.parametrize("problem", [MemoryError(), ImportError("x.so: failed to map segment from shared object")])
+LIMITED = [
+    MemoryError(),
+    ImportError("x.so: failed to map segment from shared object"),
+    RuntimeError("can't start new thread"),
+]
+
+
+@pytest.mark.parametrize("problem", LIMITED)
 def test_memory_that_does_not_suffice_is_one_line(command, monkeypatch, problem):
     def fails(*_):
         raise problem

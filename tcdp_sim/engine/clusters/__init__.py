@@ -27,6 +27,7 @@ CLUSTERS: dict[str, Any] = {
     "kubernetes": kubernetes,
 }
 LOST = "the connection to the workers was lost; what was finished is kept: the same command goes on from there"
+AGAIN = ", once scheduler and workers are started again (Dask's workers end with their scheduler)"
 
 
 def worker_count(spec: Mapping[str, Any]) -> int:
@@ -105,11 +106,15 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
             dashboard = client.dashboard_link if full.get("dashboard", True) else ""
             yield DaskExecutor(client, max(workers, len(client.nthreads())), dashboard or "", watcher.silent)
     except concurrent.futures.CancelledError:
-        raise UserError(LOST) from None
+        raise UserError(_lost(name)) from None
     except OSError as problem:
         if type(problem).__name__ != "CommClosedError":
             raise
-        raise UserError(LOST) from None
+        raise UserError(_lost(name)) from None
+
+
+def _lost(name: str) -> str:
+    return LOST + (AGAIN if name == "scheduler" else "")
 
 
 def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,16 +83,30 @@ def required_gap(
 
 
 def _doubled(fails: Callable[[float], Bounds], beta: float) -> tuple[float, float]:
-    """Gaps that are certainly too small and certainly enough, the latter found by doubling; inf if there is none."""
-    low, high = 0.0, 1.0
-    while fails(high / 1024).upper <= beta:
-        high /= 1024
-    while (failure := fails(high)).upper > beta:
-        low = high if failure.lower >= beta else low
-        high *= 2
-        if high > MOST:
-            return low, np.inf
-    return low, high
+    """Gaps that are certainly too small and certainly enough, the latter a power of 2; inf if there is none."""
+    first = 0
+    while fails(2.0 ** (first - 10)).upper <= beta:
+        first -= 10
+    last = int(np.log2(MOST))
+    enough = _first(lambda i: fails(2.0**i).upper <= beta, first, last)
+    if enough > last:
+        unsure = _first(lambda i: fails(2.0**i).lower < beta, first, last)
+        return (2.0 ** (unsure - 1) if unsure > first else 0.0), np.inf
+    return 0.0, 2.0**enough
+
+
+def _first(holds: Callable[[int], bool], first: int, last: int) -> int:
+    """The first whole number from `first` to `last` from which on it holds, last + 1 if at none: by larger steps."""
+    step = 1
+    below, above = first - 1, first
+    while not holds(above):
+        if above == last:
+            return last + 1
+        below, above, step = above, min(above + step, last), 2 * step
+    while above - below > 1:
+        middle = (above + below) // 2
+        below, above = (below, middle) if holds(middle) else (middle, above)
+    return above
 
 
 def _law(algorithm: str, k: float, m: int, delta: float | None) -> Law:

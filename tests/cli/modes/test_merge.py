@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from io import StringIO
 from itertools import permutations
@@ -220,3 +223,34 @@ def test_runs_that_no_table_can_show_together_are_refused_and_left_alone(tiny, c
     assert (code, err.count("\n")) == (2, 1)
     assert "`tcdp-sim diff" in err
     assert records(folder.parent / "a") == before
+
+
+KILLED = """
+import os, signal, sys
+from tcdp_sim.cli.main import main
+from tcdp_sim.store.run_folder import RunWriter
+append, copied = RunWriter.append, []
+def kill(self, *record):
+    copied.append(record)
+    if len(copied) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    append(self, *record)
+RunWriter.append = kill
+sys.argv = ["tcdp-sim", "merge", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_merge_that_is_killed_while_it_copies_is_done_again_to_the_same_bytes(parts, undrawn):
+    for name in ("killed", "calm"):
+        shutil.copytree(parts / "a", parts / name, symlinks=True)
+    before = len(opened(parts / "killed").done)
+    words = [sys.executable, "-c", KILLED, parts / "killed", parts / "b"]
+    ended = subprocess.run(words, capture_output=True, timeout=300)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert len(opened(parts / "killed").done) == before + 1
+    for name in ("killed", "calm"):
+        assert undrawn("mode=merge", f"name={name}", *PARTS["a"], f"other={parts / 'b'}")[0] == 0
+    digests = {tree_digest((parts / name / "results.zarr").resolve()) for name in ("killed", "calm")}
+    assert len(digests) == 1

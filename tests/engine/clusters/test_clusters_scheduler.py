@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tcdp_sim import log as runlog
-from tcdp_sim.engine import clusters, schedule
+from tcdp_sim.engine import clusters, run, schedule
 from tcdp_sim.engine.clusters import agreement
 from tcdp_sim.errors import UserError
 from tcdp_sim.store.digests import tree_digest
@@ -46,33 +46,46 @@ def free_port():
         return one.getsockname()[1]
 
 
+class Processes:
+    """A scheduler and two workers over TLS on one port; `words` is what to write after cluster."""
+
+    def __init__(self, folder):
+        self.folder, self.files = folder, certificates(folder / "tls", "authority")
+        self.words = {"address": f"tls://127.0.0.1:{free_port()}", **self.files}
+        self.started = []
+
+    def start(self):
+        """The scheduler first: it is the first of `started`."""
+        address = self.words["address"]
+        host, _, port = address.rpartition(":")
+        keys = {key: f"--{key.replace('_', '-').replace('ca', 'ca-file')}" for key in self.files}
+        common = ["--dashboard-address", "127.0.0.1:0", *(f"{keys[key]}={path}" for key, path in self.files.items())]
+        worker = ["dask_worker", address, "--nthreads", "1", "--host", "127.0.0.1", *common]
+        commands = (["dask_scheduler", "--host", host, "--port", port, *common], worker, worker)
+        with (self.folder / "log").open("a") as log:
+            for name, *words in commands:
+                command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
+                self.started.append(subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log))
+
+    def end(self):
+        for one in reversed(self.started):
+            one.terminate()
+        for one in self.started:
+            one.wait(START)
+        self.started.clear()
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """What to write after cluster.: the address of a scheduler with two workers, and the paths for TLS."""
-    folder = tmp_path_factory.mktemp("scheduler")
-    files = certificates(folder / "tls", "authority")
-    tls = [
-        word for key, path in files.items() for word in (f"--{key.replace('_', '-').replace('ca', 'ca-file')}", path)
-    ]
-    address = f"tls://127.0.0.1:{free_port()}"
-    common = [*tls, "--dashboard-address", "127.0.0.1:0"]
-    scheduler = ["dask_scheduler", "--host", address.rpartition(":")[0], "--port", address.rpartition(":")[2], *common]
-    worker = ["dask_worker", address, "--nthreads", "1", "--host", "127.0.0.1", *common]
-    started = []
+    processes = Processes(tmp_path_factory.mktemp("scheduler"))
     try:
-        with (folder / "log").open("w") as log:
-            for name, *words in (scheduler, worker, worker):
-                command = [sys.executable, "-m", f"distributed.cli.{name}", *words]
-                started.append(subprocess.Popen(command, cwd=folder, stdout=log, stderr=log))
-        there = {"address": address, **files}
-        with clusters.connect(spec(there)):
+        processes.start()
+        with clusters.connect(spec(processes.words)):
             pass  # both workers have come: no test below depends on how soon
-        yield there
+        yield processes.words
     finally:
-        for one in reversed(started):
-            one.terminate()
-        for one in started:
-            one.wait(START)
+        processes.end()
 
 
 def spec(cluster, **own):
@@ -86,6 +99,42 @@ def test_the_published_bytes_are_those_of_one_process(cluster, command, folder):
     assert (code, err) == (0, "")
     code, out, err = command(*STUDY, "cluster=scheduler", *words)
     assert (code, err) == (0, ""), out
+    assert tree_digest((folder / "results.zarr").resolve()) == tree_digest(
+        (folder.parent / "alone/results.zarr").resolve()
+    )
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_dies_and_comes_back_changes_no_byte(command, folder, tmp_path, monkeypatch):
+    (tmp_path / "dies").mkdir()
+    processes = Processes(tmp_path / "dies")
+    words = [f"cluster.{key}={value}" for key, value in spec(processes.words).items() if key != "name"]
+    records = []
+
+    def kept(record, writer, failed, keep=run._keep):
+        keep(record, writer, failed)
+        records.append(record)
+        if len(records) == 2:
+            processes.started[0].kill()
+
+    code, out, err = command(*STUDY, "cluster=serial", "name=alone")
+    assert (code, err) == (0, "")
+    try:
+        processes.start()
+        monkeypatch.setattr(run, "_keep", kept)
+        code, out, err = command(*STUDY, "trials=20000", "cluster=scheduler", *words)
+        assert code == 2
+        told = err.splitlines()[-1]  # before it there may be one that waits for the scheduler, and the progress
+        assert told.startswith("tcdp-sim: the connection to the workers was lost; what was finished is kept: the same")
+        assert "once scheduler and workers are started again" in told
+        assert "Traceback" not in out + err
+        assert 2 <= len(records) < 80
+        processes.end()
+        processes.start()
+        code, out, err = command(*STUDY, "cluster=scheduler", *words)
+        assert code == 0, out + err
+    finally:
+        processes.end()
     assert tree_digest((folder / "results.zarr").resolve()) == tree_digest(
         (folder.parent / "alone/results.zarr").resolve()
     )

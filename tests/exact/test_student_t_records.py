@@ -1,0 +1,48 @@
+"""record_epsilon of Student's t noise, whose law of one degree of freedom has a profile in elementary functions."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from tcdp_sim.exact import record_epsilon
+from tcdp_sim.noise.student_t import StudentT
+from tcdp_sim.releases import AdditiveRelease
+
+
+def cauchy_profile(shift, epsilon):
+    """delta(epsilon) > 0 for scale 1, one degree: 1 + (x - t)^2 > e^epsilon (1 + x^2) between two roots; 120 digits."""
+    with mpmath.workdps(120):
+        t, ratio = mpmath.mpf(shift), mpmath.exp(mpmath.mpf(epsilon))
+        inside = ratio * t**2 - (ratio - 1) ** 2
+        if inside <= 0:
+            return mpmath.mpf(0)
+        ends = [(-t + sign * mpmath.sqrt(inside)) / (ratio - 1) for sign in (-1, 1)]
+        p, q = (mpmath.atan(ends[1] - m) - mpmath.atan(ends[0] - m) for m in (0, t))
+        return (p - ratio * q) / mpmath.pi
+
+
+@pytest.mark.parametrize(
+    ("shift", "delta"),
+    [
+        (1.0, 1e-9),
+        pytest.param(1e-9, 1e-300, marks=pytest.mark.slow),
+        pytest.param(1e9, 1e-12, marks=pytest.mark.slow),
+        pytest.param(1e9, 0.5, marks=pytest.mark.slow),
+    ],
+)
+def test_the_ends_are_certain(shift, delta):
+    found = record_epsilon(AdditiveRelease(StudentT(1.0, 1.0)), shift, delta)
+    assert cauchy_profile(shift, found.lower) >= delta
+    assert cauchy_profile(shift, found.upper * (1 + 1e-15)) <= delta
+    assert found.upper <= found.lower * (1 + 2e-4)
+
+
+@pytest.mark.parametrize("noise", [StudentT(1.0, 1.0), StudentT(2.0, 3.0), StudentT(0.5, 30.0)])
+@pytest.mark.parametrize("shift", [0.01, 1.0, 100.0])
+def test_the_largest_loss_is_the_largest_fall_of_the_log_density(noise, shift):
+    """On a grid, which misses the peak by less than 1e-6 of it."""
+    arm = np.geomspace(1e-3, 1e3, 200_001)
+    x = shift / 2 + np.concatenate([-arm[::-1], arm])
+    falls = np.abs(noise.logpdf(x) - noise.logpdf(x - shift))
+    assert falls.max() <= noise.largest_loss(shift) * (1 + 1e-12)
+    assert falls.max() == pytest.approx(noise.largest_loss(shift), rel=1e-6)
