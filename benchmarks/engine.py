@@ -51,7 +51,7 @@ class Trivial(Mechanism):
 
     @classmethod
     def law(cls, point, options, counts):
-        return {"mechanism": cls.name, "k": point["k"]}
+        return {"mechanism": cls.name, "version": cls.version, "k": point["k"]}
 
     @classmethod
     def build(cls, law, counts):

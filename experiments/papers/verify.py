@@ -18,7 +18,10 @@ from tcdp_sim.store import digests
 
 def is_reproduction(folder: Path) -> bool:
     """Return whether a folder looks like one of `tcdp-sim reproduce`: it has a certificate and a page of claims."""
-    return (folder / CERTIFICATE).is_file() and (folder / "claims.csv").is_file()
+    try:
+        return (folder / CERTIFICATE).is_file() and (folder / "claims.csv").is_file()
+    except OSError:  # a name that no file system has
+        return False
 
 
 def verify(folder: Path, sample: int, tell: Tell) -> bool:

@@ -54,10 +54,10 @@ def sinh_normal_divergence(orders, scale, knee):
 
 def test_proposition_4_is_tried_at_all_its_orders(shown):
     """The largest divergence over order among 400 orders up to omega / 8, over 16 rho."""
-    row = re.compile(r"ρ = ([\d.]+), ω = ([\d.]+) ([\d.]+) ")
+    row = re.compile(r"ω = ([\d.]+), ρ = ([\d.]+) ([\d.]+) ")
     found = [match.groups() for line in shown("T.P4") if (match := row.match(line))]
     assert len(found) >= 3
-    for rho, omega, left in [map(float, numbers) for numbers in found]:
+    for omega, rho, left in [map(float, numbers) for numbers in found]:
         orders = np.linspace(1, omega / 8, 401)[1:]
         ratios = sinh_normal_divergence(orders, 1 / np.sqrt(2 * rho), omega) / orders
         assert left == pytest.approx(ratios.max() / (16 * rho), rel=8e-4), (rho, omega)  # 1e-4 between orders

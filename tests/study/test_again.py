@@ -41,7 +41,7 @@ def test_the_command_composes_to_the_same_config(given, monkeypatch, tmp_path):
 def test_blocks_that_were_taken_away_are_taken_away_again(monkeypatch):
     """As a run has recorded them: without `also`, and `share` without axes."""
     config = composed({"also": None, "share": None}) | {"also": {}, "share": []}
-    assert again.words(config) == ["experiment=histogram", "~also.real"]
+    assert again.words(config) == ["experiment=histogram", "~also.real", "~also.squared"]
     GlobalHydra.instance().clear()
     monkeypatch.setattr(sys, "argv", ["tcdp-sim", *again.words(config)])
     assert overrides.configs()[0]["also"] == {}

@@ -1,6 +1,7 @@
 """Records with a right digest that no simulation has written count as damaged, wherever they come from."""
 
 import json
+import shutil
 import tracemalloc
 import zlib
 
@@ -339,6 +340,7 @@ def test_a_merge_passes_over_what_is_forged_and_the_run_stays_as_it_was(tiny, tm
         about = json.loads(records[2][4:size]) | {"trials": 5}
         text = json.dumps(about).encode()
         writer.append(id_[0], 2, len(text).to_bytes(4, "little") + text + records[2][size:])
+    shutil.copy(whole / "provenance.json", tmp_path / "forged")
     code, out, err = tiny(*words, "name=ours", "mode=merge", f"other={tmp_path / 'forged'}")
     assert code == 0, err
     assert "2 damaged stretches, which are passed over" in out

@@ -66,9 +66,9 @@ def test_the_pilot_scales_its_time_to_a_whole_chunk(monkeypatch):
     cells = [SimpleNamespace(id=name, law={}, counts=None) for name in "abc"]
     settings = SimpleNamespace(chunk=50_000, chunks=2, seed=1)
     found = pilot.pilot(cells, {None: None}, settings)
-    assert sorted(drawn) == [(trials, name, (0,)) for trials in (20, 10_000) for name in "abc"]
+    assert sorted(drawn) == [(trials, name, (0,)) for trials in (20, 160, 1280, 10_000) for name in "abc"]
     assert found == pilot.Pilot(cells=3, chunks=10.0, seconds=pytest.approx(5.0), bytes=8.0, errors=1, more_trials=5)
-    seconds = 0.25  # a trial: the few that tell how many are affordable take 5 s
+    seconds = 0.25  # a trial: the first attempt of 20 takes 5 s, which is enough
     drawn.clear()
     slow = pilot.pilot(cells[:1], {None: None}, settings)
     assert {trials for trials, _, _ in drawn} == {20}
