@@ -62,7 +62,7 @@ def error_against_k(part, best, styles):
         axes.set_xlabel("number of bins k")
     for axes in grid[:, 0]:
         axes.set_ylabel("largest error, 95% quantile (counts)")
-    wrong = {"zCDP bound as printed: WRONG by √2 (E1)": PRINTED} if _has_printed(part) else {}
+    wrong = {"zCDP radius as printed, too small by √2 (E1)": PRINTED} if _has_printed(part) else {}
     _legend(figure, part, styles, 2, keys=wrong | best_lines | lines)
     figure.suptitle("Worst-case error of a private histogram at equal privacy", fontsize=11)
     return figure
