@@ -102,7 +102,7 @@ def exceedance(part, styles):
         _probability(axes, cells, "k", "exceeds_bound", style)
         if _has_printed(cells):
             _probability(axes, cells, "k", "exceeds_printed", wrong)
-            keys = {"Gaussian, bound as printed: WRONG (E1)": wrong}
+            keys = {"Gaussian, radius as printed, too small by √2 (E1)": wrong}
     axes.axhline(beta, color="#555555", linewidth=0.9)
     claim = f"what each bound claims: at most β = {beta:g}"
     axes.annotate(claim, (0.45, beta * 1.16), xycoords=("axes fraction", "data"), fontsize=8)

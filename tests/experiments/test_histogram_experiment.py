@@ -87,7 +87,15 @@ def test_figures_against_k(table):
     assert axes.get_xlabel() == "number of bins k"
     assert axes.get_xscale() == axes.get_yscale() == "log"
     text = " ".join([*labels(found["error_vs_k_one_bin"]), caption(found["error_vs_k_one_bin"])])
-    for word in ("Laplace", "Gaussian", "sinh-normal", "WRONG", "(zCDP)", "95% interval", "proved bound (β = 0.05)"):
+    for word in (
+        "Laplace",
+        "Gaussian",
+        "sinh-normal",
+        "too small by √2",
+        "(zCDP)",
+        "95% interval",
+        "proved bound (β = 0.05)",
+    ):
         assert word in text
 
 
@@ -331,7 +339,7 @@ def test_what_takes_long_to_find_is_left_out_and_said(table):
 def test_of_many_series_some_of_each_noise_are_drawn_and_said(table):
     many = pd.concat([table.assign(omega=omega, omega_sqrt_rho=omega) for omega in range(4, 12)], ignore_index=True)
     figure = drawn(many)["error_vs_k_one_bin"]
-    others = ("best additive noise", "no mechanism", "lines: exact", "proved bound", "zCDP bound")
+    others = ("best additive noise", "no mechanism", "lines: exact", "proved bound", "zCDP radius")
     series = [label for label in labels(figure) if not label.startswith(others)]
     assert len(series) == 8
     assert {label.split(", ω")[0] for label in series} == set(many["noise_label"])
@@ -399,7 +407,7 @@ def test_a_line_does_not_end_where_its_probability_is_zero(table):
 def test_the_legend_names_only_what_is_there(table):
     found = drawn(table[table["noise"] == "laplace"].reset_index(drop=True))
     assert labels(found["exceedance_one_bin"]) == ["Laplace (pure DP)"]
-    assert not any("WRONG" in label or "can do better" in label for label in labels(found["error_vs_k_one_bin"]))
+    assert not any("as printed" in label or "can do better" in label for label in labels(found["error_vs_k_one_bin"]))
 
 
 # What the lines are, against formulas written down here: noise of a histogram whose neighbours substitute a record
@@ -448,7 +456,7 @@ def test_the_printed_bound_and_the_least_error_are_drawn_where_they_are(table):
     figure = drawn(table)["error_vs_k_one_bin"]
     (axes,) = figure.axes
     k = np.array([10.0, 1e3, 1e6])
-    found = [y for x, y in curves(axes, key(figure, "WRONG")) if np.isfinite(y).all()]
+    found = [y for x, y in curves(axes, key(figure, "zCDP radius as printed")) if np.isfinite(y).all()]
     np.testing.assert_allclose(found, [np.sqrt(np.log(k / 0.05) / 0.1)], rtol=1e-9)
     p, q = 0.95, 0.05 / (k - 1)
     kl = p * np.log(p / q) + 0.05 * np.log(0.05 / (1 - q))
@@ -475,8 +483,8 @@ def test_exceedances_are_those_of_each_bound(table):
         each = np.exp(-e) if noise == "laplace" else 2 * stats.norm.sf(np.sqrt(2 * e))
         np.testing.assert_allclose(rows.sort_values("k")["exceeds_bound_exact"], -np.expm1(k * np.log1p(-each)), 1e-9)
     rows = table[table["noise"] == "gaussian"]
-    shows(axes, key(figure, "WRONG"), rows, "k", "exceeds_printed")
-    traces(axes, key(figure, "WRONG"), rows, "k", "exceeds_printed_exact")
+    shows(axes, key(figure, "Gaussian, radius as printed"), rows, "k", "exceeds_printed")
+    traces(axes, key(figure, "Gaussian, radius as printed"), rows, "k", "exceeds_printed_exact")
 
 
 def test_exceedance_says_why_five_noises_are_one_line(table):
