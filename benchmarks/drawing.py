@@ -5,11 +5,11 @@ from statistics import median
 
 import numpy as np
 
+from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.noise import Gaussian, SinhNormal, SinhSquared
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.samplers import sample_abs_max
-from tcdp_sim.streams import generator
 
 ROUNDS = 15
 TRIALS = 20_000

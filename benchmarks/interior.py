@@ -1,9 +1,9 @@
 """Whether interior points cost the same on every domain."""
 
 from benchmarks.drawing import TRIALS, seconds
+from tcdp_sim.core.streams import generator
 from tcdp_sim.data.hard_records import hard_data
 from tcdp_sim.interior import LevelProfile, parts, recipe, required_n, sample
-from tcdp_sim.streams import generator
 
 DOMAINS = (16, 64, 1024, 65536)
 

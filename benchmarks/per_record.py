@@ -4,10 +4,10 @@ import numpy as np
 
 from benchmarks.drawing import seconds
 from tcdp_sim.calibration import calibrate_records
+from tcdp_sim.core.streams import generator
 from tcdp_sim.exact import record_epsilon, record_policy
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Noise
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
-from tcdp_sim.streams import generator
 
 SIZE = 16_384  # draws at once, as many as a chunk has
 DRAWS = {  # what -> noise or release, times numpy's normal that it may cost

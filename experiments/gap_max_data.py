@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pandas as pd
+
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.drawing import rho_figure
-
 from tcdp_sim.report.plots import captioned
 
 BOUND, EXACT, reference = gap_max.BOUND, gap_max.EXACT, gap_max.reference

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pandas as pd
 import xarray as xr
+
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments import gap_max
 from tcdp_sim.experiments.gap_max.name_problems import problems, problems_figure
 from tcdp_sim.experiments.gap_max.series import styles
-
-from tcdp_sim.errors import UserError
 from tcdp_sim.report.plots import captioned
 
 BOUND, EXACT = gap_max.BOUND, gap_max.EXACT

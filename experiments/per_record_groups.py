@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.per_record.exact_values import EXACT, TYPICAL, UNITS
 from tcdp_sim.experiments.per_record.series import (
     about_records,
@@ -19,7 +20,6 @@ from tcdp_sim.experiments.per_record.series import (
     styles,
     with_caption,
 )
-
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import GREY, line_key, new_figure
 from tcdp_sim.report.tables import agreement, terminal_table

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS
 from tcdp_sim.experiments.per_record.series import (
     CURRENCIES,
@@ -21,7 +22,6 @@ from tcdp_sim.experiments.per_record.series import (
     styles,
     with_caption,
 )
-
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table

@@ -4,7 +4,7 @@ For notebooks and scripts: run, plan, draw, table, open_results, simulate, audit
 used.
 """
 
-__version__ = "0.1.0"
+from tcdp_sim.core.version import __version__
 
 TYPE_CHECKING = False  # not from typing: importing this package imports nothing else
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "Failure",
     "Plan",
     "UserError",
+    "__version__",
     "audit",
     "draw",
     "open_results",

@@ -16,9 +16,9 @@ import xarray as xr
 from tcdp_sim import published, results
 from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
+from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.engine import forecast, in_process
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.errors import Failure, UserError
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal

@@ -13,8 +13,9 @@ import pandas as pd
 import xarray as xr
 from matplotlib.figure import Figure
 
-from tcdp_sim import log, registry, results
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim import results
+from tcdp_sim.core import log, registry
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns

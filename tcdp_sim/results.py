@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.texts import write_csv_parts
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.report import latex
 from tcdp_sim.statistics.one_sample import quantile_p_values
@@ -23,7 +24,6 @@ from tcdp_sim.store import columns, digests
 from tcdp_sim.store import tidy as store_tidy
 from tcdp_sim.summaries.bins import bin_edges, in_order
 from tcdp_sim.summaries.estimates import NORMAL
-from tcdp_sim.texts import write_csv_parts
 
 MEND = "the command that ran it publishes it again from the journal"
 UNSEEN = 3.6888794541139363  # -log(0.025)

@@ -12,14 +12,14 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from tcdp_sim import published, results
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.texts import shortened
 from tcdp_sim.published import TITLE, Published
 from tcdp_sim.report import html, latex, plots, svg
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.store import durable, recorded
 from tcdp_sim.study import again
 from tcdp_sim.study.study import data_notes
-from tcdp_sim.texts import shortened
 
 NAME = "report.html"
 MOST_ROWS = 200  # of a table that are on the page

@@ -26,72 +26,61 @@ FOLDERS = {  # import name -> folder, as pyproject.toml maps them
 }
 PACKAGE = "__init__"  # tcdp_sim itself: its version and its public names
 
-# Room -> the rooms it may import; a line names rooms of the lines above it only. Rooms on one floor do not meet.
+# Package -> the packages that it may import beside core. A line names packages of the lines above it only.
 MAY_IMPORT = {
     # 1: the ground
     "conf": (),
-    "arrays": (),  # names of types: every room may import them
-    "errors": (),
-    "numerics": ("errors",),
-    "texts": (),
-    "log": ("texts",),
-    "streams": (),
-    "registry": ("errors",),  # rooms and plug-ins by name, imported when asked for
+    "core": (),  # every room may import it
     # 2: what is known of itself
-    "privacy": ("errors",),
-    "noise": ("errors", "numerics", "registry", "privacy"),
-    "summaries": ("errors", "texts"),
-    "data": ("errors",),
-    "report": ("errors", "texts", "summaries"),
+    "privacy": (),
+    "noise": ("privacy",),
+    "summaries": (),
+    "data": (),
+    "report": ("summaries",),
     # 3: drawing | exact laws, each other's oracle
-    "samplers": ("errors", "noise"),
-    "releases": ("errors", "numerics", "noise", "privacy"),
-    "exact": ("errors", "numerics", "noise", "privacy", "releases"),
-    "bounds": ("errors", "noise", "privacy"),
+    "samplers": ("noise",),
+    "releases": ("noise", "privacy"),
+    "exact": ("noise", "privacy", "releases"),
+    "bounds": ("noise", "privacy"),
     # 4: the noise that meets a guarantee
-    "optimal": ("errors", "numerics", "noise", "privacy", "exact", "releases"),
-    "calibration": ("errors", "numerics", "registry", "noise", "privacy", "exact", "releases", "optimal"),
+    "optimal": ("noise", "privacy", "exact", "releases"),
+    "calibration": ("noise", "privacy", "exact", "releases", "optimal"),
     # 5, 6: algorithms of several files
-    "selection": ("errors", "registry", "noise", "privacy", "samplers", "calibration"),
-    "interior": ("errors", "numerics", "registry", "noise", "privacy", "samplers", "calibration"),
-    "thresholds": ("errors", "noise", "privacy", "interior"),
+    "selection": ("noise", "privacy", "samplers", "calibration"),
+    "interior": ("noise", "privacy", "samplers", "calibration"),
+    "thresholds": ("noise", "privacy", "interior"),
     # 7: mechanisms, as the engine sees them
     "mechanisms": (
-        *("errors", "registry", "noise", "privacy", "data", "samplers", "bounds", "releases", "calibration"),
-        *("optimal", "selection", "interior", "thresholds"),
+        *("noise", "privacy", "data", "samplers", "bounds", "releases", "calibration", "optimal", "selection"),
+        *("interior", "thresholds"),
     ),
     # 8, 9, 10: what is asked, what is kept, what is done
-    "study": ("errors", "registry", "summaries", "data", "mechanisms"),
-    "store": ("errors", "registry", "streams", "summaries", "mechanisms", "study"),
-    "statistics": ("errors", "texts", "summaries", "store"),
-    "engine": ("errors", "log", "registry", "streams", "summaries", "report", "mechanisms", "study", "store"),
-    "audits": ("errors", "log", "streams", "privacy", "report", "store", "engine"),
-    "results": ("errors", "texts", "summaries", "report", "statistics", "mechanisms", "store"),
+    "study": ("summaries", "data", "mechanisms"),
+    "store": ("summaries", "mechanisms", "study"),
+    "statistics": ("summaries", "store"),
+    "engine": ("summaries", "report", "mechanisms", "study", "store"),
+    "audits": ("privacy", "report", "store", "engine"),
+    "results": ("summaries", "report", "statistics", "mechanisms", "store"),
     # 11: faces
     "experiments": (
-        *("errors", "numerics", "noise", "privacy", "summaries", "data", "report", "exact", "bounds"),
-        *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
-        *("store", "audits", "results"),
+        *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
+        *("selection", "interior", "thresholds", "mechanisms", "statistics", "store", "audits", "results"),
     ),
-    "published": ("errors", "log", "registry", "report", "statistics", "store", "results"),
-    "run_report": ("errors", "texts", "report", "statistics", "study", "store", "results", "published"),
+    "published": ("report", "statistics", "store", "results"),
+    "run_report": ("report", "statistics", "study", "store", "results", "published"),
     "papers": (  # experiments/papers: claims, their judge, their page
-        *("errors", "streams", "numerics", "log", "texts", "noise", "privacy", "data", "report", "exact", "bounds"),
-        *("releases", "calibration", "optimal", "selection", "interior", "thresholds", "mechanisms", "statistics"),
-        *("store", "study", "engine", "results", "published", "experiments"),
+        *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
+        *("interior", "thresholds", "mechanisms", "statistics", "store", "study", "engine", "results", "published"),
+        "experiments",
     ),
-    "api": (
-        *("errors", "privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results"),
-        "published",
-    ),
+    "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "published"),
     "cli": (
-        *("errors", "texts", "log", "registry", "streams", "privacy", "summaries", "report", "statistics"),
-        *("mechanisms", "study", "store", "engine", "results", "published", "run_report", "papers", "api"),
+        *("privacy", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine", "results"),
+        *("published", "run_report", "papers", "api"),
     ),
     "__main__": ("cli",),
 }
 LAZY = "test_importing_the_package_loads_nothing"  # holds that tcdp_sim names its API without importing it
-VERSION_READERS = ("study", "store", "cli", "papers")  # rooms that write down or print the package's version
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
@@ -232,9 +221,7 @@ def test_the_table_itself_goes_one_way():
 @by_module
 def test_imports_go_one_way(name):
     found = {part(other) for other in inside(MODULES[name])} - {part(name)}
-    allowed = {"arrays", *MAY_IMPORT.get(part(name), ())}
-    allowed |= {PACKAGE} if part(name) in VERSION_READERS else set()
-    assert found <= allowed
+    assert found <= {"core", *MAY_IMPORT.get(part(name), ())}
 
 
 def test_no_import_cycles():
@@ -249,14 +236,14 @@ def test_experiments_know_of_the_store_its_names_and_exact_values_alone():
 
 
 def test_the_names_of_types_compute_nothing():
-    body = tree(MODULES["arrays"]).body
-    assert not [node for node in ast.walk(tree(MODULES["arrays"])) if isinstance(node, ast.Call | ast.Lambda)]
+    body = tree(MODULES["core.arrays"]).body
+    assert not [node for node in ast.walk(tree(MODULES["core.arrays"])) if isinstance(node, ast.Call | ast.Lambda)]
     assert all(isinstance(node, ast.Expr | ast.Import | ast.ImportFrom | ast.Assign) for node in body)
 
 
-@pytest.mark.parametrize("name", ["arrays", "errors", "texts", "streams", PACKAGE])
+@pytest.mark.parametrize("name", ["core.arrays", "core.errors", "core.streams", "core.texts", "core.version"])
 def test_the_ground_floor_stands_on_nothing(name):
-    assert inside(MODULES[name]) == set()
+    assert inside(MODULES[name]) <= {"core"}
 
 
 def says_exact(name):
@@ -311,11 +298,12 @@ def test_laws_of_success_stand_in_modules_that_say_so():
 def test_exact_laws_of_interior_points_share_no_code_with_what_draws(name):
     """Of the package they name the data's profile, the recipe's numbers, deep quantiles and noise."""
     named = {found for found in imports(MODULES[name]) if part(found) == "tcdp_sim"}
-    named = {each for each in named if not each.startswith("tcdp_sim.arrays.")}
+    named = {each for each in named if not each.startswith("tcdp_sim.core.arrays.")}
     data = {"interior.level_profile.LevelProfile", "interior.level_profile.Segments", "thresholds.records.Records"}
     data |= {"interior.release.CANDIDATES", "interior.release.Recipe", "samplers.log_extremes.isf_log"}
     allowed = {f"tcdp_sim.{each}" for each in data}
-    assert named <= allowed | {"tcdp_sim.noise.Noise", "tcdp_sim.numerics.gauss_panels", "tcdp_sim.errors.UserError"}
+    allowed |= {"tcdp_sim.noise.Noise", "tcdp_sim.core.numerics.gauss_panels", "tcdp_sim.core.errors.UserError"}
+    assert named <= allowed
 
 
 def test_samplers_and_exact_are_each_others_oracle():
@@ -388,7 +376,7 @@ def test_nothing_that_runs_stored_code(name):
 def test_generators_are_made_in_streams_only(name):
     makers = ("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "Philox", "SFC64", "MT19937")
     made = {function for function, _ in calls(MODULES[name]) if function.split(".")[-1] in makers}
-    assert bool(made) == (name == "streams")
+    assert bool(made) == (name == "core.streams")
 
 
 @by_module
@@ -432,8 +420,8 @@ def loaded(code):
 
 def test_importing_the_package_loads_nothing():
     ours = {name for name in loaded("import tcdp_sim") - loaded("") if part(name) == "tcdp_sim"}
-    assert ours == {"tcdp_sim"}
-    assert loaded("import tcdp_sim") - loaded("") == {"tcdp_sim"}
+    assert ours == {"tcdp_sim", "tcdp_sim.core", "tcdp_sim.core.version"}
+    assert loaded("import tcdp_sim") - loaded("") == ours
 
 
 def test_help_loads_no_numerics():

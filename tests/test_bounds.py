@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 OPERATIONS = {

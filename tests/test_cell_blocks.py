@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tcdp_sim import published, registry, results
+from tcdp_sim import published, results
+from tcdp_sim.core import registry
 from tcdp_sim.store.columns import histogram, observables
 from tcdp_sim.store.exact_values import known_exactly
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcdp_sim import errors
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core import errors
+from tcdp_sim.core.errors import UserError, choice, real
 
 
 @pytest.mark.parametrize(

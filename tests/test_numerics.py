@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import integrate as scipy_integrate
 
-from tcdp_sim.numerics import MOST_PANELS, Bounds, closed_form, integrate
+from tcdp_sim.core.numerics import MOST_PANELS, Bounds, closed_form, integrate
 
 # name: (integrand, edges, the integral as a function of mpmath)
 INTEGRALS = {

@@ -1,6 +1,7 @@
 """What is shipped: sdist to wheel, its names one by one, installed in a fresh environment, run from an empty folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -27,9 +28,9 @@ def built(tmp_path_factory):
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines()
     for name in listed:
-        if (ROOT / name).is_file() and not name.startswith(("tests/", "results/")):
+        if (ROOT / name).exists() and not name.startswith(("tests/", "results/")):
             (source / name).parent.mkdir(parents=True, exist_ok=True)
-            (source / name).write_bytes((ROOT / name).read_bytes())
+            shutil.copy(ROOT / name, source / name, follow_symlinks=False)
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), cwd=source)
     return out
 
@@ -57,18 +58,7 @@ def test_the_source_distribution_has_what_the_wheel_is_built_from(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    expected = {path.relative_to(ROOT).as_posix() for folder in FOLDERS.values() for path in folder.rglob("*.py")}
-    assert expected <= names
-    assert {"pyproject.toml", "README.md", "LICENSE", "conf/config.yaml"} <= names
-
-
-def test_pyproject_names_every_package():
-    import tomllib
-
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
-    found = {name.rpartition("/")[0].replace("/", ".") for name in shipped() if name.endswith("/__init__.py")}
-    assert sorted(told) == sorted(found)
-    assert len(told) == len(set(told))
+    assert set(shipped()) | {"pyproject.toml", "README.md", "LICENSE"} <= names
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ def test_another_version_makes_other_cells_and_built_in_cells_stay(python, tmp_p
     """By the registry alone: the ids of a plan before and after the version changes."""
     code = """
         import json, sys
-        from tcdp_sim import registry
+        from tcdp_sim.core import registry
         from tcdp_sim.mechanisms import mechanism_class
         from tcdp_sim.study import cells, groups
         if sys.argv[1] != "1.0":

@@ -5,9 +5,9 @@ from importlib import invalidate_caches
 
 import pytest
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.simulate import Batch, Task, run
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import MECHANISMS
 from tcdp_sim.noise import FAMILIES
 from tcdp_sim.study import groups

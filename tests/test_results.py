@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from tcdp_sim import exact, results
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
 from tcdp_sim.summaries.bins import bin_edges
 

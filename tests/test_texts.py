@@ -11,7 +11,7 @@ import pytest
 from matplotlib.textpath import TextPath
 from rich.table import Table
 
-from tcdp_sim import log, texts
+from tcdp_sim.core import log, texts
 from tcdp_sim.report import plots
 from tcdp_sim.report.terminal import Terminal
 from tcdp_sim.summaries import problems

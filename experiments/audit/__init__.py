@@ -5,10 +5,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
-from tcdp_sim.experiments.audit.drawing import figures
-from tcdp_sim.experiments.audit.histograms import Outputs, outputs
 
 from tcdp_sim.audits import claims, events, moments
+from tcdp_sim.experiments.audit.drawing import figures
+from tcdp_sim.experiments.audit.histograms import Outputs, outputs
 from tcdp_sim.mechanisms import Audit
 from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import cell_mechanism, noise_labels

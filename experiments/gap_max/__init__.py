@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.gap_max.drawing import (
     required_figure,
     rho_figure,
@@ -17,7 +18,6 @@ from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEED
 from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
 from tcdp_sim.experiments.gap_max.series import size, styles, with_series
-
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from tcdp_sim.experiments.gap_max import series
-from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, rebuilt, required
 
 from tcdp_sim.bounds.lower import selection_gap
+from tcdp_sim.experiments.gap_max import series
+from tcdp_sim.experiments.gap_max.exact_values import BETA, exact_arguments, failure, gap_scale, rebuilt, required
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import GREY, WRONG, limit_styles, new_figure, plain_log_axis, points

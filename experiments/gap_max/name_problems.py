@@ -2,11 +2,11 @@
 
 import numpy as np
 import pandas as pd
+
+from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.drawing import JOINED
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
-
-from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import new_figure, points
 

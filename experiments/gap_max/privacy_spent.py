@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from tcdp_sim.experiments.gap_max import series
-from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.gap_max import series
+from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, rebuilt
 from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.looks import line_of
 from tcdp_sim.report.plots import GREY, new_figure

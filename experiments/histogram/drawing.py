@@ -1,8 +1,8 @@
 """Figures of a private histogram: its error against k, how often bounds are exceeded, and what rho leaves standing."""
 
 import numpy as np
-from tcdp_sim.experiments.histogram.best_additive import best_styles
 
+from tcdp_sim.experiments.histogram.best_additive import best_styles
 from tcdp_sim.report.legends import legend_below
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import (

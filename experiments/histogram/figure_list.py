@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pandas as pd
+
 from tcdp_sim.experiments.histogram.best_additive import best_additive
 from tcdp_sim.experiments.histogram.drawing import (
     LEVEL,
@@ -13,7 +14,6 @@ from tcdp_sim.experiments.histogram.drawing import (
     stability,
 )
 from tcdp_sim.experiments.histogram.series import few_series, with_series
-
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.thinning import some_levels
 

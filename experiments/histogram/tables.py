@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import xarray as xr
-from tcdp_sim.experiments.histogram.drawing import LEVEL
-from tcdp_sim.experiments.histogram.exact_values import EXCEEDS, LINF
 
 from tcdp_sim.bounds.lower import histogram_error, least_sample_size
+from tcdp_sim.experiments.histogram.drawing import LEVEL
+from tcdp_sim.experiments.histogram.exact_values import EXCEEDS, LINF
 from tcdp_sim.mechanisms import Histogram
 from tcdp_sim.mechanisms.noise_axes import promised
 from tcdp_sim.report.tables import agreement, terminal_table

@@ -7,10 +7,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
-
 from tcdp_sim.interior import exact_law, methods, records_needed
 from tcdp_sim.interior.exact_baselines import exponential_success, search_success
 from tcdp_sim.mechanisms import InteriorPoint
@@ -116,8 +116,9 @@ def _verdict(needed) -> str:
     """Who needs the fewest records on which domain at the common guarantee, and who may, within the error."""
     winners = []
     for log2_k, part in like_for_like(needed).sort_values("log2_k").groupby("log2_k"):
-        best = part.loc[part["n95"].idxmin()]
-        near = part[(part["n95_lower"].fillna(0) <= best["n95_upper"]) & (part.index != best.name)]
+        place = int(np.nanargmin(part["n95"]))
+        best = part.iloc[place]
+        near = part[(part["n95_lower"].fillna(0) <= best["n95_upper"]) & (np.arange(len(part)) != place)]
         others = "".join(f" or {_short(row)}" for row in near.to_dict("records"))
         winners.append(f"2^{log2_k:.0f} {_short(best)}{others}")
     joined = ", ".join(winners) or f"no method reaches {GOAL:.0%}"
@@ -144,7 +145,7 @@ def _short(row) -> str:
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
     """Success against n for each k, n for 95% against log2 log2 k, where the budget goes, when recursion pays."""
-    for rho, part in table.groupby("rho", sort=True):
+    for rho, part in table.groupby(table["rho"].astype(float), sort=True):
         tag, look, unit = f"rho_{rho:g}", styles(part), "n in records"
         yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, unit), worst(part)
         needed = least_n(part)

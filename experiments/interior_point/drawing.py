@@ -1,9 +1,9 @@
 """The figures: success against n, the n for 95% against k."""
 
 import numpy as np
-from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_like, worst
 
 from tcdp_sim.bounds.lower import interior_records
+from tcdp_sim.experiments.interior_point.series import GOAL, groups, like_for_like, worst
 from tcdp_sim.interior import methods, records_needed, stability_histogram
 from tcdp_sim.interior.ledger import exponential_epsilon
 from tcdp_sim.privacy import TCDP, ZCDP

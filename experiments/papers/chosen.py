@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.papers.library import Claim
-
-from tcdp_sim.errors import UserError
 
 
 def chosen(claims: Mapping[str, Claim], only: str) -> list[Claim]:

@@ -1,20 +1,21 @@
 """What `tcdp-sim reproduce` does: runs, evidence, verdicts, and the page where all claims are asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.log import Tell
 from tcdp_sim.experiments.papers import claims, exhibits
 from tcdp_sim.experiments.papers.chosen import chosen
 from tcdp_sim.experiments.papers.gather import provenance, studies
 from tcdp_sim.experiments.papers.gather.gather import Gatherer, Result
+from tcdp_sim.experiments.papers.library import Claim
 from tcdp_sim.experiments.papers.page import page
 from tcdp_sim.experiments.papers.page.terminal import report_claim, report_counts
 from tcdp_sim.experiments.papers.registry import Exhibit
-
-from tcdp_sim.errors import UserError, reason
-from tcdp_sim.log import Tell
 
 
 def reproduce(
@@ -33,7 +34,7 @@ def reproduce(
         gatherer.run_studies([*wanted, *shown])
         results = list(gatherer.results(wanted))
         tables = {exhibit: gatherer.table(exhibit) for exhibit in shown}
-        needed = {name for thing in (*wanted, *shown) for name in thing.needs}
+        needed = _needs(wanted, shown)
         path = (
             None
             if only
@@ -53,7 +54,7 @@ def plan(folder: Path, only: str, full: bool, cluster: str | Mapping[str, Any], 
     """Print what `reproduce` would run and compute, and do nothing. Raises UserError."""
     wanted = chosen(claims(), only)
     shown = [] if only else list(exhibits().values())
-    needed = sorted({name for thing in (*wanted, *shown) for name in thing.needs})
+    needed = sorted(_needs(wanted, shown))
     waiting = studies.unpublished(needed, full, folder, cluster)
     with Gatherer(folder, full, cluster, tell) as gatherer:
         missing = gatherer.missing(wanted, shown)
@@ -77,3 +78,8 @@ def _written(
     except OSError as problem:
         raise UserError(f"the page cannot be written ({reason(problem)}); name another folder=") from None
     return path
+
+
+def _needs(wanted: Iterable[Claim], shown: Iterable[Exhibit]) -> set[str]:
+    """Return the names of the studies whose results these claims and exhibits read."""
+    return {name for claim in wanted for name in claim.needs} | {name for one in shown for name in one.needs}

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Growth, Kind, Proof
 from tcdp_sim.experiments.papers.judge.verdict import Verdict

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds
 
 Divergence = Callable[[Floats], Bounds[Any]]  # orders >= 1, ascending, shape (n,) -> D of each
 ROUNDS = 12

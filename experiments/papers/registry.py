@@ -6,14 +6,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import pandas as pd
+
+from tcdp_sim.core.errors import choice
 from tcdp_sim.experiments.papers import library
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Point, Points
 from tcdp_sim.experiments.papers.library import CHECKED, Claim
 
-from tcdp_sim.errors import choice
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
     from tcdp_sim.experiments.papers.gather.runs import Run
 
 T = TypeVar("T")

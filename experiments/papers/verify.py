@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.experiments.papers import claims
 from tcdp_sim.experiments.papers.gather.gather import Gatherer, Result
 from tcdp_sim.experiments.papers.gather.provenance import CERTIFICATE, FILES, file_digest
 from tcdp_sim.experiments.papers.gather.records import points_digest
-
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 from tcdp_sim.store import digests
 
 
@@ -48,10 +47,10 @@ def verify(folder: Path, sample: int, tell: Tell) -> bool:
 
 def _certificate(folder: Path) -> Mapping[str, Any]:
     text = (folder / CERTIFICATE).read_bytes()
-    stored = {} if digests.is_broken(text) else json.loads(text)
+    stored: Mapping[str, Any] = {} if digests.is_broken(text) else json.loads(text)
     if not {"budget", "files", "verdicts", "evidence"} <= set(stored):
         raise UserError(f"{folder / CERTIFICATE} has been changed or is older than this check; run reproduce again")
-    return stored  # type: ignore[no-any-return]
+    return stored
 
 
 def _changed_files(folder: Path, stored: Mapping[str, Any]) -> Iterator[str]:

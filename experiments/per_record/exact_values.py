@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
 from tcdp_sim.releases import AdditiveRelease

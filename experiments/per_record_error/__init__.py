@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS, trials_for_rmse
 from tcdp_sim.experiments.per_record.series import (
     SETTING,
@@ -19,7 +20,6 @@ from tcdp_sim.experiments.per_record.series import (
     records,
 )
 from tcdp_sim.experiments.per_record_error.drawing import figures
-
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.releases import TransformedRelease
 from tcdp_sim.report.tables import agreement, terminal_table

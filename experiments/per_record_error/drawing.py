@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tcdp_sim.experiments.per_record.series import label_order, panels, styles, with_caption
 
+from tcdp_sim.experiments.per_record.series import label_order, panels, styles, with_caption
 from tcdp_sim.report.plots import GREY, line_key, new_figure, points
 
 WIDTHS = (0.8, 1.5, 2.4)  # of the lines of three sums

@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.per_record.series import plain_cells, records
 from tcdp_sim.experiments.per_record_policy import looseness
 from tcdp_sim.experiments.per_record_policy.drawing import figures
@@ -20,7 +21,6 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
 )
 from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.experiments.per_record_policy.simulated import NUMBERS, cell_rows, labels, suprema
-
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.releases import Release
 from tcdp_sim.report.tables import agreement, terminal_table

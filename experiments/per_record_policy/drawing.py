@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
+
 from tcdp_sim.experiments.per_record.series import label_order
 from tcdp_sim.experiments.per_record.series import styles as release_styles
-
 from tcdp_sim.report.looks import line_of, marks_of, series_styles
 from tcdp_sim.report.plots import DARK, GREY, captioned, line_key, new_figure, plain_log_axis, points
 

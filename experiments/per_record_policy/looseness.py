@@ -6,8 +6,8 @@ from math import e
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from tcdp_sim.experiments.per_record_policy.exact_values import label, policy
 
+from tcdp_sim.experiments.per_record_policy.exact_values import label, policy
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
 from tcdp_sim.releases import AdditiveRelease
 

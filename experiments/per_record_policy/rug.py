@@ -5,7 +5,7 @@ import json
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.data.skewed import skewed_records
 
 

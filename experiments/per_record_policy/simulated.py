@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.per_record.series import records
 from tcdp_sim.experiments.per_record_policy.exact_values import (
     LOSS,
@@ -16,7 +17,6 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     largest_loss,
     policy,
 )
-
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.mechanisms.record_axes import WORDS
 from tcdp_sim.results import mean_interval, sample_skewness

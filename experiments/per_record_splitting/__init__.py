@@ -1,11 +1,14 @@
 """Unit splitting is Gaussian noise on a sum of clipped values: its law, its policy, its errors; the paper's claims."""
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.per_record.series import plain_cells, records
 from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.experiments.per_record_splitting import paper
@@ -21,8 +24,6 @@ from tcdp_sim.experiments.per_record_splitting.errors import (
     rmse,
     scale,
 )
-
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
 from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
@@ -101,8 +102,9 @@ def _row(about: dict[str, Any], quantity: str, at: float, numbers: Any) -> dict[
 
 def _clipped(flat: xr.Dataset, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Exact errors of clipping everywhere, at the policy of the largest record of each part of the study."""
-    parts = {(row.get("population"), row["value_high"]) for row in rows if row["most"] == row["most"]}
-    for population, value in sorted(part for part in parts if isinstance(part[0], str)):
+    drawn = [row for row in rows if isinstance(row.get("population"), str) and not isnan(row["most"])]
+    parts = {(row["population"], row["value_high"]) for row in drawn}
+    for population, value in sorted(parts):
         values, counts = record_values(flat, population)
         for clip in np.geomspace(values[-1] / 100, values[-1], FINE) if len(values) else ():
             off = float(counts @ (np.minimum(values, clip) - values))

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.special import ndtri
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease, UnitSplitRelease

@@ -6,12 +6,12 @@ from math import inf, nan, sqrt
 
 import numpy as np
 import pandas as pd
+
+from tcdp_sim import exact
 from tcdp_sim.experiments.per_record_policy.exact_values import label
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, influence_at
 from tcdp_sim.experiments.per_record_splitting.claims import LIMIT, POLICY, Claim, digits
 from tcdp_sim.experiments.per_record_splitting.printed_laws import estimators, polylogarithmic, powers
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP, PerRecordZCDP, group_of_records
 from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease, UnitSplitRelease

@@ -6,8 +6,8 @@ from math import e, inf, pi, sqrt
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import comb, factorial, gamma, ndtr, ndtri, rgamma
-from tcdp_sim.experiments.per_record_splitting.claims import Claim, digits
 
+from tcdp_sim.experiments.per_record_splitting.claims import Claim, digits
 from tcdp_sim.noise import ExponentialPolylogarithmic
 from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
 

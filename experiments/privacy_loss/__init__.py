@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.privacy_loss.drawing import figures, middle_rho
 from tcdp_sim.experiments.privacy_loss.exact_values import (
     BOUND,
@@ -19,7 +20,6 @@ from tcdp_sim.experiments.privacy_loss.exact_values import (
     exact_value,
     promised,
 )
-
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import (

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.optimize import brentq
+
 from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
 from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_name
-
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table

@@ -6,10 +6,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
 from tcdp_sim.experiments.subsampling import drawing
 from tcdp_sim.experiments.subsampling import theory as known
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
-
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES

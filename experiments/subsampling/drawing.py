@@ -1,8 +1,8 @@
 """How the rows of the study of subsampling look."""
 
 import numpy as np
-from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 
+from tcdp_sim.experiments.subsampling.theory import MEMBERSHIP
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points

@@ -7,8 +7,8 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import xarray as xr
-from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 
+from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
 from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
 from tcdp_sim.report.looks import COLOURS, MARKERS
 from tcdp_sim.report.plots import captioned, line_key, new_figure, plain_log_axis, points

@@ -6,6 +6,9 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import xarray as xr
+
+from tcdp_sim import exact
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.tightness.claims import (
     COROLLARY,
     PRINTED,
@@ -20,9 +23,6 @@ from tcdp_sim.experiments.tightness.claims import (
     worst_ratio,
 )
 from tcdp_sim.experiments.tightness.drawing import figures
-
-from tcdp_sim import exact
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.report.tables import agreement, terminal_table

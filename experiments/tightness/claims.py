@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise, SinhNormal
 
 ORDERS = 24  # at which the largest ratio is looked for: it is smooth, and largest at an end

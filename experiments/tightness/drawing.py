@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+
 from tcdp_sim.experiments.tightness.claims import (
     COROLLARY,
     PRINTED,
@@ -13,7 +14,6 @@ from tcdp_sim.experiments.tightness.claims import (
     highest,
     too_little_below,
 )
-
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_looks, noise_styles
 from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, plain_log_axis, points
 

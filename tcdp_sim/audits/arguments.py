@@ -13,7 +13,7 @@ import numpy as np
 from tcdp_sim.audits import claims, pairs
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.sampling import Pair
-from tcdp_sim.errors import UserError, real, whole
+from tcdp_sim.core.errors import UserError, real, whole
 from tcdp_sim.privacy import Guarantee
 
 LEAST, MOST = 100, 10**12

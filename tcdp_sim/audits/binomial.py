@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 
 SPLITS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5)  # shares of the doubt that the likelier input may get
 

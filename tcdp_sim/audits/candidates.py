@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits import features
 from tcdp_sim.audits.sampling import Counted, Counts, Pair
 from tcdp_sim.audits.scores import Additive, Atoms, Column, OfTexts, Score
 from tcdp_sim.audits.tables import log_ratio, merged
+from tcdp_sim.core.arrays import Floats, Ints
 
 MOST_ATOMS = 1 << 16
 COLUMNS_TRIED = 3  # of those that tell most by themselves

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.audits.binomial import lower_probability, upper_probability
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 ORDERS = 24

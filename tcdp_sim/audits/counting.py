@@ -9,10 +9,10 @@ from tcdp_sim.audits import sampling
 from tcdp_sim.audits.identity import digest
 from tcdp_sim.audits.kept import Kept, Nothing
 from tcdp_sim.audits.sampling import Counted, Counts, Done, Pair, Task
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
-from tcdp_sim.errors import UserError
 
 CHUNK = 250_000  # outputs of each input that share a random stream, at most
 TASK_SECONDS = 1.0

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Bools, Floats, Ints
 from tcdp_sim.audits import binomial, odds
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.scores import LikelihoodRatio, Score
+from tcdp_sim.core.arrays import Bools, Floats, Ints
 
 SURE = 8  # hits of the rarer input from which on their number is believed
 FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events

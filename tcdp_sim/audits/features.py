@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 
 MOST_COLUMNS = 64  # outputs of more numbers are read as values and their sum alone
 DISTINCT = 64  # a column of no more values in the pilot has a cell for each of them

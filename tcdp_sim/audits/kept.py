@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import log
 from tcdp_sim.audits.sampling import Counts
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core import log
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks
 
 COUNTS = b"A"

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.audits.scores import Additive, Linear, Score, Tree
 from tcdp_sim.audits.tables import log_ratio
+from tcdp_sim.core.arrays import Floats
 
 DEPTH = 6
 LEAST_LEAF = 100  # outputs of the pilot, or a 500th of them

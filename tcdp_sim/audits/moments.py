@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.scores import Score
 from tcdp_sim.audits.tables import log_ratio, merged
+from tcdp_sim.core.arrays import Floats, Ints
 
 CLIPS = 8  # largest |g| that are tried
 MOST_STAKED = 0.9  # of what a gambler has, on one output that may be as large as 1

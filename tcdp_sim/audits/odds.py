@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtri
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.audits import binomial
+from tcdp_sim.core.arrays import Floats
 
 SHARE = 0.02  # of the doubt, for the upper end of the likelier probability; the odds ratio gets the rest
 WIDTH = 12.0  # standard deviations around the counts that are added up: what is left out makes the bound smaller

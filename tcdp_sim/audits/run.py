@@ -14,10 +14,10 @@ from tcdp_sim.audits.identity import identity
 from tcdp_sim.audits.report import AuditReport, Scores
 from tcdp_sim.audits.sampling import Counts
 from tcdp_sim.audits.search import Chosen, search, sizes
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import clusters
 from tcdp_sim.engine.schedule import Executor
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 
 NOT_REPRODUCIBLE = (
     "a mechanism that is not a function of its rng: a generator of its own would repeat itself on workers"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
-from tcdp_sim.streams import generator
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.streams import generator
 
 BLOCK = 20_000  # outputs at a time: they fit the cache
 Sampler = Callable[[Any, np.random.Generator, int], Any]

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
 from tcdp_sim.audits import features
+from tcdp_sim.core.arrays import Floats, Ints
 
 FEW = 12  # steps that are quicker compared one by one than looked up
 DIGITS = 9  # of a likelihood ratio: further ones are traces of rounding, which `bits` looks for

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.audits import candidates, events, learnt, moments, sampling, thresholds
 from tcdp_sim.audits.arguments import Audit, Scoring
 from tcdp_sim.audits.candidates import Pilot
@@ -19,7 +18,8 @@ from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.moments import Moment
 from tcdp_sim.audits.sampling import Counted, Counts, Pair, drawn, said
 from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Score
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import UserError
 
 PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
 PAIRS_KEPT = 3  # once they are ranked

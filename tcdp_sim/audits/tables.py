@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 
 TOLD_APART = 2.5  # standard errors by which neighbouring cells differ that stay two
 

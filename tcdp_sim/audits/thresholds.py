@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.audits import features
 from tcdp_sim.audits.events import Thresholds
 from tcdp_sim.audits.sampling import Counts
+from tcdp_sim.core.arrays import Floats
 
 TAIL = 100  # thresholds from each end of each input's scores
 DISTINCT = 512  # scores of no more values get a threshold between any two

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from tcdp_sim.errors import choice, real, whole
+from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.bounds.information import information, least_records
 from tcdp_sim.bounds.packing import entropy, fano, packing_records, told_apart
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.privacy import Guarantee
 
 Reals = Any  # a float where all arguments are scalars, else an array of floats

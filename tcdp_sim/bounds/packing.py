@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.bounds.information import harmonic_cost, informative, least_records, log_growth, smallest
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 

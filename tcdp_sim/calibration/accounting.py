@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 
 from tcdp_sim import exact
 from tcdp_sim.calibration.families import calibrate
-from tcdp_sim.errors import choice, scalar
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.errors import choice, scalar
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP
 from tcdp_sim.releases import AdditiveRelease, Release
 

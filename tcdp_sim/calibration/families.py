@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim import registry
 from tcdp_sim.calibration.objectives import variance
-from tcdp_sim.errors import choice, real, scalar, whole
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import logsumexp
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.calibration.neighbouring_scales import Pair
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise import Noise
 
 _POINTS = 1201

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise import Noise, Objective
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import exp, expm1, inf, log, log1p
 from typing import Any
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace
 from tcdp_sim.noise.generalized_gaussian import LEAST_POWER
 from tcdp_sim.releases import (

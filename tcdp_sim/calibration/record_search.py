@@ -8,10 +8,10 @@ from math import exp, log
 import numpy as np
 from scipy.optimize import root
 
-from tcdp_sim.arrays import Floats
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
 from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily, Shapes
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.releases import Release
 
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.releases import Release
 
 

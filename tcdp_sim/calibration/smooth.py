@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcdp_sim import registry
 from tcdp_sim.calibration.tail_parameter import best_tail
-from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.base import concentrated
 from tcdp_sim.privacy import ApproxDP, Guarantee

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 DEFAULTS = {"rho": 0.1, "omega": 5.0, "delta": 1e-6, "epsilon": 1.0}
 HELP = """tcdp-sim cheat-sheet [KEY=VALUE ...]: the cheat sheet "Variants of Differential Privacy", for your parameters

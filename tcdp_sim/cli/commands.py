@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from tcdp_sim.errors import UserError, suggestion
+from tcdp_sim.core.errors import UserError, suggestion
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tcdp_sim import registry
 from tcdp_sim.cli.say import say
-from tcdp_sim.errors import known
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import known
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import groups
 from tcdp_sim.study.axes import AXES, Axis

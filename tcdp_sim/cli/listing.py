@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import certificate, journal, locks, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import CHUNK

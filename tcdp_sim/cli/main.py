@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-from tcdp_sim import __version__
 from tcdp_sim.cli import commands
+from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.texts import printable, shortened
+from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import interrupts
-from tcdp_sim.errors import Failure, UserError
-from tcdp_sim.texts import printable, shortened
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 TOO_LITTLE = {  # what it looks like where memory is limited, besides a MemoryError

@@ -17,7 +17,7 @@ from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from tcdp_sim.errors import UserError, suggestion
+from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.study import groups, search_path
 
 LONGEST_NAME = 200  # file systems end at 255 bytes

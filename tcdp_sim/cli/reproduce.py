@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tcdp_sim.cli.say import say
-from tcdp_sim.errors import UserError, only_keys
+from tcdp_sim.core.errors import UserError, only_keys
 
 CHANGED = 1  # the exit code if a verdict is not the recorded one
 HELP = """tcdp-sim reproduce [KEY=VALUE ...]: what five papers claim, with computed verdicts, on one page

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tcdp_sim.log import LOG
+from tcdp_sim.core.log import LOG
 
 
 def say(console, text: str) -> None:

@@ -9,12 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import choice, given, only_keys
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.data.readers import READERS
 from tcdp_sim.data.shapes import SHAPES
 from tcdp_sim.data.tables import TABLE_KEYS, table
-from tcdp_sim.errors import UserError
 
 UNNAMED = "csv"  # conf/data/csv.yaml: a table that the user has given no name of its own
 LONGEST_NAME = 60

@@ -5,7 +5,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 T = TypeVar("T")
 UNSET = (None, "", "???")  # "???" is how a config file marks a value that the user has to give

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from tcdp_sim.arrays import Ints
+from tcdp_sim.core.arrays import Ints
 from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 

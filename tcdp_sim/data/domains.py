@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import (
     LARGEST_DOMAIN,
     choice,
@@ -22,7 +23,6 @@ from tcdp_sim.data.checks import (
     whole,
 )
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.errors import UserError
 
 OUTSIDE = ("error", "drop", "clip")
 NULLS = ("error", "drop")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from hashlib import shake_128
 
-from tcdp_sim.errors import UserError, choice
+from tcdp_sim.core.errors import UserError, choice
 
 # The share of the lonely place of "solo", by draw. The hardest lies a little above the share at which a method's lower
 # threshold lies: 40 to 50% for one level with tight sinh-normal noise, more for wider noise, less for the paper's 1/5.

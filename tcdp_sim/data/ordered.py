@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import choice, given, only_keys, quoted, whole
 from tcdp_sim.data.domains import NULLS, OUTSIDE, as_integer
 from tcdp_sim.data.readers import chosen_rows
-from tcdp_sim.errors import UserError
 
 KEYS = ("file", "path", "column", "count", "only", "from", "log2_k", "finer", "outside", "nulls")
 MOST_LOG2_K = 60

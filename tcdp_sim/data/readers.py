@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import choice, joined, quoted
-from tcdp_sim.errors import UserError
 
 Row = tuple[str | None, ...]
 

@@ -4,8 +4,8 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.errors import scalar
 
 FILE = "babynames_gaps.csv"
 COLUMNS = ("year", "sex", "n", "k", "top1", "n1", "top2", "n2")

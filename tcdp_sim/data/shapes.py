@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import LARGEST_DOMAIN, number, whole
-from tcdp_sim.errors import UserError
 
 MOST_OCCUPIED = 10**7
 MOST_RECORDS = 10**12  # up to here the rounding errors of an expected count stay below 0.01 records

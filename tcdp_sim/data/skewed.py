@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from tcdp_sim.arrays import Floats, Ints, RealFunction
+from tcdp_sim.core.arrays import Floats, Ints, RealFunction
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import choice, given, number, only_keys, quoted, whole
 from tcdp_sim.data.domains import DECIMAL, NULLS, OUTSIDE
 from tcdp_sim.data.readers import chosen_rows
-from tcdp_sim.errors import UserError
 
 TABLE_KEYS = ("file", "path", "column", "id", "groups", "only", "outside", "nulls")
 LONGEST_NUMBER = 400  # characters: what a float can say needs no more

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 
 Floats = NDArray[np.float64]
 Statistic = str | tuple[str, float]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.checks import LARGEST_DOMAIN, choice, given, number, quoted
 from tcdp_sim.data.counts import Counts
 from tcdp_sim.data.domains import NULLS, NUMERAL, Totals, as_decimal, as_integer, place
 from tcdp_sim.data.readers import Row, read_rows
-from tcdp_sim.errors import UserError
 
 TABLE_KEYS = ("column", "count", "id", "domain", "outside", "nulls")
 MOST_RECORDS = 2**63 - 1

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine.simulate import Batch
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.store.exact_records import code_digest
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
-from tcdp_sim.streams import fingerprint
 
 
 @dataclass(frozen=True)

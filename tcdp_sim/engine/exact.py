@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tcdp_sim.core.errors import Failure
+from tcdp_sim.core.log import Tell
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.evaluate import Evaluated, ExactTask, evaluate, row
 from tcdp_sim.engine.foreign import Foreign
@@ -12,11 +15,8 @@ from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Speed
 from tcdp_sim.engine.simulate import Batch
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.errors import Failure
-from tcdp_sim.log import Tell
 from tcdp_sim.store.exact_records import ExactRecords, code_digest
 from tcdp_sim.store.exact_values import ExactValues
-from tcdp_sim.streams import fingerprint
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.study import Study
 

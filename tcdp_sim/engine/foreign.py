@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import provenance
-from tcdp_sim.streams import fingerprint
 from tcdp_sim.study.settings import Settings
 
 

@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Iterator
 
-from tcdp_sim.errors import UserError, whole
+from tcdp_sim.core.errors import UserError, whole
+from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Mechanism
-from tcdp_sim.streams import generator
 from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS
 from tcdp_sim.summaries.summary import Summary, merged, summarise
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, ItemsView, Iterator, Mapping
 
 import numpy as np
 
-from tcdp_sim.arrays import Ints
+from tcdp_sim.core.arrays import Ints
 from tcdp_sim.study.packed_cells import Cell, Cells
 
 Has = Callable[[str, int], bool]  # (cell id, chunk) -> whether it is done

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from tcdp_sim.core.log import LOG
 from tcdp_sim.engine.pending import Pending
 from tcdp_sim.engine.simulate import Done, Record
-from tcdp_sim.log import LOG
 from tcdp_sim.report.terminal import Terminal
 
 LOG_SECONDS = 15.0

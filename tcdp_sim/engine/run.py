@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tcdp_sim import log
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core import log
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import Failure, UserError, reason
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import clusters, exact, schedule, stopping
 from tcdp_sim.engine.foreign import Foreign, check_heads
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.progress import ProgressLine, Tally
 from tcdp_sim.engine.simulate import Done, Record
 from tcdp_sim.engine.workers import Workers
-from tcdp_sim.errors import Failure, UserError, reason
-from tcdp_sim.log import Tell
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import certificate, provenance, publication, table
 from tcdp_sim.store.exact_records import ExactRecords

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tcdp_sim.arrays import Ints
+from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.simulate import Batch, Done, Task, run
-from tcdp_sim.errors import UserError
 from tcdp_sim.study.packed_cells import Cell
 
 if TYPE_CHECKING:

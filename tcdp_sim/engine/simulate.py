@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import registry
-from tcdp_sim.arrays import Ints
+from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.streams import fingerprint, generator
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.streams import fingerprint, generator
 from tcdp_sim.summaries.encoding import to_bytes
 from tcdp_sim.summaries.estimates import relative_mcse
 from tcdp_sim.summaries.problems import ERROR, WARNING, Problem

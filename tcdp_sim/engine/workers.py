@@ -3,9 +3,9 @@
 from contextlib import ExitStack
 from types import TracebackType
 
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import clusters
 from tcdp_sim.engine.schedule import Executor
-from tcdp_sim.log import Tell
 from tcdp_sim.study.settings import Settings
 
 

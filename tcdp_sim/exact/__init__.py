@@ -1,5 +1,6 @@
 """Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.affine import affine_divergence
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
@@ -25,7 +26,6 @@ from tcdp_sim.exact.subsampling import (
     subsampled_hockey_stick,
     subsampled_renyi,
 )
-from tcdp_sim.numerics import Bounds
 
 __all__ = [
     "Bounds",

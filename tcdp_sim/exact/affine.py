@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real, scalar
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real, scalar
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
 from tcdp_sim.exact.divergence import quadrature, reach, renyi_divergence
 from tcdp_sim.exact.orders import SURE
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.base import Reals
-from tcdp_sim.numerics import ArrayBounds, Bounds, integrate
 
 LARGEST_LOG_SCALE = 5.0
 _LOG_ERROR = 3e-14  # of a difference of log densities where the noise has its mass

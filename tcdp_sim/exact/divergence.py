@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Bools, Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Bools, Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.folded_loss import falls_away, folded_renyi
 from tcdp_sim.exact.lattice import dithered_renyi, lattice_renyi
 from tcdp_sim.exact.mixture_divergences import renyi_divergence_between
@@ -23,7 +24,6 @@ from tcdp_sim.exact.resolution import ROUNDING, with_kinks
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 RELATIVE = 1e-11

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import AsGiven, Floats, Real
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import AsGiven, Floats, Real
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise.base import Noise
-from tcdp_sim.numerics import Bounds, closed_form
 
 MAX_COUNT = 1e300
 RARE = 1e-290  # a tail below it loses digits, in the end all

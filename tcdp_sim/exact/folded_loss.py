@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.orders import max_divergence
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels
 
 _LOGS = np.linspace(-700.0, 700.0, 1401)  # of |y|, where it is looked for what matters
 _NEGLIGIBLE = 1e-19  # of the largest integrand

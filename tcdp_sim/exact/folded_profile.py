@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, gauss_panels
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, gauss_panels
 
 _SPAN = 40.0  # of log |y|: what is e^-40 times nearer to 0 than the mass and the crossing adds nothing
 _WIDTH = 0.8  # of a panel

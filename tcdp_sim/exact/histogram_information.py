@@ -11,12 +11,12 @@ two integrals of one dimension at each s, whatever k is.
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import Bounds, gauss_panels
 from tcdp_sim.exact.information import ENTROPY_ROUNDING, MANY_TAILS
 from tcdp_sim.exact.resolution import with_kinks
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, gauss_panels
 
 MOST_BINS = 1e280
 STEP = 0.2  # of log s, for the trapezoidal rule: analytic for |Im log s| < pi/2, so its error is some e^(-pi^2 / step)

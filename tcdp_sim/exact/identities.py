@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats, RealFunction
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 
 Profile = Callable[[Floats], ArrayBounds]
 METHODS = ("white", "black")

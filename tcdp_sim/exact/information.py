@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.resolution import with_kinks
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, integrate
 
 MOST_ANSWERS = 200
 FAR = 1e-40  # tail probability beyond which nothing is integrated, but bounded

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import ArrayBounds, Bounds
 from tcdp_sim.exact.folded_loss import Curve, Nodes, kl_integrand, log_moment, scaled_moments
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import ArrayBounds, Bounds
 
 MOST_POINTS = 2**22  # of a sum
 _UNDERFLOW = 800.0  # in nats

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import TINY, Bounds, integrate
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.orders import SURE, max_order
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
-from tcdp_sim.numerics import TINY, Bounds, integrate
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the 1e-307 tail's point: high orders peak out there

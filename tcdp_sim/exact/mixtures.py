@@ -6,8 +6,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import AsGiven, RealFunction
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import AsGiven, RealFunction
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
 
 

@@ -2,8 +2,8 @@
 
 from math import inf
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds
 
 SURE = 1e-12  # relative: nearer to the largest order rounding decides whether it is infinite
 _ROUNDING = 1e-14  # relative, of a largest loss: its formulas take powers, of up to some 40 units in the last place

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.best_order import best_ratio
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
@@ -25,7 +26,6 @@ from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found

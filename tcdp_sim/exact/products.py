@@ -5,12 +5,12 @@ H_eps(P1 x P2 || Q1 x Q2) = E_{x ~ P1}[H_{eps - L1(x)}(P2 || Q2)]: one more quad
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, RealFunction
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.resolution import resolved, with_kinks
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, integrate
 
 NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
 MOST_COORDINATES = 2

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 from tcdp_sim.exact.folded_loss import falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
 from tcdp_sim.exact.lattice import dithered_profile, lattice_profile
@@ -22,7 +23,6 @@ from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])

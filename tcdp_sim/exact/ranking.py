@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise.base import Noise
-from tcdp_sim.numerics import Bounds, integrate
 
 # Upper tail probabilities of the noise at which panels start: they resolve any peak from the centre to the first.
 # Less is left out than any probability of interest: the top bin of k = 1e100 stays there with about 1e-100.

@@ -6,9 +6,9 @@ log-concave panels are graded, and halved until quadrature of the density finds 
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, RealFunction
+from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import gauss_panels
 
 ROUNDING = 4e-15  # of a log density or a loss: some times what their formulas lose
 _STEEPEST = 3.0  # the ratio of neighbouring panels

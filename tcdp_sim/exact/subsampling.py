@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import choice, real, scalar
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.mixture_divergences import (
     divergence_of_mean,
     excess_over_s,
@@ -21,7 +22,6 @@ from tcdp_sim.exact.mixture_divergences import (
 )
 from tcdp_sim.exact.mixtures import Mixture, subsampled
 from tcdp_sim.noise import Gaussian, Noise
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
 DIRECTIONS = ("forward", "reverse")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real, scalar
-from tcdp_sim.numerics import Bounds, closed_form, integrate
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real, scalar
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import TransformedRelease
 
 _REACH = 12.0  # standard deviations beyond the centres, as tilted by the order

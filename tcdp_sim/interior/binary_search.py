@@ -7,7 +7,7 @@ on does not matter: every element there has the same depth. So a trial costs a f
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints, Weights
+from tcdp_sim.core.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.samplers import first_above

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.interior.ledger import ACCOUNTINGS, Step, exponential_epsilon, exponential_step, noise_step
 from tcdp_sim.interior.records_needed import BETA, Parts, required_n, surrogate_floor, thresholds
 from tcdp_sim.interior.release import Recipe

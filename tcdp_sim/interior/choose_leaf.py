@@ -6,7 +6,7 @@ point. The candidates of a node [j1, j2] are j1, the last leaf m of its left chi
 
 import numpy as np
 
-from tcdp_sim.arrays import Ints, Weights
+from tcdp_sim.core.arrays import Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile, Segments
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from tcdp_sim.arrays import Floats, Ints, Weights
+from tcdp_sim.core.arrays import Floats, Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.interior.level_profile import Segments
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max

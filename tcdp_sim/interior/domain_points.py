@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from tcdp_sim.arrays import Bools, Ints
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Bools, Ints
+from tcdp_sim.core.errors import UserError
 
 HEAD = 62  # leading bits of a number that are kept as an int64
 MOST_DEPTH = 2**62

@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from tcdp_sim.arrays import Ints, Weights
+from tcdp_sim.core.arrays import Ints, Weights
 from tcdp_sim.interior.level_profile import LevelProfile
 
 

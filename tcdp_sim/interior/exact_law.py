@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from tcdp_sim.arrays import Floats, Ints, Weights
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats, Ints, Weights
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.interior.level_profile import LevelProfile, Segments
 from tcdp_sim.interior.release import CANDIDATES, Recipe
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import gauss_panels
 from tcdp_sim.samplers.log_extremes import isf_log
 
 NEGLIGIBLE = 1e-14  # levels that are less likely than their share of this are left out

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee, compose
 

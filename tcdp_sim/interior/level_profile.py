@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints, Weights
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats, Ints, Weights
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior import domain_points as tree
 from tcdp_sim.interior.domain_points import Points, short
 

@@ -15,7 +15,7 @@ from math import ceil, exp, expm1, inf, log, log1p, sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers.log_extremes import isf_log
 

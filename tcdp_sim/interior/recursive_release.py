@@ -12,10 +12,10 @@ from math import ceil, log, log2
 
 import numpy as np
 
-from tcdp_sim import registry
-from tcdp_sim.arrays import Ints
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.interior.domain_points import from_values
 from tcdp_sim.interior.exponential_mechanism import sample_elements
 from tcdp_sim.interior.ledger import Step, exponential_epsilon, exponential_step, noise_step

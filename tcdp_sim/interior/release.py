@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Bools, Ints, Weights
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.arrays import Bools, Ints, Weights
+from tcdp_sim.core.errors import choice, real
 from tcdp_sim.interior.choose_leaf import choose, empty_nodes, occupied_depths
 from tcdp_sim.interior.choose_level import level_cells, sample_levels
 from tcdp_sim.interior.choose_node import NOBODY, SELECTIONS

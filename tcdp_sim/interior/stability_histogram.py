@@ -9,7 +9,7 @@ with probability delta / 2. So no node has to be drawn, nor paid for, because it
 from math import log
 from typing import cast
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA, Needs, Parts, luck, smallest
 from tcdp_sim.interior.release import Recipe

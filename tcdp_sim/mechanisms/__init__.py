@@ -1,6 +1,6 @@
 """Mechanisms, by name: they are what the files of this folder define."""
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.errors import UserError, scalar
+from tcdp_sim.core.errors import UserError, scalar
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses

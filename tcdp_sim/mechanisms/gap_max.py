@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tcdp_sim.errors import UserError, real, scalar, whole
+from tcdp_sim.core.errors import UserError, real, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import Guarantee

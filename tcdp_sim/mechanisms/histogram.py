@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
-from tcdp_sim.errors import real, whole
+from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.data.hard_records import SHAPES, hard_data
-from tcdp_sim.errors import choice, real, scalar, whole
 from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
 from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS

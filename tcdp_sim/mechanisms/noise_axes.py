@@ -8,8 +8,8 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
+from tcdp_sim.core import registry
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import Guarantee
 

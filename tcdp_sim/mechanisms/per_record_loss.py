@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
     RELEASE_AXES,

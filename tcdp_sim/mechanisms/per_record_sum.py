@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
     RELEASE_AXES,

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import calibration, registry
-from tcdp_sim.arrays import Floats
+from tcdp_sim import calibration
+from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import UserError, choice, known, real
 from tcdp_sim.data.skewed import Population, skewed_records
-from tcdp_sim.errors import UserError, choice, known, real
 from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import (
     AdditiveRelease,

@@ -10,9 +10,9 @@ import numpy as np
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.calibration.smooth import calibrate_smooth
+from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
-from tcdp_sim.errors import choice, real, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.errors import choice, real
 from tcdp_sim.data.ordered import ordered_records
-from tcdp_sim.errors import choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee

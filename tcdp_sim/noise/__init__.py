@@ -1,6 +1,6 @@
 """Noise distributions, by name: the families are what the files of this folder define."""
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 from tcdp_sim.noise.arsinh_normal import ArsinhNormal
 from tcdp_sim.noise.base import Noise, Objective
 from tcdp_sim.noise.dithered_lattice import DitheredLattice

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.numerics import ArrayBounds
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
-from tcdp_sim.numerics import ArrayBounds
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
 from tcdp_sim.noise.base import Noise, Reals, concentrated, too_many_orders
-from tcdp_sim.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)

@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
 from tcdp_sim.noise.base import Noise, Reals, too_many_orders
-from tcdp_sim.numerics import ArrayBounds, Bounds, closed_form, rounded
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 _LEAST_EXCESS = 1e-6  # of an order above 1, for the closed form of the stretched noise

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import wrightomega
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise

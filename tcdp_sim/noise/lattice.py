@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim import registry
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.noise.base import Noise, Reals
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tcdp_sim.arrays import AsGiven, Floats
-from tcdp_sim.numerics import integrate
+from tcdp_sim.core.arrays import AsGiven, Floats
+from tcdp_sim.core.numerics import integrate
 
 _LOW, _LARGEST = -30.0, 700.0  # of log(z / quartile): below, the moments have nothing; of log z: beyond are no floats
 _PANELS = 2000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise.base import Reals
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, ndtri_exp
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import ArrayBounds
 from tcdp_sim.noise import sinh_squared_law as law
 from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.sinh_squared_renyi import scaled_divergence
 from tcdp_sim.noise.strips import Strips, strips
-from tcdp_sim.numerics import ArrayBounds
 from tcdp_sim.privacy.definitions import TCDP, Guarantee
 
 _OUTER = 801  # points of the fast profile over the other coordinate

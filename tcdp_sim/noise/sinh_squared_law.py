@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, kve, log_ndtr, ndtr, roots_laguerre
 
-from tcdp_sim.arrays import AsGiven, Floats
-from tcdp_sim.numerics import gauss_panels
+from tcdp_sim.core.arrays import AsGiven, Floats
+from tcdp_sim.core.numerics import gauss_panels
 
 _FAR = 2.0  # v: the Laguerre rule is good from here on
 _PANEL = 2.0  # of u: the Legendre rule is good up to that length

@@ -9,9 +9,9 @@ a < 1 / (1 - e^(-theta)). The proof is in docs/histograms.md.
 import numpy as np
 from scipy.special import kve
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import ArrayBounds, gauss_panels, rounded
 from tcdp_sim.noise.sinh_squared_law import bessel
-from tcdp_sim.numerics import ArrayBounds, gauss_panels, rounded
 
 _NODES = gauss_panels(np.array([0.0, 1.0]), 24)
 _ERROR = 1e-14  # relative, of scipy's Bessel functions and of the shift over the knee; a test compares with mpmath

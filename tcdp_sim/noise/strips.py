@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.noise.base import Noise
 
 COUNT = 2048  # a power of two, so that a uniform draw splits without rounding

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, hyp2f1
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.privacy.definitions import Guarantee, PureDP

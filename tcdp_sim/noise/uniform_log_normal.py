@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.base import Reals, concentrated, published_shift
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root

@@ -32,9 +32,9 @@ from functools import lru_cache
 from math import ceil, floor, inf
 from typing import NamedTuple, overload
 
-from tcdp_sim.errors import whole
+from tcdp_sim.core.errors import whole
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
 from tcdp_sim.optimal.geometric import depth_of_geometric, geometric, geometric_with_step, least_tail_with_step
 from tcdp_sim.optimal.lattice_mixture import LatticeMixture

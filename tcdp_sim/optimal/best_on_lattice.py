@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.certificate import lower_bound

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
 
 _LARGEST = 690.0  # of a logarithm

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.optimal.certificate import Costs, Lagrangian, costs_of
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import log, sqrt
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
 
 Tails = Callable[[int], Bounds]
 

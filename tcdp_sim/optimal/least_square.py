@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise import LatticeNoise
 from tcdp_sim.optimal.lattice_mixture import LatticeMixture
 from tcdp_sim.optimal.stored_promise import kept, slack

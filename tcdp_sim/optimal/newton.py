@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 
 _GAP = 1e-4  # of the cost, relative, at which the barrier is given up

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise.lattice import LatticeNoise
 
 

@@ -10,7 +10,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift

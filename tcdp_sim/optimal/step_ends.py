@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tcdp_sim.errors import real, whole
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.errors import real, whole
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.optimal.best_noise import least_tail, quantile_of_a_noise
 from tcdp_sim.optimal.objectives import LargestErrorQuantile
 from tcdp_sim.privacy import Guarantee

@@ -19,7 +19,7 @@ from math import expm1, log
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.optimal.stored_promise import kept

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.composition import compose_advanced
 from tcdp_sim.privacy.conversions import to_approx_dp
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, whole

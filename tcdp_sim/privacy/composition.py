@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from math import expm1, fsum, hypot, inf, log, log1p, pi, sqrt
 from typing import overload
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.concentrated import METHODS, to_approx_zcdp, to_tcdp, to_zcdp
 from tcdp_sim.privacy.definitions import (
     RDP,

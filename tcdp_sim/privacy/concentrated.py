@@ -2,7 +2,7 @@
 
 from math import inf, tanh
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,

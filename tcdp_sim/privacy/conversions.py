@@ -5,7 +5,7 @@ Nats throughout; every function takes and returns plain floats.
 
 from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, cast
 
-from tcdp_sim import errors
-from tcdp_sim.errors import scalar
+from tcdp_sim.core import errors
+from tcdp_sim.core.errors import scalar
 
 
 def whole(name: str, value: Any) -> int:

@@ -2,7 +2,7 @@
 
 from math import exp, expm1, inf, log, log1p, nextafter
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.concentrated import to_zcdp
 from tcdp_sim.privacy.definitions import (
     RDP,

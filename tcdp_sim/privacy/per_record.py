@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import fsum, inf, sqrt, tanh
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee, PureDP
 
 Policy = Callable[[float], float]

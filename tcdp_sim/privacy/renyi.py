@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import exp, expm1, inf, log, log1p, sinh, sqrt, tanh, ulp
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, simplest
 
 TINY = ulp(0.0)  # the smallest positive float: what a positive number is rounded up to when it underflows

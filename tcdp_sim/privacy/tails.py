@@ -2,7 +2,7 @@
 
 from math import exp, expm1, inf
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.definitions import (
     RDP,
     TCDP,

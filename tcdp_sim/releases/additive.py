@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import AsGiven
+from tcdp_sim.core.arrays import AsGiven
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, one_influence

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import real, scalar
+from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise import Noise
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import real, scalar
+from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import eval_hermitenorm, ndtr, ndtri, roots_hermitenorm
 
-from tcdp_sim.arrays import AsGiven, Floats, RealFunction
-from tcdp_sim.numerics import gauss_panels
+from tcdp_sim.core.arrays import AsGiven, Floats, RealFunction
+from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.releases.transforms import Log, Transform
 
 REACH = 39.0  # standard deviations beyond which a normal has no mass that is a float

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 from scipy.special import ndtr
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.releases.estimators import REACH, Estimator, Exponential, normal_mean
 
 WIDE = 1.0  # scale of a logarithm from which on its moments do not cancel, and its tails are too far for quadrature

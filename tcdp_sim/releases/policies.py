@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases.base import elementwise, influences
 from tcdp_sim.releases.transforms import Transform

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import choice, real, scalar
+from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.arrays import AsGiven
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.errors import scalar
 
 
 class Transform(ABC):

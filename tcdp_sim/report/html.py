@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from tcdp_sim.texts import printable
+from tcdp_sim.core.texts import printable
 
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|"})
 

@@ -13,9 +13,9 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from pandas import DataFrame
 
+from tcdp_sim.core.texts import unmathematical, write_csv
 from tcdp_sim.report.picture import Picture
 from tcdp_sim.report.thinning import marked
-from tcdp_sim.texts import unmathematical, write_csv
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
 BREAK_SHARES = {"near": 3, "far": 2}  # of such an axis

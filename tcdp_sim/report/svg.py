@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from tcdp_sim.core.texts import printable
 from tcdp_sim.report.plots import style
-from tcdp_sim.texts import printable
 
 THEMED = {  # colour of a figure -> what it is on a page, which may be dark
     "#000000": "currentColor",

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column, Table
 
-from tcdp_sim.texts import printable
+from tcdp_sim.core.texts import printable
 
 NARROWEST = 10  # characters to which a column of words may be folded
 

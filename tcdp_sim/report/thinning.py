@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 
 MOST_MARKERS = 40  # of a line: more of them hide each other
 

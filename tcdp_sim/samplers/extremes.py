@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import AsGiven, Floats, Real, Shape
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise.base import Noise
 
 MAX_COUNT = 1e300

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats, RealFunction
+from tcdp_sim.core.arrays import Floats, RealFunction
 
 SPREAD = 0.05  # the area between steps and integrand over the integral: about the relative standard deviation
 MOST_STEPS = 2**13

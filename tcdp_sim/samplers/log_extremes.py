@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import AsGiven, Floats, Real, Shape
+from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
 from tcdp_sim.noise import Noise
 
 

@@ -7,8 +7,8 @@ importance sampling from `logpdf` and `privacy_loss` alone, so that 1e-100 costs
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.samplers.importance import Importance, importance
 

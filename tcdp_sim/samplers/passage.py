@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Shape
+from tcdp_sim.core.arrays import Floats, Shape
 from tcdp_sim.noise.base import Noise
 
 

@@ -7,8 +7,8 @@ log x: the four arms -x, x, t - x and t + x are one integrand, which has no cusp
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, RealFunction
-from tcdp_sim.errors import real, scalar
+from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise.base import Noise
 from tcdp_sim.samplers.importance import Importance, importance
 from tcdp_sim.samplers.losses import log_beyond_tangent

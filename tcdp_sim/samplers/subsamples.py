@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tcdp_sim.arrays import Ints
-from tcdp_sim.errors import choice
+from tcdp_sim.core.arrays import Ints
+from tcdp_sim.core.errors import choice
 
 Sampler = Callable[[np.random.Generator, Ints, str, float, int, int], Ints]
 LARGEST = 10**9  # of numpy's hypergeometric law

@@ -7,8 +7,8 @@ first i of them the next is the largest of k - i uniforms below P_(i): its -log 
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Shape
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, Shape
+from tcdp_sim.core.errors import real
 from tcdp_sim.samplers.extremes import MAX_COUNT, Drawable, _exponential, _upper
 
 

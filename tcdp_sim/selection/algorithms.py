@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
 from tcdp_sim.samplers import sample_max, sample_top
 from tcdp_sim.samplers.extremes import Drawable

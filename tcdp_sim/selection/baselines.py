@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.one_sided import Exponential, Gumbel
 from tcdp_sim.samplers import sample_max

@@ -17,9 +17,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import choice, real
 from tcdp_sim.noise import Gaussian, Laplace, Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection

@@ -5,8 +5,8 @@ from typing import cast
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.core.errors import real
 
 MOST = 1e300
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tcdp_sim.core.texts import write_csv
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.summary import batch_sizes
-from tcdp_sim.texts import write_csv
 
 
 def differences(flat) -> pd.DataFrame:

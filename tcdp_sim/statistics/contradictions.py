@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from tcdp_sim.core.texts import write_csv
 from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
 from tcdp_sim.summaries.estimates import SAME
-from tcdp_sim.texts import write_csv
 
 ROWS = 65536  # of a table that are compared at a time
 COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 
 CELLS = 2**16  # losses are rounded down to this many levels, which costs at most 1/65536 of the largest
 BETS = 2.0 ** np.arange(-1, 4)

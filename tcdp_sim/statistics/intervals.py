@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 from scipy.stats import beta, binom
 
-from tcdp_sim.errors import real, whole
+from tcdp_sim.core.errors import real, whole
 from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.summaries.estimates import SAME, ends_of_equal_trials
 

@@ -14,10 +14,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import tcdp_sim
+from tcdp_sim.core.streams import bit_stream, fingerprint
+from tcdp_sim.core.version import __version__
 from tcdp_sim.store import durable, provenance
 from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
-from tcdp_sim.streams import bit_stream, fingerprint
 
 NAME = "certificate.json"
 LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # of a cell: chunks and digest
@@ -93,7 +93,7 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
         **study.identity,
         "trials": study.settings.trials,
         "config": study.attributes()["config_hash"],
-        "version": tcdp_sim.__version__,
+        "version": __version__,
         "code": code(),
         "bit_stream": bit_stream(),
         "elementary_functions": " ".join(sorted({fingerprint()} | provenance.fingerprints(run.heads))),

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import registry
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import UserError
+from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.store import certificate, journal
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
-from tcdp_sim.streams import fingerprint
 
 FOLDER = "exact"
 _ID = 32  # bytes of a cell's id

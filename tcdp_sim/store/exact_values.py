@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import columns
 

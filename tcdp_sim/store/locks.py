@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import durable
 
 LOCK, HELD = "lock", "lock.held"  # the file that the kernel locks; the one whose being there is the lock

@@ -12,10 +12,10 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-import tcdp_sim
-from tcdp_sim import registry
+from tcdp_sim.core import registry
+from tcdp_sim.core.streams import fingerprint
+from tcdp_sim.core.version import __version__
 from tcdp_sim.store import digests
-from tcdp_sim.streams import fingerprint
 
 NAME = "provenance.json"
 FOREIGN = "foreign_fingerprints"  # a key of a head: of workers, and of merged runs, that are not those of the writer
@@ -39,7 +39,7 @@ def record(
         "machine": platform.machine(),
         "processor": _processor(),
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": tcdp_sim.__version__},
+        "versions": {name: metadata.version(name) for name in LIBRARIES} | {"tcdp_sim": __version__},
         "numerics_fingerprint": fingerprint(),
         "git": _git(),
         "blas": _blas(),

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 from tcdp_sim.store import certificate, digests, journal, snapshot
 from tcdp_sim.store.digests import DIGITS
 from tcdp_sim.store.exact_records import digest as exact_digest

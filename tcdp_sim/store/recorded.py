@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD

@@ -28,7 +28,7 @@ from typing import Any
 
 import xarray as xr
 
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import durable, journal, locks, snapshot
 from tcdp_sim.store.digests import SNAPSHOTS
 from tcdp_sim.store.index import Index

@@ -12,7 +12,7 @@ which completes it.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError, known
+from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import Settings
 

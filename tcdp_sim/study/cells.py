@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError, suggestion
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.errors import UserError, suggestion
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.study.packed_cells import Cell, Cells, Packer, show
 from tcdp_sim.study.points import derived

@@ -10,7 +10,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from tcdp_sim.errors import UserError, known
+from tcdp_sim.core.errors import UserError, known
 from tcdp_sim.study import groups, search_path
 
 OWN_TABLE = "csv"  # the data set that reads a user's own table

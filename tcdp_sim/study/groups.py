@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from omegaconf import OmegaConf
 
-from tcdp_sim import registry
-from tcdp_sim.errors import UserError, known
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError, known
 
 GROUPS = resources.files("tcdp_sim.conf")
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # groups of which a study has one option

@@ -5,7 +5,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 
 def with_trials(raw: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints
+from tcdp_sim.core.arrays import Floats, Ints
 
 PACK = 256  # cells that are packed together: a single one costs the unpacking of all of these
 ID_BYTES = 32

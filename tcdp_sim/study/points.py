@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError, real, suggestion
+from tcdp_sim.core.errors import UserError, real, suggestion
 
 Point = dict[str, Any]  # axis -> value
 Pool = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # names of axes, and the values that they have together

@@ -4,7 +4,7 @@ from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 
 
 class PlugInConfigs(SearchPathPlugin):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from tcdp_sim.errors import UserError, known, only_keys, suggestion
+from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
 from tcdp_sim.study import groups
 
 Mode = Literal["run", "plan", "draw", "status", "verify", "replay", "merge", "diff"]

@@ -9,9 +9,9 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import tcdp_sim
+from tcdp_sim.core.errors import UserError, only_keys
+from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
-from tcdp_sim.errors import UserError, only_keys
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.study import blocks, cells, groups, targets
 from tcdp_sim.study.points import points
@@ -81,7 +81,7 @@ class Study:
             "trials_per_cell": s.chunks * s.chunk,  # at least: a target may ask for more
             "share": json.dumps(s.share),
             "config_hash": self.config_hash,
-            "tcdp_sim_version": tcdp_sim.__version__,
+            "tcdp_sim_version": __version__,
             "neighbouring_relation": self.mechanism.neighbours,
             **({"data": json.dumps(self.data)} if self.data else {}),
         }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.core.errors import UserError, real
 from tcdp_sim.mechanisms import Mechanism
 
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.study import blocks
 from tcdp_sim.study.points import KEYWORDS, axis_values
 from tcdp_sim.study.settings import Settings

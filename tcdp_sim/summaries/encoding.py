@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import LARGE_KEY
 from tcdp_sim.summaries.summary import Distribution, Summary
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from tcdp_sim import texts
-from tcdp_sim.texts import shortened as shortened
+from tcdp_sim.core import texts
+from tcdp_sim.core.texts import shortened as shortened
 
 ERROR, WARNING = "error", "warning"
 MOST_LISTED = 5

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.errors import choice
+from tcdp_sim.core.errors import choice
 from tcdp_sim.interior.ledger import Step, total
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.privacy import Guarantee

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.thresholds.records import Records
 
 

@@ -5,8 +5,8 @@ from math import ceil, log2
 
 import numpy as np
 
-from tcdp_sim.arrays import Ints, Objects
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Ints, Objects
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.thresholds.finder import Finder

@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints, Objects
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats, Ints, Objects
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.privacy import ZCDP
 

@@ -7,7 +7,7 @@ from math import ceil
 
 import numpy as np
 
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.core.errors import UserError, real
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.thresholds.finder import Finder

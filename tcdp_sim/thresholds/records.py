@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats, Ints, Objects
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.arrays import Floats, Ints, Objects
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.domain_points import domain_size, short, whole_numbers
 from tcdp_sim.thresholds.step_cdf import StepCdf
 

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tcdp_sim.arrays import Ints, Objects
-from tcdp_sim.errors import UserError, real
+from tcdp_sim.core.arrays import Ints, Objects
+from tcdp_sim.core.errors import UserError, real
 
 
 @dataclass(frozen=True)

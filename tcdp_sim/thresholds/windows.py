@@ -7,7 +7,7 @@ from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior.ledger import Step
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.privacy import TCDP, ZCDP

@@ -9,7 +9,7 @@ import pytest
 
 import tcdp_sim
 from tcdp_sim.audits import claims
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import TCDP, PureDP
 
 

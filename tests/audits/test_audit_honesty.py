@@ -13,7 +13,7 @@ from tcdp_sim.audits import claims, events, moments
 from tcdp_sim.audits.arguments import vectorised
 from tcdp_sim.audits.events import Event
 from tcdp_sim.audits.moments import Moment
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import RDP, ApproxDP, PureDP
 
 AUDIT = {"pairs": audited.ONE, "claim": PureDP(1.0), "trials": 5000}

@@ -9,9 +9,9 @@ from scipy import integrate
 
 from tcdp_sim.calibration import LargestError, approximate, calibrate, concentrated, variance
 from tcdp_sim.calibration.concentrated import is_certified
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import max_order, renyi_divergence
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP
 
 TARGETS = [(0.01, 5.0), (0.1, 2.0), (0.1, 3.0), (0.001, 24.0), (0.5, 1.06), (1e-5, 220.0), (1.0, 3.0)]

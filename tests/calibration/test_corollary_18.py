@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import yaml
 from scipy import integrate
-from tcdp_sim.experiments.papers.orders import largest_over_order
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.calibration.concentrated import is_certified
+from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.noise import SinhSquared
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP

@@ -5,7 +5,7 @@ import pytest
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate, variance
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.noise import DitheredLattice, LatticeNoise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 

@@ -18,7 +18,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from tcdp_sim import __version__
+from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import interrupts
 from tcdp_sim.store import journal
 from tcdp_sim.store.digests import tree_digest

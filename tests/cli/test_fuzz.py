@@ -12,8 +12,8 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import run
-from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study import groups
 from tcdp_sim.study.settings import settings

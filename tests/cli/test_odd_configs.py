@@ -6,8 +6,8 @@ import math
 import pytest
 from omegaconf import OmegaConf
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import run
-from tcdp_sim.errors import UserError
 from tcdp_sim.study.groups import GROUPS, named
 from tcdp_sim.study.settings import KEYS, settings
 

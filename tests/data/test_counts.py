@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data import Counts, load_counts
-from tcdp_sim.errors import UserError
 
 SHAPE = {"name": "mine", "kind": "shape", "shape": "zipf", "n": 100, "exponent": 1.0}
 

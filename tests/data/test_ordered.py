@@ -2,8 +2,8 @@
 
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.ordered import ordered_records
-from tcdp_sim.errors import UserError
 from tcdp_sim.study import groups
 
 SAMPLES = groups.named("mechanism", "thresholds")["records"]

@@ -2,8 +2,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.shapes import SHAPES, harmonic, one_bin, one_heavy, uniform, zipf
-from tcdp_sim.errors import UserError
 
 
 def dealt(n, bins):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.skewed import skewed_records
-from tcdp_sim.errors import UserError
 from tcdp_sim.study import groups
 
 SAMPLES = groups.named("mechanism", "per_record_sum")["populations"]

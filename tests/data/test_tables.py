@@ -13,8 +13,8 @@ from omegaconf import OmegaConf
 from pyarrow import parquet
 
 from tcdp_sim import data
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data import load_counts
-from tcdp_sim.errors import UserError
 
 FILES = resources.files(data) / "files"
 CONFIGS = sorted((Path(str(resources.files("tcdp_sim.conf"))) / "data").glob("*.yaml"))

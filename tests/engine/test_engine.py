@@ -13,9 +13,9 @@ import pytest
 from distributed import Client, Future
 from distributed.client import FutureCancelledError
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, run, schedule, simulate
 from tcdp_sim.engine.pending import Pending, Wanted
-from tcdp_sim.errors import UserError
 from tcdp_sim.store import journal
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.run_folder import CHUNK

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import results
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import evaluate, exact, schedule
 from tcdp_sim.engine.simulate import Batch
-from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.store.exact_records import ExactRecords

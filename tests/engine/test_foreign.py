@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine.foreign import Foreign, check_heads
-from tcdp_sim.errors import UserError
-from tcdp_sim.streams import fingerprint
 
 WARN, STRICT = (SimpleNamespace(numerics=numerics) for numerics in ("warn", "strict"))
 

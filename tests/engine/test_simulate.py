@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from tcdp_sim import streams
+from tcdp_sim.core import streams
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import simulate
 from tcdp_sim.mechanisms import Histogram

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import best_order
 from tcdp_sim.exact.folded_loss import Curve
-from tcdp_sim.numerics import Bounds
 
 LARGEST = 2.0
 

@@ -9,6 +9,7 @@ from exact_references import NOISES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import (
     PrivacyLossDistribution,
     group_profile,
@@ -21,7 +22,6 @@ from tcdp_sim.exact import (
     subsampled,
 )
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP, group
 
 EPSILONS = np.array([-2.0, -0.3, 0.0, 0.01, 0.2, 1.0, 3.0, 20.0])

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.selection.outputs import divergence_of_outputs
 from tcdp_sim.noise import Laplace
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmic
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import Bounds
 
 SHIFTS = (1e-9, 0.3, 1.7, 33.3, 1e9)
 ORDERS = np.array([1.0, 1.5, 2.0, 30.0, 1e4, 1e12, np.inf])

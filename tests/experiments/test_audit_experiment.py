@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import published
+from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Audit
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import PureDP
 from tcdp_sim.selection.calibration import selection_algorithm
-from tcdp_sim.streams import generator
 
 WORDS = ("experiment=audit", "cluster=serial", "trials=100000", "chunk=50000")
 

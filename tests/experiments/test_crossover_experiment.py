@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tcdp_sim.experiments.crossover import crossover
 
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.experiments.crossover import crossover
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP
 

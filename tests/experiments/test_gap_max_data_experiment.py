@@ -1,9 +1,9 @@
 """The study of selection on data, from a small run on a user's table."""
 
 import pytest
-from tcdp_sim.experiments import gap_max_data
 
 from tcdp_sim import results
+from tcdp_sim.experiments import gap_max_data
 from tcdp_sim.report import plots
 
 WORDS = ("experiment=gap_max_data", "cluster=serial", "trials=1000", "chunk=500", "sweep.rho=[0.01,1]")

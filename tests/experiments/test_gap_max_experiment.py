@@ -9,12 +9,12 @@ from figure_lines import curve, curves, key, keys, marked, shows, traces
 from omegaconf import OmegaConf
 from rich.console import Console
 from scipy import stats
-from tcdp_sim.experiments import gap_max
-from tcdp_sim.experiments.gap_max.exact_values import gap_scale
-from tcdp_sim.experiments.gap_max.privacy_spent import spent
 
 from tcdp_sim import exact, results
 from tcdp_sim.engine.simulate import Batch, Task, run
+from tcdp_sim.experiments import gap_max
+from tcdp_sim.experiments.gap_max.exact_values import gap_scale
+from tcdp_sim.experiments.gap_max.privacy_spent import spent
 from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP

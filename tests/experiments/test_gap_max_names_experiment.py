@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 from omegaconf import OmegaConf
-from tcdp_sim.experiments import gap_max_names
-from tcdp_sim.experiments.gap_max.name_problems import with_problem
 
 from tcdp_sim import exact, results
 from tcdp_sim.data.selection_problems import selection_problems
+from tcdp_sim.experiments import gap_max_names
+from tcdp_sim.experiments.gap_max.name_problems import with_problem
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report import plots
 from tcdp_sim.study import groups

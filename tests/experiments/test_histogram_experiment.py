@@ -8,11 +8,11 @@ import pytest
 from figure_lines import curves, key, keys, shows, traces
 from rich.console import Console
 from scipy import stats
+
+from tcdp_sim import results
 from tcdp_sim.experiments import histogram
 from tcdp_sim.experiments.histogram import figure_list
 from tcdp_sim.experiments.histogram.series import few_series
-
-from tcdp_sim import results
 from tcdp_sim.report import plots
 
 RAN = []  # one run for all tests

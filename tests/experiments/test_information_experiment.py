@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from figure_lines import curve, curves, key
 from rich.console import Console
-from tcdp_sim.experiments import information
 
 from tcdp_sim import results
+from tcdp_sim.experiments import information
 from tcdp_sim.report import plots
 
 WORDS = ("experiment=information", "cluster=serial", "trials=1000", "chunk=1000")

@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 from scipy.special import betaincinv
 from scipy.stats import norm
-from tcdp_sim.experiments import interior_point
-from tcdp_sim.experiments.interior_point import budget, drawing, series
 
 from tcdp_sim import results
+from tcdp_sim.experiments import interior_point
+from tcdp_sim.experiments.interior_point import budget, drawing, series
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.report import plots
 

@@ -9,9 +9,9 @@ import pytest
 from figure_lines import curves, key
 from rich.console import Console
 from scipy.stats import norm
-from tcdp_sim.experiments import optimal_noise
 
 from tcdp_sim import results
+from tcdp_sim.experiments import optimal_noise
 from tcdp_sim.report import plots
 
 WORDS = ("experiment=optimal_noise", "cluster=serial", "trials=4000", "chunk=2000")

@@ -11,12 +11,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 from rich.console import Console
-from tcdp_sim.experiments import per_record_splitting
-from tcdp_sim.experiments.per_record_splitting import paper
-from tcdp_sim.experiments.per_record_splitting.claims import LIMIT, POLICY, Claim
 
 from tcdp_sim import results
 from tcdp_sim.data.skewed import skewed_records
+from tcdp_sim.experiments import per_record_splitting
+from tcdp_sim.experiments.per_record_splitting import paper
+from tcdp_sim.experiments.per_record_splitting.claims import LIMIT, POLICY, Claim
 from tcdp_sim.report import plots
 
 WORDS = ("experiment=per_record_splitting", "cluster=serial", "trials=4000", "chunk=4000")

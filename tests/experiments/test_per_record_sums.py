@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 from scipy import stats
 from scipy.optimize import brentq
-from tcdp_sim.experiments import per_record_error, per_record_groups, per_record_tradeoff
-from tcdp_sim.experiments.per_record import exact_values, series
 
 from tcdp_sim import results
+from tcdp_sim.experiments import per_record_error, per_record_groups, per_record_tradeoff
+from tcdp_sim.experiments.per_record import exact_values, series
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Root, TransformedRelease

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 from rich.console import Console
-from tcdp_sim.experiments import plain
 
+from tcdp_sim.experiments import plain
 from tcdp_sim.report import plots
 
 

@@ -9,9 +9,9 @@ import pytest
 from figure_lines import colour, curve, curves, key, marked
 from rich.console import Console
 from scipy import stats
-from tcdp_sim.experiments import privacy_loss
 
 from tcdp_sim import results
+from tcdp_sim.experiments import privacy_loss
 from tcdp_sim.report import plots
 
 WORDS = ("experiment=privacy_loss", "cluster=serial", "trials=2000", "chunk=1000")

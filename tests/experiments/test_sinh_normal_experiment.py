@@ -8,11 +8,11 @@ import pytest
 from figure_lines import curve, keys, marked
 from rich.console import Console
 from scipy import integrate, stats
-from tcdp_sim.experiments import sinh_normal
 
 from tcdp_sim import results
+from tcdp_sim.core.streams import generator
+from tcdp_sim.experiments import sinh_normal
 from tcdp_sim.report import plots
-from tcdp_sim.streams import generator
 
 SMALL = ("experiment=sinh_normal", "cluster=serial", "trials=20000", "chunk=10000")
 GIVEN = {"scale": np.sqrt(2), "knee": 1.0}

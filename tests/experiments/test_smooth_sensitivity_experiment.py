@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from rich.console import Console
 from scipy import stats
-from tcdp_sim.experiments import smooth_sensitivity
-from tcdp_sim.experiments.smooth_sensitivity import cost, drawing
 
 from tcdp_sim import results
+from tcdp_sim.experiments import smooth_sensitivity
+from tcdp_sim.experiments.smooth_sensitivity import cost, drawing
 from tcdp_sim.report import plots
 
 SMALL = (

@@ -5,11 +5,11 @@ import pytest
 from figure_lines import colour, curve, key, marked
 from rich.console import Console
 from scipy import stats
-from tcdp_sim.experiments import subsampling
-from tcdp_sim.experiments.subsampling import theory
 
 from tcdp_sim import results
 from tcdp_sim.exact import hockey_stick
+from tcdp_sim.experiments import subsampling
+from tcdp_sim.experiments.subsampling import theory
 from tcdp_sim.noise import Laplace
 from tcdp_sim.report import plots
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from tcdp_sim.experiments import thresholds
-from tcdp_sim.experiments.thresholds import compared
 
 from tcdp_sim import results
+from tcdp_sim.experiments import thresholds
+from tcdp_sim.experiments.thresholds import compared
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import contradictions
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from figure_lines import curve, key, keys, marked
 from rich.console import Console
-from tcdp_sim.experiments import tightness
-from tcdp_sim.experiments.tightness import corollary_18, too_little_below, worst_ratio
 
 from tcdp_sim import results
+from tcdp_sim.experiments import tightness
+from tcdp_sim.experiments.tightness import corollary_18, too_little_below, worst_ratio
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.report import plots
 

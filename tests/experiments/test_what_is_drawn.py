@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from figure_lines import colour, curve, key, shows, traces
 from scipy import stats
+
 from tcdp_sim.experiments import crossover, thresholds
 from tcdp_sim.experiments.gap_max import name_problems
 from tcdp_sim.experiments.gap_max.series import styles as selection_styles
 from tcdp_sim.experiments.gap_max.series import with_series
 from tcdp_sim.experiments.interior_point import budget, series
 from tcdp_sim.experiments.interior_point import drawing as interior
-
 from tcdp_sim.report import plots
 
 

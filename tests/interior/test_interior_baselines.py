@@ -11,8 +11,8 @@ from interior_dense import counts_below, depth_of, noise_rho
 from mpmath import mp
 from scipy.stats import chi2_contingency, norm
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, parts, required_n, stability_histogram, tcdp_least_n, zcdp_least_n
 from tcdp_sim.interior.binary_search import comparison_scale, sample_depths
 from tcdp_sim.interior.budget import best_split, ledger, recommended_split

@@ -6,8 +6,8 @@ from interior_dense import counts_below, noise_rho, recursive_pmf
 from scipy import stats
 from scipy.optimize import brentq
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.errors import UserError
 from tcdp_sim.interior import LevelProfile, Recipe, methods, outputs
 from tcdp_sim.interior.exact_baselines import exponential_success
 from tcdp_sim.interior.ledger import total

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tcdp_sim import exact
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms import MECHANISMS, GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP

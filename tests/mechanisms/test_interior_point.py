@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.hard_records import hard_data
-from tcdp_sim.errors import UserError
 from tcdp_sim.interior import exact_law, methods, sample
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.mechanisms import InteriorPoint

@@ -7,10 +7,10 @@ import json
 
 import numpy as np
 import pytest
-from tcdp_sim.experiments.smooth_sensitivity import chance_within, error_quantile
 
 from tcdp_sim.calibration import calibrate_smooth
 from tcdp_sim.data.smooth_sensitivity import smooth_sensitivity
+from tcdp_sim.experiments.smooth_sensitivity import chance_within, error_quantile
 from tcdp_sim.mechanisms import SmoothSensitivity
 from tcdp_sim.privacy import TCDP, ZCDP
 

@@ -37,16 +37,14 @@ def main() -> int:
 
 
 def copied(home: Path) -> Path:
-    """The files of the tree as they are now, importable from there: conf and experiments where they are installed."""
+    """Copy the files of the tree as they are now into a folder, and return it."""
     words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     for name in listed:
-        if (ROOT / name).is_file():
+        if (ROOT / name).exists():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, home / name)
+            shutil.copy2(ROOT / name, home / name, follow_symlinks=False)
     subprocess.run(["git", "init", "--quiet"], cwd=home, check=True)  # tests ask git which files there are
-    for name in ("conf", "experiments"):
-        (home / "tcdp_sim" / name).symlink_to(f"../{name}")
     return home
 
 

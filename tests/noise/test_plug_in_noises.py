@@ -9,12 +9,12 @@ from noise_examples import APART
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from tcdp_sim import registry
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.calibration import LargestError, approximate, calibrate
 from tcdp_sim.calibration.concentrated import need_monotone_loss
+from tcdp_sim.core import registry
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
 FOREIGN = {cls.family: cls for cls in (Student, Uniform, TwoPeaks)} | {"sure": SureLogistic, "own": OwnLogistic}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.optimal import LargestErrorQuantile, Tail, best_noise, optimal_noise
 from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 import pytest
+
+import tcdp_sim
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.runs import opened
 from tcdp_sim.experiments.papers.registry import Budget, evidence_of, points_of
-
-import tcdp_sim
 
 
 class Runs(Mapping):

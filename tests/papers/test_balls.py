@@ -10,6 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.papers import claims
 from tcdp_sim.experiments.papers.balls import CONFIRMED, SAYS, Says, confirms, in_floats, shown
 from tcdp_sim.experiments.papers.balls.arithmetic import (
@@ -37,8 +39,6 @@ from tcdp_sim.experiments.papers.balls.laws import (
 from tcdp_sim.experiments.papers.judge.balls import are_apart
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
-
-from tcdp_sim.errors import UserError
 
 MP = mpmath.mp.clone()
 MP.dps = 30

@@ -5,6 +5,7 @@ from dataclasses import fields
 
 import pytest
 from claim_changes import CLAIMS
+
 from tcdp_sim.experiments.papers import registry
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Point, Proof, constant
 from tcdp_sim.experiments.papers.library import CHECKED, papers

@@ -5,6 +5,7 @@ from math import comb
 
 import mpmath as mp
 import pytest
+
 from tcdp_sim.experiments.papers.couplings import convexity, distances, profiles, schemes, subsamples
 from tcdp_sim.experiments.papers.couplings.finite_laws import renyi_moment
 from tcdp_sim.experiments.papers.couplings.subsamples import add_remove, substitute

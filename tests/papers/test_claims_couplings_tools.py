@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+
 from tcdp_sim.experiments.papers.couplings import transport
 from tcdp_sim.experiments.papers.couplings.finite_laws import (
     as_side,

@@ -3,6 +3,8 @@
 import mpmath as mp
 import numpy as np
 import pytest
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.per_record.calculus import (
     group_of_records_printed,
     group_of_records_sharp,
@@ -17,9 +19,7 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
 )
 from tcdp_sim.experiments.papers.per_record.transformation import rounding
 from tcdp_sim.experiments.papers.registry import Budget
-
 from tcdp_sim.noise import Laplace
-from tcdp_sim.numerics import Bounds
 
 
 def holds(bounds, truth, relative=1e-8):

@@ -2,6 +2,7 @@
 
 import mpmath as mp
 import pytest
+
 from tcdp_sim.experiments.papers.per_record.estimators import ROWS, moments, printed_estimator, printed_variance
 from tcdp_sim.experiments.papers.per_record.transformation import (
     log_against_root_of_all_sizes,
@@ -13,7 +14,6 @@ from tcdp_sim.experiments.papers.per_record.transformation import (
 )
 from tcdp_sim.experiments.papers.per_record.unit_splitting import exact_losses, pieces, printed_losses, ten_rows
 from tcdp_sim.experiments.papers.registry import Budget
-
 from tcdp_sim.releases import Identity, Log, Root
 
 

@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+
 from tcdp_sim.experiments.papers.per_record import policies_figure, tables
 from tcdp_sim.experiments.papers.registry import Budget
 

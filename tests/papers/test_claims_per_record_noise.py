@@ -3,6 +3,8 @@
 import mpmath as mp
 import numpy as np
 import pytest
+
+from tcdp_sim import exact
 from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import (
     beyond,
     entries_of_power_1,
@@ -16,8 +18,6 @@ from tcdp_sim.experiments.papers.per_record.exponential_polylogarithmic import (
 from tcdp_sim.experiments.papers.per_record.generalized_gaussian import moment, printed_density
 from tcdp_sim.experiments.papers.per_record.growth import far_policy
 from tcdp_sim.experiments.papers.registry import Budget
-
-from tcdp_sim import exact
 from tcdp_sim.noise import ExponentialPolylogarithmic
 from tcdp_sim.releases import AdditiveRelease
 

@@ -2,6 +2,7 @@
 
 import pytest
 from claim_changes import CLAIMS
+
 from tcdp_sim.experiments.papers.registry import Budget, points_of
 
 KNOWN = [  # claim, the beginning of the point's name, left side, relative tolerance by its digits

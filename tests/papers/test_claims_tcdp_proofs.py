@@ -7,6 +7,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.tcdp import (
@@ -23,10 +26,7 @@ from tcdp_sim.experiments.papers.tcdp import (
     selection,
     trees,
 )
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
-from tcdp_sim.numerics import Bounds
 
 
 def within(bounds, truth):

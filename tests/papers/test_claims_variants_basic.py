@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
+
 from tcdp_sim.experiments.papers import claims, exhibits
 from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.registry import Budget, evidence_of, points_of

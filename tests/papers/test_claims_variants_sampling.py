@@ -4,9 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.integrate import quad
+
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.variants import arsinh, renyi_sampling, sampling
-
 from tcdp_sim.noise import SinhNormal
 
 ERRATUM_E9 = [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import simpson
 from scipy.stats import norm
+
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import renyi_divergences
 from tcdp_sim.experiments.papers.zcdp.approximate import events

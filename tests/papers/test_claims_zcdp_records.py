@@ -7,11 +7,11 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import digamma
 from scipy.stats import binom, norm
+
+from tcdp_sim import bounds
 from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import groups, histograms, information, marginals, pure_from_zcdp
-
-from tcdp_sim import bounds
 from tcdp_sim.noise import Gaussian, Laplace, TruncatedLaplace
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group
 

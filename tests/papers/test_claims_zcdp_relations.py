@@ -8,10 +8,10 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 from scipy.stats import norm
+
 from tcdp_sim.experiments.papers.judge.verdict import ratio
 from tcdp_sim.experiments.papers.registry import Budget
 from tcdp_sim.experiments.papers.zcdp import approximate, losses, mean_concentrated, relation_to_dp
-
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, zcdp_budget
 

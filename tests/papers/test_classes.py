@@ -6,12 +6,12 @@ from itertools import product
 import made_up_claims
 import pytest
 from claim_changes import CLAIMS
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.balls import are_apart
 from tcdp_sim.experiments.papers.judge.classes import PLAIN, ClaimClass, shown_class
 from tcdp_sim.experiments.papers.judge.evidence import Kind, Point
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
-
-from tcdp_sim.numerics import Bounds
 
 
 @pytest.mark.parametrize(("declared", "verdict", "confirmed"), list(product(ClaimClass, Verdict, (False, True))))

@@ -4,8 +4,8 @@ from math import log
 
 import mpmath
 import pytest
-from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, label, largest_error
 
+from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, label, largest_error
 from tcdp_sim.noise import Gaussian, Laplace
 
 MP = mpmath.mp.clone()

@@ -7,11 +7,11 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge import verdict
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, Proof, constant
 from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge, ratio
-
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.statistics.intervals import Simulated
 
 ONE = constant(1.0)

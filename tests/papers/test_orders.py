@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tcdp_sim.experiments.papers.orders import largest_over_order
 
 from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.noise import Laplace, SinhNormal
-from tcdp_sim.numerics import Bounds
 
 
 def certain(curve):

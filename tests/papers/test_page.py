@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from page_numbers import numbers, parsed, stray_numbers
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Point
 from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.page import counts, page
 from tcdp_sim.experiments.papers.page.rows import claims_table
 from tcdp_sim.experiments.papers.registry import Exhibit
-
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.report.plots import new_figure
 from tcdp_sim.report.svg import drawn
 

@@ -4,11 +4,11 @@ from math import e, log
 
 import pytest
 from claim_changes import by_claim
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, constant
 from tcdp_sim.experiments.papers.judge.power import power
 from tcdp_sim.experiments.papers.judge.verdict import Verdict, judge
-
-from tcdp_sim.numerics import Bounds
 
 SHORT = tuple(range(2, 21))
 FAR = (*SHORT, 100, 1e4, 1e6, 1e8)  # log10 of what grows

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from claim_changes import CLAIMS
+
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.library import papers, parsed
 

@@ -11,6 +11,7 @@ import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 from claim_changes import CLAIMS, by_claim
 from page_numbers import numbers, stray_numbers
+
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import judge

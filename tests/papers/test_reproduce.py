@@ -6,6 +6,9 @@ from dataclasses import replace
 import made_up_claims
 import pandas as pd
 import pytest
+
+from tcdp_sim.cli import reproduce
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments.papers import claims, registry
 from tcdp_sim.experiments.papers import command as reproduction
 from tcdp_sim.experiments.papers import verify as verification
@@ -14,9 +17,6 @@ from tcdp_sim.experiments.papers.gather import code, provenance
 from tcdp_sim.experiments.papers.gather.gather import READER, Gatherer
 from tcdp_sim.experiments.papers.gather.records import Origin, Records
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
-
-from tcdp_sim.cli import reproduce
-from tcdp_sim.errors import UserError
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkey
     quadrature, forms = digests(monkeypatch, "tcdp_sim.exact.divergence")
     assert quadrature != unchanged[0]
     assert forms == unchanged[1]
-    assert digests(monkeypatch, "tcdp_sim.numerics") != unchanged
+    assert digests(monkeypatch, "tcdp_sim.core.numerics") != unchanged
     assert digests(monkeypatch, "tcdp_sim.engine.schedule") == unchanged
 
 

@@ -1,10 +1,10 @@
 """The studies of the papers: run once, extended by the full run, and read by claims as they were published."""
 
 import pytest
+
 from tcdp_sim.experiments.papers.gather import studies
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES, PaperStudy
 from tcdp_sim.experiments.papers.gather.runs import opened
-
 from tcdp_sim.statistics.intervals import simulated_proportion
 from tcdp_sim.store import columns
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from claim_changes import CLAIMS, bent, blinded, by_claim, one_by_one, scaled, swapped
+
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import Scope, Verdict, judge, ratio
-
 from tcdp_sim.statistics.intervals import MOST_SIDES, Simulated
 
 ONE_SIDED = {Kind.INEQUALITY, Kind.ORDERING, Kind.EXISTENCE}

@@ -4,11 +4,11 @@ from math import inf, nan
 
 import made_up_claims
 import pytest
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.evidence import Kind, constant
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.page import wording
-
-from tcdp_sim.numerics import Bounds
 from tcdp_sim.statistics.intervals import Simulated
 
 

@@ -3,9 +3,8 @@
 from math import inf
 from typing import TYPE_CHECKING
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.balls.arithmetic import ball
-
-from tcdp_sim.numerics import Bounds
 
 if TYPE_CHECKING:
     from flint import arb

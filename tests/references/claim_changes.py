@@ -4,10 +4,10 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers import claims
 from tcdp_sim.experiments.papers.judge.evidence import Growth
-
-from tcdp_sim.numerics import Bounds
 
 CLAIMS = claims()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 GOOD = {
     "name": "study",

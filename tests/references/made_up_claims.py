@@ -1,12 +1,11 @@
 """Claims of nobody, quickly judged, one of each verdict and with texts that a page must not take for its own."""
 
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers import registry
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.evidence import Point, constant
 from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.library import Claim
-
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.statistics.intervals import Simulated
 
 EVIL = "<script>alert(1)</script> \x1b[31m $x^2$ | `code` \u202e&"

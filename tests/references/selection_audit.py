@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from tcdp_sim.errors import real
+from tcdp_sim.core.errors import real
 from tcdp_sim.selection.algorithms import NO_ANSWER, Selection
 from tcdp_sim.selection.scores import Scores
 

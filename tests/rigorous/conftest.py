@@ -1,6 +1,7 @@
 """Every test of this folder compares balls at 256 bits."""
 
 import pytest
+
 from tcdp_sim.experiments.papers.balls.arithmetic import BITS, flint
 
 

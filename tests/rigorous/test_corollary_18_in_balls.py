@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import pytest
 from ball_brackets import assert_agrees
+
+from tcdp_sim import exact, noise
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, flint
 from tcdp_sim.experiments.papers.balls.divergences import renyi
 from tcdp_sim.experiments.papers.balls.laws import SinhSquared
-
-from tcdp_sim import exact, noise
 
 LEAST = "0.015625"  # x = omega^2 rho where the window begins
 CORNERS = [(x, omega) for x in (LEAST, "0.25", "1", "100") for omega in ("1.000000000001", "1.01", "8", "125000")]

@@ -5,6 +5,8 @@ from math import expm1
 import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, StudentT, UniformLogNormal, mixture_hockey_stick, mixture_renyi
+
+from tcdp_sim import exact, noise
 from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import (
     ball,
@@ -16,8 +18,6 @@ from tcdp_sim.experiments.papers.balls.arithmetic import (
     precise,
 )
 from tcdp_sim.experiments.papers.balls.divergences import hockey_stick, kullback_leibler, renyi
-
-from tcdp_sim import exact, noise
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
 
 SAME = [  # the package's noise, and the same in balls

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, SinhSquared, StudentT, UniformLogNormal, laplace_log_normal_tail
-from tcdp_sim.experiments.papers.balls import laws
-from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
-from tcdp_sim.experiments.papers.balls.divergences import renyi
 
 from tcdp_sim import exact, noise
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.experiments.papers.balls import laws
+from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
+from tcdp_sim.experiments.papers.balls.divergences import renyi
 from tcdp_sim.optimal import LargestErrorQuantile, MeanAbsoluteError, Tail, optimal_noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 

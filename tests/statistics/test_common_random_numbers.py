@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tcdp_sim import results, streams
+from tcdp_sim import results
+from tcdp_sim.core import streams
 from tcdp_sim.statistics import common_random_numbers
 from tcdp_sim.summaries.summary import batch_sizes
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.run import prepare
-from tcdp_sim.errors import UserError
 from tcdp_sim.results import open_cells
 from tcdp_sim.store import digests
 from tcdp_sim.store.exact_records import ExactRecords

@@ -17,8 +17,8 @@ import numcodecs.pickles
 import numpy as np
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.readers import read_rows
-from tcdp_sim.errors import UserError
 from tcdp_sim.results import open_cells, open_results, readable
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import locks
 from tcdp_sim.store.digests import tree_digest
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from tcdp_sim import registry
+from tcdp_sim.core import registry
 from tcdp_sim.engine import run as engine
 from tcdp_sim.store import certificate, digests, journal, publication, snapshot
 from tcdp_sim.store.exact_values import known_exactly

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import durable, journal
 from tcdp_sim.store.digests import intact, tree_digest
 from tcdp_sim.store.run_folder import HALF, Run

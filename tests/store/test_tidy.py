@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tcdp_sim import results
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import columns
 
 COLUMNS = ["quantity", "level", "value", "mcse", "lower", "upper", "exact", "bound", "unit", "trials"]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data import load_counts
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Histogram, Mechanism
 from tcdp_sim.study import cells, groups
 from tcdp_sim.study.cells import cell_id, plan

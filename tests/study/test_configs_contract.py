@@ -10,9 +10,10 @@ import pytest
 from omegaconf import OmegaConf
 
 import tcdp_sim
-from tcdp_sim import experiments, registry
+from tcdp_sim import experiments
 from tcdp_sim.calibration import METHODS
 from tcdp_sim.cli.commands import COMMANDS
+from tcdp_sim.core import registry
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms import MECHANISMS

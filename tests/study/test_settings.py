@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from configs import GOOD, refused
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.study.more_trials import with_trials
 from tcdp_sim.study.settings import MAX_SEED, settings
 

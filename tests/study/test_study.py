@@ -8,11 +8,11 @@ from contextlib import nullcontext
 
 import pytest
 
+from tcdp_sim.core.streams import fingerprint
 from tcdp_sim.engine import simulate
 from tcdp_sim.results import open_results
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import tree_digest
-from tcdp_sim.streams import fingerprint
 
 
 def snapshot(folder):

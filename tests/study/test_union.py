@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import settings
 from tcdp_sim.study.study import prepare

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import journal
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.summaries import decoding

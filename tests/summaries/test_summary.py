@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import LARGEST_KEY, RESOLUTION, bin_edges, histogram, in_order
 from tcdp_sim.summaries.encoding import from_bytes, peek, to_bytes
 from tcdp_sim.summaries.estimates import CONFIDENCE, mean, proportion, quantiles

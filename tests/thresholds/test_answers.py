@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior import LevelProfile
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.thresholds import Records, private_cdf, private_interior_point, private_quantiles

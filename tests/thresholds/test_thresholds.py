@@ -13,7 +13,7 @@ from interior_dense import neighbours, noise_rho, output_pmf, renyi
 from mpmath import mp
 from scipy.stats import norm
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import SinhNormal

@@ -15,7 +15,7 @@ from interior_dense import noise_rho, output_pmf, renyi
 from noisy_windows import gap_law, joint, joint_of_one_gap, order_statistics, point_laws
 from scipy import stats
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.interior import Recipe
 from tcdp_sim.interior.ledger import total
 from tcdp_sim.noise import Gaussian

@@ -20,7 +20,7 @@ import xarray as xr
 from rich.console import Console
 
 from tcdp_sim.cli.modes import status
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.results import open_cells, open_results
 from tcdp_sim.study.settings import settings
 

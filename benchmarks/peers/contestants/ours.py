@@ -76,7 +76,7 @@ def per_record_draws(count):
 
 
 def _generator():
-    from tcdp_sim.streams import generator
+    from tcdp_sim.core.streams import generator
 
     return generator(1, "0" * 64, 0)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.mechanisms import NoiseDraw, Observable
 from tcdp_sim.mechanisms.noise import built_noise
 

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.balls.arithmetic import floats, precise
 from tcdp_sim.experiments.papers.judge.evidence import Point
-
-from tcdp_sim.numerics import Bounds
 
 if TYPE_CHECKING:
     from flint import arb

@@ -13,7 +13,7 @@ from math import comb, inf, nextafter
 from types import ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 if TYPE_CHECKING:
     from flint import acb, arb

@@ -5,6 +5,8 @@ from fractions import Fraction
 from itertools import pairwise
 from math import expm1, log, log1p
 
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.couplings.finite_laws import (
     Law,
     as_side,
@@ -17,10 +19,7 @@ from tcdp_sim.experiments.papers.couplings.finite_laws import (
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.numerics import Bounds
 
 RATIOS = (Fraction(1), Fraction(3, 2), Fraction(4))
 OUTPUTS = 4
@@ -66,10 +65,10 @@ def divergence_falls(budget: Budget) -> Points:
 def jointly_convex(budget: Budget) -> Points:
     """Yield mixtures of two pairs, in exact fractions."""
     weights = (Fraction(1, 3), Fraction(2, 3))
-    for (name, *one), (other, *two) in pairwise(_pairs(budget, 4)):
+    for (name, p, q), (other, r, s) in pairwise(_pairs(budget, 4)):
         for a in RATIOS[:2]:
-            left = hockey_stick(mixed(weights, (one[0], two[0])), mixed(weights, (one[1], two[1])), a)
-            right = sum((w * hockey_stick(*pair, a) for w, pair in zip(weights, (one, two))), Fraction(0))
+            left = hockey_stick(mixed(weights, (p, r)), mixed(weights, (q, s)), a)
+            right = weights[0] * hockey_stick(p, q, a) + weights[1] * hockey_stick(r, s, a)
             yield Point(f"a third of {name} and two of {other}, e^ε = {a}", as_side(left), as_side(right))
 
 
@@ -124,7 +123,8 @@ def _triples(budget: Budget, seed: int) -> Iterator[Triple]:
     some = laws(3 * count, OUTPUTS, seed)
     for i in range(count):
         eta, a = etas[i % 3], RATIOS[i % 2]
-        yield (f"triple {i + 1}, η = {eta}, e^ε = {a}", *some[3 * i : 3 * i + 3], eta, a)
+        shared, one, other = some[3 * i : 3 * i + 3]
+        yield f"triple {i + 1}, η = {eta}, e^ε = {a}", shared, one, other, eta, a
 
 
 def _outer(eta: Fraction, a: Fraction) -> Fraction:
@@ -134,8 +134,8 @@ def _outer(eta: Fraction, a: Fraction) -> Fraction:
 
 def _mixture(shared: Law, one: Law, other: Law, eta: Fraction, a: Fraction) -> Bounds[float]:
     """Return the divergence at ε' of (1 - η) shared + η one from (1 - η) shared + η other."""
-    pair = (mixed((1 - eta, eta), (shared, law)) for law in (one, other))
-    return as_side(hockey_stick(*pair, _outer(eta, a)))
+    p, q = (mixed((1 - eta, eta), (shared, law)) for law in (one, other))
+    return as_side(hockey_stick(p, q, _outer(eta, a)))
 
 
 def _gaussian_triple(eta: float, a: float) -> Point:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from math import inf
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.couplings.finite_laws import as_side, hockey_stick, laws, mixed, whole_numbers
 from tcdp_sim.experiments.papers.couplings.subsamples import (
     Distance,
@@ -21,8 +22,6 @@ from tcdp_sim.experiments.papers.couplings.subsamples import (
 from tcdp_sim.experiments.papers.couplings.transport import least_cost
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.numerics import Bounds
 
 RATIOS = (Fraction(1), Fraction(5, 4), Fraction(2))
 RECORDS = subsets(3, range(4))  # the corners of a cube: their distance is by records added or removed
@@ -52,7 +51,8 @@ def coupling_bounds_divergence(budget: Budget) -> Points:
             ("membership", membership(RECORDS, i % 3, RATIOS[2] / 3)),
         ):
             for a in RATIOS[:2]:
-                left = hockey_stick(*(mixed(list(law.values()), [mechanism[y] for y in law]) for law in (near, far)), a)
+                p, q = (mixed(list(law.values()), [mechanism[y] for y in law]) for law in (near, far))
+                left = hockey_stick(p, q, a)
                 deltas = [Fraction(0), *(group_profile(mechanism, add_remove, k, a) for k in (1, 2, 3))]
                 right = sum((chance * deltas[_to_support(x, far)] for x, chance in near.items()), Fraction(0))
                 yield Point(f"pair of laws {i + 1}, {name}, e^ε = {a}", as_side(left), as_side(right))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from math import inf, nextafter
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
 
 Law = tuple[Fraction, ...]
 _MULTIPLIER, _INCREMENT, _MODULUS = 6364136223846793005, 1442695040888963407, 2**64

@@ -1,5 +1,6 @@
 """Section 3: privacy profiles of noises, and losses, moments and groups in terms of profiles."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import exp, expm1
@@ -7,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.couplings.finite_laws import Law, as_side, hockey_stick, laws, renyi_moment
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
 NOISES: tuple[Noise, ...] = (Gaussian(1.0), Laplace(1.0), SinhNormal(2.0, 4.0))
@@ -151,7 +152,8 @@ def groups_black_box(budget: Budget) -> Points:
     """Yield chains of laws, each a neighbour of the next, in exact fractions; the first chain attains the bound."""
     for a in (Fraction(1), Fraction(5, 4)):
         shares = [Fraction(n) / 10 for n in (1 + a + a * a, 1 + a, 1, 0)]  # each is a times the next, and a tenth
-        chains = [[(x, 1 - x) for x in shares], *(laws(4, 3, 100 + i) for i in range(budget.choose(4, 40)))]
+        chains: list[Sequence[Law]] = [[(x, 1 - x) for x in shares]]
+        chains += [laws(4, 3, 100 + i) for i in range(budget.choose(4, 40))]
         for i, steps in enumerate(chains):
             one = max(hockey_stick(*pair, a) for pair in [*pairwise(steps), *pairwise(steps[::-1])])
             ends = max(hockey_stick(steps[0], steps[3], a**3), hockey_stick(steps[3], steps[0], a**3))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, exp, expm1, log, log1p
 
+from tcdp_sim.core.numerics import closed_form
 from tcdp_sim.experiments.papers.couplings.finite_laws import as_side
 from tcdp_sim.experiments.papers.couplings.subsamples import (
     Distance,
@@ -30,8 +31,6 @@ from tcdp_sim.experiments.papers.couplings.subsamples import (
 )
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.numerics import closed_form
 from tcdp_sim.privacy import amplified_profile
 
 RATIOS = (Fraction(1), Fraction(5, 4), Fraction(2))

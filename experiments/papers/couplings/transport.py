@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
-from tcdp_sim.experiments.papers.couplings.finite_laws import Law, as_side
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.experiments.papers.couplings.finite_laws import Law, as_side
 
 Costs = Sequence[Sequence[Fraction]]
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from tcdp_sim.core.errors import Failure, UserError, reason
+from tcdp_sim.core.log import Tell
 from tcdp_sim.experiments.papers.balls import CONFIRMED, SAYS, in_floats
 from tcdp_sim.experiments.papers.gather import code, studies
 from tcdp_sim.experiments.papers.gather.records import Content, Origin, Records, digest_of, points_digest
@@ -19,9 +22,6 @@ from tcdp_sim.experiments.papers.judge.power import Power, power
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, judge
 from tcdp_sim.experiments.papers.library import Claim
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, function_of, points_of
-
-from tcdp_sim.errors import Failure, UserError, reason
-from tcdp_sim.log import Tell
 
 EVIDENCE = "evidence"  # where records lie in the folder of the papers
 FAST, FULL = "fast", "full"
@@ -112,6 +112,7 @@ class Gatherer:
 
     def missing(self, claims: Iterable[Claim], exhibits: Iterable[Exhibit]) -> list[str]:
         """Return the names of the claims and exhibits that are not recorded for this code and these runs."""
+        functions: list[tuple[str, Callable[[Budget], Any] | None, tuple[str, ...]]]
         functions = [(f"claim {one.id}", function_of(one), one.needs) for one in claims]
         functions += [(f"exhibit {one.name}", one.table, one.needs) for one in exhibits]
         return [

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.version import __version__
 from tcdp_sim.experiments.papers.gather import code, studies
 from tcdp_sim.experiments.papers.gather.gather import EVIDENCE, Result
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.records import points_digest
 from tcdp_sim.experiments.papers.registry import function_of
-
-from tcdp_sim import __version__
 from tcdp_sim.store import digests
 
 CERTIFICATE = "certificate.json"

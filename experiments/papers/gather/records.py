@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tcdp_sim.experiments.papers.judge.evidence import Point, Side
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.experiments.papers.judge.evidence import Point, Side
 from tcdp_sim.statistics.intervals import Simulated
 from tcdp_sim.store import journal
 

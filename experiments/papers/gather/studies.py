@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import Failure, UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.experiments.papers.gather.paper_studies import STUDIES
 from tcdp_sim.experiments.papers.gather.runs import Run, opened
-
-from tcdp_sim.errors import Failure, UserError
-from tcdp_sim.log import Tell
 from tcdp_sim.results import open_cells
 from tcdp_sim.store.exact_values import ExactValues, known_exactly
 from tcdp_sim.study.compose import composed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import nan
 
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.statistics.intervals import Simulated
 
 

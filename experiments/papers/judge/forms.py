@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from math import log, log10
 from typing import Any
 
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point
-
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds, closed_form
 
 LN_10 = log(10.0)
 LEAST_LOG_K = 27.0

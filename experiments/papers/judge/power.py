@@ -70,5 +70,5 @@ def _scaled(point: Point, factor: float) -> Point:
 
 
 def _times(side: Side, factor: float) -> Side:
-    ends = (end * factor for end in side[:3])
-    return side._replace(**dict(zip(("lower", "estimate", "upper"), ends)))
+    lower, estimate, upper = (end * factor for end in side[:3])
+    return side._replace(lower=lower, estimate=estimate, upper=upper)

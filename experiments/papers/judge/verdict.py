@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, isnan, log, nan
 
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, Side
-
-from tcdp_sim.numerics import Bounds
 
 BAND = 4.0  # an asymptotic ratio may vary by that factor over all its points
 DRIFT = 0.02  # and move that much, relative, over the last decade

@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.evidence import Kind
 from tcdp_sim.experiments.papers.judge.verdict import BAND, Verdict, ratio
 from tcdp_sim.experiments.papers.page.wording import looseness
-
 from tcdp_sim.report.looks import COLOURS
 from tcdp_sim.report.plots import GREY, WRONG, new_figure
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
+
+from tcdp_sim.core.texts import write_csv
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.classes import MEANINGS, ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Kind
@@ -15,11 +17,9 @@ from tcdp_sim.experiments.papers.page.counts import of_classes, of_our_verdicts,
 from tcdp_sim.experiments.papers.page.rows import claims_table, page_rows
 from tcdp_sim.experiments.papers.page.wording import number
 from tcdp_sim.experiments.papers.registry import Exhibit
-
 from tcdp_sim.report import html
 from tcdp_sim.report.svg import inline_svg
 from tcdp_sim.store import durable
-from tcdp_sim.texts import write_csv
 
 FIGURES = "figures"
 EXHIBITS = "figures/exhibits.csv"  # what each figure and table is, and shows

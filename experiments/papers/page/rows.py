@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import nan
 
 import pandas as pd
+
 from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
@@ -20,7 +21,6 @@ from tcdp_sim.experiments.papers.page.wording import (
     power,
     scope,
 )
-
 from tcdp_sim.statistics.intervals import Simulated
 
 UNJUDGED = {ClaimClass.INFORMAL, ClaimClass.TEXT_DAMAGED}  # their cards compare, and give no verdict on the paper

@@ -8,7 +8,6 @@ from tcdp_sim.experiments.papers.gather.gather import Result
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 from tcdp_sim.experiments.papers.page.counts import ours, printed
 from tcdp_sim.experiments.papers.page.wording import SHAPES, balls, evidence, looseness, number, power, scope, side
-
 from tcdp_sim.report.tables import terminal_table
 
 MOST_POINTS = 40  # of a claim that are listed

@@ -7,7 +7,6 @@ from tcdp_sim.experiments.papers.judge.classes import ClaimClass
 from tcdp_sim.experiments.papers.judge.evidence import Kind, Side
 from tcdp_sim.experiments.papers.judge.power import CONSTANT, FACTORS, Power
 from tcdp_sim.experiments.papers.judge.verdict import Judgement, Scope, Verdict
-
 from tcdp_sim.statistics.intervals import Simulated
 
 SHAPES = {  # a badge is a word and a shape, never a colour alone

@@ -3,6 +3,9 @@
 from math import e
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.divergences import (
     ORDERS,
@@ -12,10 +15,7 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     response,
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
-from tcdp_sim.numerics import closed_form
 from tcdp_sim.releases import AdditiveRelease
 from tcdp_sim.releases.policies import printed_zcdp
 

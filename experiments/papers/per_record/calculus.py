@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.divergences import (
     ORDERS,
@@ -13,10 +16,7 @@ from tcdp_sim.experiments.papers.per_record.divergences import (
     response,
 )
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy.per_record import PerRecordDP, PerRecordZCDP, compose_per_record, group_of_records, parallel
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
 from tcdp_sim.releases.policies import gaussian
@@ -133,7 +133,7 @@ def _adaptive_pairs(budget: Budget) -> Iterator[Point]:
                 says = response(first, bit)
                 after = (response(second, bit), response(second / 2, 1 - bit))
                 laws.append([says[i] * after[i][j] for i in (0, 1) for j in (0, 1)])
-            left = largest(finite_per_order(*laws, order), finite_per_order(*laws[::-1], order))
+            left = largest(finite_per_order(laws[0], laws[1], order), finite_per_order(laws[1], laws[0], order))
             where = f"two responses, the second chosen by the first, ε = {first:g}, {second:g}, {named(order)}"
             yield Point(where, left, closed_form(_rho(first) + _rho(second)))
 

@@ -1,12 +1,11 @@
 """Divergences per order, by quadrature that uses no closed form and by sums over finite laws."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise import Gaussian, Noise
-from tcdp_sim.numerics import Bounds, closed_form
 
 ORDERS = (1.0, 1.5, 2.0, 8.0, 32.0)  # 1 stands for the limit
 
@@ -25,7 +24,7 @@ def shifted_per_order(noise: Noise, shift: float, order: float) -> Bounds[float]
     return exact.renyi_divergence_between(one, other, order) / order
 
 
-def finite_per_order(p: Sequence[float], q: Sequence[float], order: float) -> Bounds[float]:
+def finite_per_order(p: ArrayLike, q: ArrayLike, order: float) -> Bounds[float]:
     """Return D_order(p || q) / order, in nats, of two laws on as many outputs, all probabilities > 0; order >= 1.
 
     With L = log(p / q) and s = order - 1, the mean of e^(sL) - 1 is that of the non-negative e^(sL) - 1 + s (e^-L - 1).

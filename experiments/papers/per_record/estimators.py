@@ -6,11 +6,11 @@ from math import comb, factorial
 
 import numpy as np
 from scipy.special import eval_hermitenorm
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.arrays import Floats
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import Log, Root, Transform, TransformedRelease
 
 REACH = 20.0  # standard deviations; beyond, none of these integrands has 1e-60 of its mass

@@ -5,13 +5,13 @@ from math import e
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.per_record.generalized_gaussian import policy_and_peak
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import ExponentialPolylogarithmic
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 E = e
 PARAMETERS = (

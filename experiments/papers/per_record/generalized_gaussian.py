@@ -5,13 +5,13 @@ from itertools import product
 
 import numpy as np
 from scipy.special import gamma
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import GeneralizedGaussian, Noise
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.releases import AdditiveRelease
 
 POWERS = (1.0, 0.75, 0.5, 0.25)

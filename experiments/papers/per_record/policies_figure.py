@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
 from tcdp_sim.releases import AdditiveRelease, Log, Release, Root, TransformedRelease
 from tcdp_sim.report.looks import COLOURS, DASHES

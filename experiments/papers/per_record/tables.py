@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pandas as pd
+
 from tcdp_sim.experiments.papers import library
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Kind, Point
 from tcdp_sim.experiments.papers.judge.verdict import judge
@@ -23,7 +24,6 @@ from tcdp_sim.experiments.papers.per_record.transformation import (
 )
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES, PRINTED, SPLIT
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
-
 from tcdp_sim.releases import TransformedRelease
 
 INDUSTRIES = ("Retail", "Retail", "Retail", "Services", "Hospitality", "Technology")

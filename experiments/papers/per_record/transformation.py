@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order
 from tcdp_sim.experiments.papers.per_record.unit_splitting import EMPLOYEES
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
 
 NAMES = {Identity: "the identity", Root: "root", Log: "logarithm"}

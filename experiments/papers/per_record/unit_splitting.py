@@ -1,11 +1,11 @@
 """Sections 2.5 and 3: unit splitting, the example of six establishments, and a policy that scales slowly."""
 
 import numpy as np
+
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.per_record.divergences import gaussian_per_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.releases import Root, TransformedRelease, UnitSplitRelease
 
 EMPLOYEES = (5.0, 5.0, 10.0, 20.0, 30.0, 10_000.0)  # Table 1

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import TCDP
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, largest_omega
 

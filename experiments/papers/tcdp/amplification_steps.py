@@ -2,14 +2,14 @@
 
 import numpy as np
 from scipy.optimize import brentq
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.amplification import by_lemma_15, gaussian
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy.amplification.concentrated import largest_omega
 
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Points
-from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, largest_error
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import calibrate
+from tcdp_sim.experiments.papers.judge.evidence import Points
+from tcdp_sim.experiments.papers.judge.forms import growing, growing_in_logs, largest_error
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
 from tcdp_sim.privacy import TCDP
 

@@ -1,13 +1,13 @@
 """Section 4: the canonical noises by notion, and what sinh-normal noise is near and far."""
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace
-from tcdp_sim.numerics import closed_form
 
 DELTA = 1e-6
 

@@ -1,14 +1,14 @@
 """Section 1.1 and 2: what tCDP is, and how it composes."""
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost, largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 
 GOLDEN = 0.6180339887498949
 FIRST, SECOND = 4.0, 8.0  # omega, omega'

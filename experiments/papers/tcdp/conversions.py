@@ -4,14 +4,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.exact import PrivacyLossDistribution
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.exact import PrivacyLossDistribution
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, Guarantee, PureDP, group, lemma_8, loss_tail_bound, pure_renyi
 from tcdp_sim.privacy import to_approx_dp as convert
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
-
 from tcdp_sim.noise import SinhNormal, SinhSquared
 from tcdp_sim.report.looks import COLOURS, DASHES
 from tcdp_sim.report.plots import GREY, WRONG, new_figure, plain_log_axis

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from tcdp_sim.experiments.papers.gather.runs import Run
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 
 from tcdp_sim.calibration import LargestError, calibrate
 from tcdp_sim.exact import PrivacyLossDistribution
+from tcdp_sim.experiments.papers.gather.runs import Run
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP, loss_tail_bound
 from tcdp_sim.report.looks import COLOURS, DASHES

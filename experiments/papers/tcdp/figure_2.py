@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
 from tcdp_sim.report.looks import COLOURS
 from tcdp_sim.report.plots import GREY, new_figure

@@ -2,17 +2,17 @@
 
 import numpy as np
 from scipy.special import log_ndtr
+
+from tcdp_sim import exact
+from tcdp_sim.calibration import calibrate
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
+from tcdp_sim.exact import PrivacyLossDistribution
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
-from tcdp_sim.calibration import calibrate
-from tcdp_sim.exact import PrivacyLossDistribution
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import ApproxDP
 
 EPSILON, SAMPLED = 0.1, 0.01

@@ -1,14 +1,14 @@
 """Sections 1.1 and 2.2: what groups get."""
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, SinhNormal, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, ApproxDP, group, group_to_approx_dp
 
 NOISES = [(3.0, 10.0, 4.0), (2.0, 8.0, 4.0), (5.0, 21.0, 10.5)]  # scale, knee, omega below the largest order

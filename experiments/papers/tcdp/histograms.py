@@ -6,16 +6,16 @@ Neighbours substitute a record: two bins of a histogram move by one.
 from collections.abc import Callable
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.bounds.lower import packing_records
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs, largest_error
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.lower_bounds import printed_bound
 from tcdp_sim.experiments.papers.tcdp.noise_shape import arsinh_of_exp
-
-from tcdp_sim import exact
-from tcdp_sim.bounds.lower import packing_records
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, SinhSquared, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
 
 RHO, OMEGA, EPSILON = 0.1, 2.5, 0.5

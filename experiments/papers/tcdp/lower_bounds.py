@@ -1,16 +1,16 @@
 """Section 6: what no tCDP mechanism can do, and how near the mechanisms come."""
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.judge.forms import FAR, growing_in_logs
-from tcdp_sim.experiments.papers.orders import largest_cost
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.bounds.lower import packing_records
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import FAR, growing_in_logs
+from tcdp_sim.experiments.papers.orders import largest_cost
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Noise, SinhNormal, SinhSquared
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, ZCDP, PureDP
 
 RHO, OMEGA = 0.1, 5.0

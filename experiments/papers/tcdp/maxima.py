@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy import TCDP
 

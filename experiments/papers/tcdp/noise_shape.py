@@ -1,12 +1,12 @@
 """Section 1.2: the shape of sinh-normal noise."""
 
 import numpy as np
+
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
 from tcdp_sim.noise import Gaussian, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 
 FAR_OUT = np.arange(0.25, 2.6, 0.25)  # log10 of t √ρ / Δ
 

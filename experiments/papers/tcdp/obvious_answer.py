@@ -3,15 +3,15 @@
 from functools import partial
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import closed_form
+from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.tcdp.reductions import GAPS, NOISES, changes, spent
-
-from tcdp_sim import exact
-from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.noise import Gaussian, SinhNormal
-from tcdp_sim.numerics import closed_form
 
 
 @claim("T.A22 T.5.2a")

@@ -5,15 +5,15 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
-from tcdp_sim.exact.selection.privacy import worst_pairs
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 
 K = 1000.0
 NOISES: dict[str, Noise] = {

@@ -4,20 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.bounds.lower import packing_records
 from tcdp_sim.calibration import calibrate
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.core.streams import generator
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.judge.forms import FAR, growing, growing_in_logs
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Laplace, Noise
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.selection.baselines import Stability
 from tcdp_sim.selection.scores import Scores
 from tcdp_sim.statistics.intervals import simulated_proportion
-from tcdp_sim.streams import generator
 
 EPSILON, RHO, BETA = 0.5, 0.1, 0.05
 TARGET = TCDP(RHO, 4.0)  # omega above 1/sqrt rho

@@ -1,11 +1,11 @@
 """Section 4: the noise for tCDP, and histograms with it."""
 
 import numpy as np
+
+from tcdp_sim import exact
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_cost
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import SinhNormal, SinhSquared
 
 

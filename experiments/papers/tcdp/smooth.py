@@ -1,12 +1,12 @@
 """The toolkit of the introduction: Gaussian noise whose variance depends on the data."""
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.numerics import Bounds, closed_form
 
 
 @claim("T.toolkit")

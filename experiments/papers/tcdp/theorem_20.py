@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 
 from tcdp_sim import exact
+from tcdp_sim.experiments.papers.registry import Budget, Exhibit, exhibit
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report.looks import COLOURS, MARKERS
 from tcdp_sim.report.plots import GREY, new_figure

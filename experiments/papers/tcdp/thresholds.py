@@ -6,14 +6,13 @@ The domain has k = 2^bits elements; what grows is the number of bits, far beyond
 from collections.abc import Callable
 from math import log, sqrt
 
+from tcdp_sim import bounds
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Points
 from tcdp_sim.experiments.papers.judge.forms import growing
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import bounds
 from tcdp_sim.interior import parts, required_n
 from tcdp_sim.interior.records_needed import binary_search_required_n, exponential_required_n
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
 from tcdp_sim.thresholds.finder import Finder
 from tcdp_sim.thresholds.medians import plan_medians

@@ -3,11 +3,11 @@
 from itertools import product
 
 import numpy as np
+
+from tcdp_sim.core.arrays import Bools, Floats
+from tcdp_sim.core.numerics import closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim.arrays import Bools, Floats
-from tcdp_sim.numerics import closed_form
 
 SMALL, BIG = 2 / 5, 4 / 5
 

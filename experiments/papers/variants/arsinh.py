@@ -2,14 +2,13 @@
 
 from math import sqrt
 
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Noise, SinhNormal
-from tcdp_sim.numerics import Bounds
 
 ALONE, BOTH = (1.0,), (0.6, 0.8)  # by how much each coordinate of the answer moves: length one
 
@@ -25,7 +24,7 @@ def arsinh_mechanism(budget: Budget) -> Points:
 @claim("V.asinh outside")
 def arsinh_mechanism_with_little_knee(budget: Budget) -> Points:
     """Yield knees below 1/√ρ; a positive ω > 1 is promised for A > 8Δ only."""
-    cases = [(1e-4, 16.0, ALONE), (1e-4, 30.0, ALONE)]
+    cases: list[tuple[float, float, tuple[float, ...]]] = [(1e-4, 16.0, ALONE), (1e-4, 30.0, ALONE)]
     more = [(1e-4, 20.0, ALONE), (1e-4, 16.0, BOTH)]
     yield from [_of_knee(*case) for case in budget.choose(cases, [*cases, *more])]
 

@@ -6,6 +6,9 @@ from math import exp, expm1, hypot, log, log1p, sqrt
 
 import numpy as np
 from scipy.special import gammaln
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.couplings.finite_laws import (
     Law,
     as_side,
@@ -17,10 +20,7 @@ from tcdp_sim.experiments.papers.couplings.finite_laws import (
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.variants.gaussian_noise import classical_scale
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, compose_advanced, to_approx_dp
 
 

@@ -2,12 +2,11 @@
 
 from math import exp, expm1, log, sqrt
 
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, pure_renyi, to_approx_dp
 
 

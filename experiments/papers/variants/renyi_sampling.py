@@ -4,13 +4,12 @@ from collections.abc import Callable
 from functools import partial
 from math import exp, lgamma, log, log1p
 
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.variants.sampling import DIRECTIONS
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import pure_renyi
 
 Case = tuple[float, float, int]  # σ, s, α

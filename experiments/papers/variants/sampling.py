@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from math import expm1, log, log1p, sqrt
 from typing import cast
 
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import TCDP, amplify
 
 MORE, FEWER = "more records with the property", "fewer"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
+
 from tcdp_sim.experiments.papers import library
 from tcdp_sim.experiments.papers.judge.verdict import judge
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, exhibit, points_of

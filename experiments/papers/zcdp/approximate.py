@@ -5,15 +5,15 @@ from itertools import pairwise, product
 from math import exp, inf, log, pi, sqrt
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import delta, divergence, example, independent, repeated
 from tcdp_sim.experiments.papers.zcdp.relation_to_dp import least_epsilon, spent
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, ApproxDP, ApproxZCDP, PureDP, compose_advanced, compose_approx, lemma_38_delta
 
 ORDERS = (1.5, 4.0, 64.0)
@@ -79,10 +79,10 @@ def approximate_composition(budget: Budget) -> Points:
         yield Point(f"1 - P[both events], {name} and the next", closed_form(1 - masses[0], 1e-9), promised)
         for order in ORDERS:
             most = closed_form((epsilon**2 + other**2) / 2 * order)
-            yield Point(f"both, α = {order:g}, {name} and the next", divergence(*both, order), most)
+            yield Point(f"both, α = {order:g}, {name} and the next", divergence(both[0], both[1], order), most)
             merged = [np.append(part[0] + part[1], part[2:]) / part.sum() for part in first]
             kept = closed_form(epsilon**2 * order / 2)
-            yield Point(f"postprocessed, α = {order:g}, {name}", divergence(*merged, order), kept)
+            yield Point(f"postprocessed, α = {order:g}, {name}", divergence(merged[0], merged[1], order), kept)
 
 
 @claim("Z.8a groups")

@@ -5,8 +5,8 @@ from math import inf
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.numerics import Bounds
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds
 
 ORDERS = (1.0, 1.5, 4.0, 32.0, inf)
 _IRRATIONAL = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0])

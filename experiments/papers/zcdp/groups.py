@@ -4,13 +4,13 @@ from math import ceil, exp, expm1, log, log1p
 from typing import cast
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.numerics import closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
-
-from tcdp_sim import exact
 from tcdp_sim.noise import Laplace
-from tcdp_sim.numerics import closed_form
 from tcdp_sim.privacy import ZCDP, ApproxDP, PureDP, group, to_zcdp
 
 EPSILON = 0.1

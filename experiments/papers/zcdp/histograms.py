@@ -4,15 +4,16 @@ from math import log, log1p
 
 import numpy as np
 from scipy.stats import norm
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, Simulated, constant
-from tcdp_sim.experiments.papers.registry import Budget, claim
-from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
 
 from tcdp_sim import bounds, exact
 from tcdp_sim.bounds.packing import packing_records
+from tcdp_sim.core.numerics import Bounds, closed_form
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.registry import Budget, claim
+from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
 from tcdp_sim.noise import Gaussian, Laplace, Noise, TruncatedLaplace
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP, Guarantee, PureDP
+from tcdp_sim.statistics.intervals import Simulated
 from tcdp_sim.store import columns
 
 BETA, RHO, EPSILON, DELTA = 0.05, 0.1, 0.5, 1e-6

@@ -5,14 +5,14 @@ from math import ceil, log, log1p
 
 import numpy as np
 from scipy.stats import binom
+
+from tcdp_sim import bounds, exact
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.histograms import gaussian_of, laplace_of
 from tcdp_sim.experiments.papers.zcdp.relation_to_dp import gaussian_of as gaussian_count
-
-from tcdp_sim import bounds, exact
 from tcdp_sim.noise import Laplace, Noise
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import ZCDP
 
 PURE = 1e-9  # a ρ that hardly counts, where all is promised by ξ

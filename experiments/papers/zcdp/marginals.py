@@ -1,14 +1,14 @@
 """Section 6.1: one-way marginals, the means of d bits."""
 
 import numpy as np
+
+from tcdp_sim import bounds
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
-
-from tcdp_sim import bounds
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian, Laplace
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import ZCDP
 
 RHO, EPSILON, N = 0.1, 0.5, 1000.0

@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 from scipy.special import log_ndtr
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import divergence
 from tcdp_sim.experiments.papers.zcdp.renyi_divergences import by_quadrature
-
-from tcdp_sim.arrays import Floats
-from tcdp_sim.numerics import Bounds, closed_form
 from tcdp_sim.privacy import pure_renyi
 
 ONE = constant(1.0)

@@ -14,11 +14,11 @@ from math import ceil, e, inf, log
 
 import numpy as np
 from scipy.special import gammaln, lambertw
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.numerics import closed_form
+from tcdp_sim.core.numerics import closed_form
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.registry import Budget, claim
 
 TEN = constant(10.0)
 

@@ -3,13 +3,13 @@
 from math import exp, log
 
 import numpy as np
-from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
-from tcdp_sim.experiments.papers.registry import Budget, claim
 
 from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
+from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
+from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Gaussian, Laplace, Noise
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 from tcdp_sim.privacy import ZCDP, lemma_38_delta, pure_renyi, to_approx_dp, zcdp_budget
 from tcdp_sim.releases import AdditiveRelease
 

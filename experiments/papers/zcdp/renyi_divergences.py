@@ -5,14 +5,14 @@ from itertools import combinations
 from math import inf
 
 import numpy as np
+
+from tcdp_sim import exact
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.experiments.papers.judge.evidence import Point, Points, constant
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.experiments.papers.zcdp.finite_laws import ORDERS, divergence, example, independent, randomised_response
-
-from tcdp_sim import exact
-from tcdp_sim.arrays import Floats
 from tcdp_sim.noise import Gaussian
-from tcdp_sim.numerics import Bounds, closed_form
 
 OUTCOMES = 4
 MAPPING = np.array([example(index, 3) for index in range(90, 90 + OUTCOMES)])  # outcome -> the law of its image
@@ -52,7 +52,7 @@ def composition_and_postprocessing(budget: Budget) -> Points:
         tried = {"independent": both, "the second chosen by the first": adaptive, "how many agree": counted}
         for (name, laws), order in ((case, order) for case in tried.items() for order in (1.5, 4.0)):
             most = closed_form(2.5 * epsilon**2 * order)
-            yield Point(f"ε = {epsilon:g} and 2ε, {name}, α = {order:g}", divergence(*laws, order), most)
+            yield Point(f"ε = {epsilon:g} and 2ε, {name}, α = {order:g}", divergence(laws[0], laws[1], order), most)
     for order in (1.5, 8.0):
         left = by_quadrature(1.0, 1.0, order)
         yield Point(f"Gaussians of ρ = 0.18 and 0.32, α = {order:g}", left, closed_form((0.18 + 0.32) * order))

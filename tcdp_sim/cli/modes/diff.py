@@ -10,13 +10,13 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.cli.modes.merge import other_folder
 from tcdp_sim.cli.say import say
-from tcdp_sim.errors import UserError, reason
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.texts import write_csv
 from tcdp_sim.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import title
-from tcdp_sim.texts import write_csv
 
 DIFFERENT = 1  # exit code
 MOST_LISTED = 10

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from tcdp_sim.cli.modes import run as running
 from tcdp_sim.cli.say import say
+from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.run import cannot_write, prepare
-from tcdp_sim.errors import UserError, reason
 from tcdp_sim.store import provenance, recorded
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.run_folder import Run, open_run

@@ -3,9 +3,9 @@
 from rich.console import Console
 
 from tcdp_sim.cli.say import say
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import simulate
 from tcdp_sim.engine.run import prepare
-from tcdp_sim.errors import UserError
 from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries.encoding import from_bytes

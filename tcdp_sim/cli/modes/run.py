@@ -5,9 +5,9 @@ from functools import partial
 from rich.console import Console
 
 from tcdp_sim.cli.say import say
+from tcdp_sim.core.errors import Failure
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.run import execute, prepare
-from tcdp_sim.errors import Failure
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import Settings
 

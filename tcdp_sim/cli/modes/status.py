@@ -5,6 +5,7 @@ import time
 from rich.console import Console
 
 from tcdp_sim.cli.say import say, say_all
+from tcdp_sim.core.texts import shortened
 from tcdp_sim.engine import stopping
 from tcdp_sim.engine.pending import Pending, Wanted
 from tcdp_sim.engine.run import prepare
@@ -12,7 +13,6 @@ from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.summaries import problems
 from tcdp_sim.summaries.estimates import relative_mcse
-from tcdp_sim.texts import shortened
 
 
 def main(settings: Settings, console: Console) -> None:

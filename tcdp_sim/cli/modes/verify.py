@@ -10,10 +10,10 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.cli.modes.replay import again
 from tcdp_sim.cli.say import say
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.evaluate import row
 from tcdp_sim.engine.run import prepare
 from tcdp_sim.engine.simulate import Batch
-from tcdp_sim.errors import UserError
 from tcdp_sim.store import certificate, table
 from tcdp_sim.store.exact_records import FOLDER, ExactRecords
 from tcdp_sim.store.exact_values import known_exactly

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import agreement, batch, kubernetes, local, logs, scheduler, tuning, watch
 from tcdp_sim.engine.schedule import DaskExecutor, Executor, SerialExecutor
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 from tcdp_sim.study import groups
 
 MAX_WORKERS = 1024

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
-from tcdp_sim.streams import bit_stream, fingerprint
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
+from tcdp_sim.core.streams import bit_stream, fingerprint
 
 if TYPE_CHECKING:
     from distributed import Client

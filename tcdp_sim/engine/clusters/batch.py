@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import protection, tuning
 from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.engine.clusters.jobs import Jobs
 from tcdp_sim.engine.clusters.queues import QUEUES, check, folder, options
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 
 if TYPE_CHECKING:
     from distributed import Client, Security

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
 SHORTEST, LONGEST = 60, 366 * 86400  # of a walltime

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 
 def needed(module: str, extra: str) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 
 if TYPE_CHECKING:
     from distributed import Client

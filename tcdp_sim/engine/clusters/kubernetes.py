@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks, tuning
 from tcdp_sim.engine.clusters.extras import needed
 from tcdp_sim.engine.clusters.waiting import announced
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 
 if TYPE_CHECKING:
     from distributed import Client

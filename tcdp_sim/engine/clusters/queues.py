@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.clusters import checks, protection, tuning
-from tcdp_sim.errors import UserError
 
 NAME = r"[\w.@:+-]+"
 PATH = r"[\w./~+=,@-]+"  # goes unquoted into job scripts

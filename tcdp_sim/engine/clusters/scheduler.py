@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.clusters import checks
 from tcdp_sim.engine.clusters.waiting import announced
-from tcdp_sim.errors import UserError
-from tcdp_sim.log import Tell
 
 if TYPE_CHECKING:
     from distributed import Client

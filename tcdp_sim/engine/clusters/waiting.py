@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tcdp_sim.log import Tell
+from tcdp_sim.core.log import Tell
 
 PATIENCE = 3.0  # seconds for which nobody wonders
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tcdp_sim.log import LOG
+from tcdp_sim.core.log import LOG
 
 if TYPE_CHECKING:
     from distributed import Client

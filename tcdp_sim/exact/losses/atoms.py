@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.arrays import Bools, Floats, RealFunction
+from tcdp_sim.core.arrays import Bools, Floats, RealFunction
+from tcdp_sim.core.numerics import TINY, gauss_panels
 from tcdp_sim.exact.losses.level_sets import landmarks, log_mass
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.subsampling import DominatingPair
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import TINY, gauss_panels
 
 NODES = 4
 _PLACES = 0.5 + 0.5 * np.polynomial.legendre.leggauss(NODES)[0]

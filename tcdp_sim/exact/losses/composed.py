@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
 from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
-from tcdp_sim.numerics import Bounds
 
 Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -> theta, epsilon, log delta
 LONGEST = 2**22  # points of a transform

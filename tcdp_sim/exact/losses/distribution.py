@@ -11,12 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import AsGiven, Bools, Floats, RealFunction
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.arrays import AsGiven, Bools, Floats, RealFunction
+from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.level_sets import LevelSets, log_mass, loss_sets
 from tcdp_sim.exact.resolution import loss_error
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import Bounds
 
 Ends = Callable[[Floats], tuple[Floats, Floats]]  # levels -> left and right ends of a level set
 LAWS = ("P", "Q")

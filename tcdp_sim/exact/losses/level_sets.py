@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats, Ints, Real, RealFunction
+from tcdp_sim.core.arrays import Floats, Ints, Real, RealFunction
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
 from tcdp_sim.exact.resolution import graded, with_kinks
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import ArrayBounds, Bounds, integrate
 
 _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.31, 307, 240)])
 _FAR = 2.0 ** np.arange(1, 61)

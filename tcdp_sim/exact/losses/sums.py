@@ -10,9 +10,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
-from tcdp_sim.arrays import Floats
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import TINY
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
-from tcdp_sim.numerics import TINY
 
 WRAPPED = 1e-13  # tilted probability outside of a window, on each side
 _FFT = 1e-15  # of a transform in the mean square, relative, for every doubling of its length

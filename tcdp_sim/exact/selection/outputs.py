@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.arrays import Floats, Real
-from tcdp_sim.errors import real, scalar
+from tcdp_sim.core.arrays import Floats, Real
+from tcdp_sim.core.errors import real, scalar
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.exact.selection.success import TAILS, WITH_EPSILON, WITH_NOISE, selection_failure, selection_probability
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import ArrayBounds, Bounds, gauss_panels, integrate
 
 DISTRIBUTIONS = (*WITH_NOISE, *WITH_EPSILON[:2])
 

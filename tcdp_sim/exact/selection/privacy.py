@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcdp_sim.arrays import Floats
-from tcdp_sim.errors import real
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.errors import real
+from tcdp_sim.core.numerics import ArrayBounds, Bounds
 from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs
 from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability
 from tcdp_sim.noise import Noise
-from tcdp_sim.numerics import ArrayBounds, Bounds
 
 
 class OutputPair(NamedTuple):

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from tcdp_sim.arrays import Floats, RealFunction
-from tcdp_sim.errors import choice, real
+from tcdp_sim.core.arrays import Floats, RealFunction
+from tcdp_sim.core.errors import choice, real
+from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
 from tcdp_sim.noise import Laplace, Noise
-from tcdp_sim.numerics import Bounds, closed_form, integrate
 
 MOST = 1e300
 TINY = 1e-310  # what rounding is worth where floats end: no upper bound is smaller

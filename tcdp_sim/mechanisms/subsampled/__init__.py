@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Any
 
-from tcdp_sim.errors import UserError
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Law, Mechanism, Options, Point
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.mechanisms.subsampled.selection import SubsampledSelection

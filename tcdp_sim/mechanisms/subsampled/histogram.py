@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim import registry
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective, variance
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core import registry
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise

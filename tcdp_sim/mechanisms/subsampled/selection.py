@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
 from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP

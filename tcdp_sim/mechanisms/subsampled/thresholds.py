@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.errors import UserError, choice, real
+from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms.base import Draws, Law, Options, Point
 from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme

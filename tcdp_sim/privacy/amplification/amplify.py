@@ -3,7 +3,7 @@
 from math import floor, inf
 from typing import TypeGuard
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.amplification.approximate import amplified_dp
 from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, theorem_11, theorem_12
 from tcdp_sim.privacy.amplification.profiles import GroupProfile, Profile, amplified_profile

@@ -6,7 +6,7 @@ only; but its statement is true, as the certificate shows, with at most 2.78 in 
 
 from math import ceil, exp, log, log2
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.amplification.renyi import certified_excess
 from tcdp_sim.privacy.definitions import TCDP, require
 from tcdp_sim.privacy.renyi import renyi_bound

@@ -8,7 +8,7 @@ from functools import partial
 from math import exp, expm1
 from typing import TypeVar, cast
 
-from tcdp_sim.errors import scalar
+from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.amplification.schemes import chance_drawn, drawn_again, known_scheme, log_unmixed
 from tcdp_sim.privacy.definitions import whole
 

@@ -12,7 +12,7 @@ from tcdp_sim.privacy.amplification.schemes import log_mixed
 from tcdp_sim.privacy.renyi import RenyiBound, total_variation
 
 if TYPE_CHECKING:
-    from tcdp_sim.arrays import Floats
+    from tcdp_sim.core.arrays import Floats
 
 MOST_TERMS = 100_000
 NODES = 1500  # of the profile

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
 
-from tcdp_sim.errors import choice, scalar
+from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.privacy.definitions import whole
 
 

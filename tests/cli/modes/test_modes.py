@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tcdp_sim import results, streams
+from tcdp_sim import results
+from tcdp_sim.core import streams
 from tcdp_sim.engine import stopping
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.summaries.summary import summarise

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tcdp_sim import streams
+from tcdp_sim.core import streams
 from tcdp_sim.engine import simulate
 from tcdp_sim.store import certificate, journal, run_folder
 from tcdp_sim.store import table as tabulation

@@ -8,9 +8,9 @@ import types
 
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import checks, jobs, kubernetes, queues, scheduler, tuning
-from tcdp_sim.errors import UserError
 from tcdp_sim.study.groups import named, options
 
 NEEDED = {

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import batch, jobs
-from tcdp_sim.errors import UserError
 
 pytest.importorskip("dask_jobqueue", reason="needs the extra: pip install 'tcdp_sim[pbs]'")
 

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from tcdp_sim import log as runlog
+from tcdp_sim.core import log as runlog
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, run, schedule
 from tcdp_sim.engine.clusters import agreement
-from tcdp_sim.errors import UserError
 from tcdp_sim.store.digests import tree_digest
 from tcdp_sim.study.groups import named
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine import clusters, schedule
 from tcdp_sim.engine.clusters import batch, jobs, queues, tuning
-from tcdp_sim.errors import UserError
 from tcdp_sim.store.digests import tree_digest
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.data.counts import Counts
-from tcdp_sim.errors import UserError
 from tcdp_sim.mechanisms import Subsampled, Thresholds
 from tcdp_sim.mechanisms.subsampled import BASES
 from tcdp_sim.privacy import SCHEMES, ZCDP, PureDP

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from audit_gallery.laws import laplace
-from tcdp_sim.numerics import gauss_panels
+from tcdp_sim.core.numerics import gauss_panels
 
 PER_SCALE = 200  # grid points: the cubic between them errs by less than 1e-9
 REACH = 40  # scales beyond which noise has probability e^-40

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tcdp_sim.numerics import gauss_panels
+from tcdp_sim.core.numerics import gauss_panels
 
 STEPS = np.array([0, 0.5, 1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 40])  # in scales: noise beyond 40 has probability e^-40
 

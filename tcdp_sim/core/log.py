@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 
-from tcdp_sim.texts import printable
+from tcdp_sim.core.texts import printable
 
 NAME = "run.log"
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"

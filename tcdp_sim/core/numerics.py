@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 from typing_extensions import TypeVar
 
-from tcdp_sim.arrays import Floats, Real, RealFunction
+from tcdp_sim.core.arrays import Floats, Real, RealFunction
 
 MOST_PANELS = 2**12
 TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.errors import UserError, known
+from tcdp_sim.core.errors import UserError, known
 
 KINDS = ("noise", "mechanism", "experiment")
 FIGURES = ("reference", "report", "figures")  # the functions that make a module an experiment

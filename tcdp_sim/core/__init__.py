@@ -1,0 +1,1 @@
+"""The lowest layer: errors, types, quadrature with bounds, random streams, texts, log, registry, version."""
