@@ -4,8 +4,8 @@ from rich.console import Console
 
 from benchmarks.engine import Watch
 from benchmarks.framework import composed, empty_folder
-from tcdp_sim import published
 from tcdp_sim.engine import run
+from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.study.settings import settings
 

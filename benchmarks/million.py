@@ -17,10 +17,11 @@ import psutil
 from rich.console import Console
 
 from benchmarks.framework import composed, empty_folder
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.cli.main import YOUNG
 from tcdp_sim.cli.modes import status
 from tcdp_sim.engine import exact, run
+from tcdp_sim.results import published
 from tcdp_sim.store import certificate
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run

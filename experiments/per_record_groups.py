@@ -23,7 +23,8 @@ from tcdp_sim.experiments.per_record.series import (
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import GREY, line_key, new_figure
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import NORMAL, UNSEEN, cell_mechanism, sample_skewness
+from tcdp_sim.results import cell_mechanism, sample_skewness
+from tcdp_sim.results.cells import NORMAL, UNSEEN
 from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "reference", "report"]

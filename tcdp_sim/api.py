@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import xarray as xr
 
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.audits import AuditReport, arguments
 from tcdp_sim.audits import run as audits
 from tcdp_sim.core.errors import Failure, UserError
@@ -22,6 +22,7 @@ from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.report.terminal import Terminal
+from tcdp_sim.results import published
 from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.table import statistics

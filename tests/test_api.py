@@ -314,7 +314,7 @@ def test_a_forked_child_reads_and_runs(here, what):
 
 
 def test_a_contradiction_is_told_once(here, monkeypatch, capsys):
-    monkeypatch.setattr("tcdp_sim.published.contradicted", lambda run, tell: tell("CONTRADICTION: 1 of 9") or 1)
+    monkeypatch.setattr("tcdp_sim.results.published.contradicted", lambda run, tell: tell("CONTRADICTION: 1 of 9") or 1)
     with pytest.warns(Contradiction, match="CONTRADICTION: 1 of 9") as warned:
         tcdp_sim.run(**SMALL)
     assert len(warned) == 1

@@ -60,23 +60,21 @@ MAY_IMPORT = {
     "statistics": ("summaries", "store"),
     "engine": ("summaries", "report", "mechanisms", "study", "store"),
     "audits": ("privacy", "report", "store", "engine"),
-    "results": ("summaries", "report", "statistics", "mechanisms", "store"),
+    "results": ("summaries", "report", "statistics", "mechanisms", "study", "store"),
     # 11: faces
     "experiments": (
         *("noise", "privacy", "summaries", "data", "report", "exact", "bounds", "releases", "calibration", "optimal"),
         *("selection", "interior", "thresholds", "mechanisms", "statistics", "store", "audits", "results"),
     ),
-    "published": ("report", "statistics", "store", "results"),
-    "run_report": ("report", "statistics", "study", "store", "results", "published"),
     "papers": (  # experiments/papers: claims, their judge, their page
         *("noise", "privacy", "data", "report", "exact", "bounds", "releases", "calibration", "optimal", "selection"),
-        *("interior", "thresholds", "mechanisms", "statistics", "store", "study", "engine", "results", "published"),
+        *("interior", "thresholds", "mechanisms", "statistics", "store", "study", "engine", "results"),
         "experiments",
     ),
-    "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results", "published"),
+    "api": ("privacy", "report", "mechanisms", "study", "store", "engine", "audits", "results"),
     "cli": (
         *("privacy", "summaries", "report", "statistics", "mechanisms", "study", "store", "engine", "results"),
-        *("published", "run_report", "papers", "api"),
+        *("papers", "api"),
     ),
     "__main__": ("cli",),
 }
@@ -84,14 +82,18 @@ LAZY = "test_importing_the_package_loads_nothing"  # holds that tcdp_sim names i
 
 # Library -> the only parts that may import it.
 ONLY_IN = {
-    "dask": {"engine.schedule", "engine.clusters", "results"},  # results: whose lazy arrays are read by its threads
+    "dask": {
+        "engine.schedule",
+        "engine.clusters",
+        "results.open",
+    },  # results.open: whose lazy arrays are read by its threads
     "distributed": {"engine.schedule", "engine.clusters"},
     "zarr": {"store"},
     "matplotlib": {
         "report",
         "experiments",
-        "published",
-        "run_report",
+        "results.published",
+        "results.page",
         "papers",
         "api",
         "audits.drawing",

@@ -144,10 +144,10 @@ def _table(console, folder, file=None):
 
 
 def _report(console, folder, file=None):
-    from tcdp_sim import run_report
+    from tcdp_sim.results import page
     from tcdp_sim.store.recorded import folder_of
 
-    path = run_report.write(folder_of(folder), None if file is None else Path(file))
+    path = page.write(folder_of(folder), None if file is None else Path(file))
     console.print(f"report: {path}", markup=False)
 
 

@@ -7,10 +7,10 @@ import tracemalloc
 import pytest
 
 from benchmarks import driver
-from tcdp_sim import published, results
 from tcdp_sim.engine import clusters, forecast, pilot, schedule
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.engine.simulate import Task
+from tcdp_sim.results import published
 from tcdp_sim.store import table, zarr_tree
 from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study import study as studies
@@ -62,7 +62,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(table, "BLOCK", 50)
     monkeypatch.setattr(zarr_tree, "CELLS", 50)
     monkeypatch.setattr(zarr_tree, "ENTRIES", 4096)
-    monkeypatch.setattr(results, "ROWS", 50)
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 50)
     monkeypatch.setattr(studies, "LOADED", 50)
 
 

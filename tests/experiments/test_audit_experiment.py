@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tcdp_sim import published
 from tcdp_sim.core.streams import generator
 from tcdp_sim.mechanisms import Audit
 from tcdp_sim.noise import Gaussian, Laplace
 from tcdp_sim.privacy import PureDP
+from tcdp_sim.results import published
 from tcdp_sim.selection.calibration import selection_algorithm
 
 WORDS = ("experiment=audit", "cluster=serial", "trials=100000", "chunk=50000")

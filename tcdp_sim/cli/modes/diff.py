@@ -12,7 +12,7 @@ from tcdp_sim.cli.modes.merge import other_folder
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import write_csv
-from tcdp_sim.published import loaded
+from tcdp_sim.results.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
 from tcdp_sim.study.settings import Settings

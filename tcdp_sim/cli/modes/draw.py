@@ -6,8 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.cli.say import say, say_all
+from tcdp_sim.results import published
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import data_notes, title
 

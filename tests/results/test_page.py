@@ -9,8 +9,9 @@ import pytest
 from browser import is_wider_than_the_window, least_contrast, opened
 
 import tcdp_sim
-from tcdp_sim import results, run_report
+from tcdp_sim import results
 from tcdp_sim.report import latex
+from tcdp_sim.results import page as written
 
 EVIL = "<img src=x onerror=alert(1)> $x^2$ {{ 7*7 }}"
 SMALL = {"k": [10, 1e6], "noise": ["gaussian", "laplace"], "omega_sqrt_rho": 1, "rho": 0.1}
@@ -21,7 +22,7 @@ def reported(tmp_path_factory):
     """The folder of a small study, with its page."""
     place = tmp_path_factory.mktemp("runs")
     tcdp_sim.run("histogram", sweep=SMALL, also=None, trials=1000, chunk=500, cluster="serial", results_dir=place)
-    run_report.write(place / "histogram")
+    written.write(place / "histogram")
     return place / "histogram"
 
 
@@ -87,14 +88,14 @@ def test_equal_runs_give_equal_bytes(page, command, folder):
 
 def test_dropped_rows_are_on_the_page(tmp_path, monkeypatch):
     """70 of 100 rows name a ward that the data set does not know. Without figures, which take long."""
-    monkeypatch.setattr(run_report, "_figures", lambda run: [])
+    monkeypatch.setattr(written, "_figures", lambda run: [])
     file = tmp_path / "wards.csv"
     file.write_text("ward\n" + "a\n" * 30 + "elsewhere\n" * 70)
     data = {"path": str(file), "column": "ward", "domain": ["a", "b"], "outside": "drop", "name": "wards"}
     sweep = {"noise": "gaussian", "rho": 0.1}
     given = {"trials": 100, "chunk": 100, "also": None, "cluster": "serial", "results_dir": tmp_path}
     tcdp_sim.run(data=data, sweep=sweep, **given)
-    run_report.write(tmp_path / "histogram")
+    written.write(tmp_path / "histogram")
     text = re.sub(r"<[^>]*>", "", (tmp_path / "histogram" / "report.html").read_text("utf-8"))
     assert "70 records outside the domain were dropped" in text
 
@@ -142,9 +143,9 @@ def test_a_folder_without_results_says_what_to_do(command, tmp_path):
 
 
 def test_large_tables_are_cut_on_the_page_and_left_to_their_command(page, monkeypatch, folder):
-    monkeypatch.setattr(run_report, "MOST_ROWS", 7)
-    monkeypatch.setattr(run_report, "MOST_BYTES", 10)
-    run_report.write(folder)
+    monkeypatch.setattr(written, "MOST_ROWS", 7)
+    monkeypatch.setattr(written, "MOST_BYTES", 10)
+    written.write(folder)
     text = (folder / "report.html").read_text("utf-8")
     assert f"The first 7 of {len(results.tidy(folder))} rows" in text
     assert "tcdp-sim table histogram table.csv" in text
@@ -154,7 +155,7 @@ def test_large_tables_are_cut_on_the_page_and_left_to_their_command(page, monkey
 def test_errors_and_contradictions_are_listed(page, folder):
     with (folder / "problems.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["coordinates", "kind", "message"], ["k=10", "error", EVIL]])
-    run_report.write(folder)
+    written.write(folder)
     text = (folder / "report.html").read_text("utf-8")
     assert "&lt;img src=x onerror=alert(1)&gt;" in text
     assert '<b class="false">1</b> errors and warnings' in text
@@ -173,9 +174,9 @@ def test_a_browser_shows_it_without_complaint(page, folder, width, scheme):
 
 def test_problems_that_cannot_be_read_are_said_on_the_page(page, folder):
     (folder / "problems.csv").write_bytes(b"kind,message\nerror,\xff\xfe\n")
-    assert r"\xff\xfe" in run_report.write(folder).read_text("utf-8")
+    assert r"\xff\xfe" in written.write(folder).read_text("utf-8")
     (folder / "problems.csv").write_text("kind,message\nerror," + 131_073 * "x" + "\n", "utf-8")
-    assert "it cannot be read (field larger than field limit (131072))" in run_report.write(folder).read_text("utf-8")
+    assert "it cannot be read (field larger than field limit (131072))" in written.write(folder).read_text("utf-8")
     (folder / "problems.csv").unlink()
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.core import registry
+from tcdp_sim.results import published
 from tcdp_sim.store.columns import histogram, observables
 from tcdp_sim.store.exact_values import known_exactly
 
@@ -37,7 +38,7 @@ def same(found, expected):
 
 @pytest.fixture(params=[1, 5, 12])
 def rows(request, monkeypatch):
-    monkeypatch.setattr(results, "ROWS", request.param)
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", request.param)
     return request.param
 
 
@@ -70,7 +71,7 @@ def test_what_is_made_of_blocks_is_made_of_the_table(folder, rows):
 
 
 def test_a_large_run_is_compared_without_its_histograms_in_memory(folder, monkeypatch):
-    monkeypatch.setattr(results, "ROWS", 5)
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
     read = published.read(folder)
     said = []
     assert published.contradicted(read, said.append) == 0

@@ -140,7 +140,7 @@ def test_levels_are_found_without_comparing_them_with_each_other(monkeypatch, le
         {"data": ("cell", axis)},
         {"axes": '["data"]', "seed": "1"},
     )
-    monkeypatch.setattr(results, "open_cells", lambda path: flat)
+    monkeypatch.setattr("tcdp_sim.results.open.open_cells", lambda path: flat)
     Label.compared = 0
     found = results.open_results("anywhere")
     assert Label.compared < 60 * levels

@@ -11,11 +11,12 @@ import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from tcdp_sim import published, results
+from tcdp_sim import results
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import shortened
-from tcdp_sim.published import TITLE, Published
 from tcdp_sim.report import html, latex, plots, svg
+from tcdp_sim.results import published
+from tcdp_sim.results.published import TITLE, Published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.store import durable, recorded
 from tcdp_sim.study import again

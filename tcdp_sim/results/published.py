@@ -46,7 +46,7 @@ def read(folder: Path, title: str | None = None) -> Published:
         raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
     experiment = registry.experiment(name.removeprefix(TITLE))
     with results.readable(folder / "results.zarr"):
-        if cells.sizes["cell"] <= results.ROWS or not getattr(experiment, BY_CELL, False):
+        if not results.is_large(cells) or not getattr(experiment, BY_CELL, False):
             cells = cells.load()
             blocks = iter([cells])
         else:

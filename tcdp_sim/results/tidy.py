@@ -1,11 +1,17 @@
-"""The published table as a tidy frame: one row a cell and quantity, whatever the experiment."""
+"""Published results as a tidy frame, one row for each cell and quantity, and as a file."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.texts import write_csv_parts
+from tcdp_sim.report import latex
+from tcdp_sim.results.open import cell_blocks, open_cells, readable
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import bin_edges, in_order
 
@@ -19,8 +25,50 @@ ENDINGS = {
 }
 
 
-def tidy(table: xr.Dataset, histograms: bool = False) -> pd.DataFrame:
-    """A published table, flat or on the grid of its axes, as `results.tidy` says."""
+def tidy(source, histograms: bool = False) -> pd.DataFrame:
+    """The published numbers of a run, one row a cell and quantity; of quantiles one a level.
+
+    source: a run's folder, the zarr tree in it, or a Dataset of `open_cells` (or of `open_results`: then a row for each
+    point of the grid, on which a law that does not depend on an axis is repeated along it). Columns: the axes,
+    `quantity`, `level` (of a quantile), `value` (simulated), `mcse` (its standard error), `lower` and `upper` (95%
+    interval), `exact`, `bound` (proved or printed), `unit` (of all these), `trials`. What is not known is NaN; rows of
+    which nothing is known are left out. histograms: also a row a bin, `<observable>_histogram`, of `value` finite
+    trials between `bin_lower` and `bin_upper`. Raises UserError if there is nothing to open, ValueError for the
+    histograms of a grid.
+    """
+    if isinstance(source, xr.Dataset):
+        return _tidy(source, histograms)
+    with readable(source):
+        return pd.concat(tidy_blocks(open_cells(source, compute_later=False), histograms), ignore_index=True)
+
+
+def tidy_blocks(flat: xr.Dataset, histograms: bool = False) -> Iterator[pd.DataFrame]:
+    """`tidy` of `open_cells`, some cells at a time, one after the other: memory holds one of them."""
+    return (_tidy(block, histograms) for block in cell_blocks(flat))
+
+
+def export(path, target) -> Path:
+    """Write `tidy` of a run to a file: .csv, or .tex (a table for booktabs). Returns its path.
+
+    path: as for `tidy`. Raises UserError for another ending, or if there is nothing to open or no way to write.
+    """
+    target = Path(target)
+    if target.suffix not in (".csv", ".tex"):
+        raise UserError(f"{target} is neither a .csv nor a .tex file; give a name that ends so")
+    with readable(path):
+        flat = open_cells(path, compute_later=False)
+    try:
+        if target.suffix == ".csv":
+            write_csv_parts(tidy_blocks(flat), target)
+        else:
+            target.write_text(latex.booktabs(tidy(flat)), "utf-8")
+    except OSError as problem:
+        raise UserError(f"{target} cannot be written ({reason(problem)})") from None
+    return target
+
+
+def _tidy(table: xr.Dataset, histograms: bool) -> pd.DataFrame:
+    """Return `tidy` of a table in memory, flat or on the grid of its axes."""
     axes = json.loads(table.attrs["axes"])
     names = columns.quantities([str(name) for name in table.data_vars])
     parts = [_rows(table, name, axes) for name in names]

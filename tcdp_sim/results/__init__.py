@@ -1,0 +1,31 @@
+"""Published results: open, cells, tidy. `published` and `page` add what the experiment makes of them."""
+
+from tcdp_sim.results.cells import (
+    cell_histogram,
+    cell_mechanism,
+    chance_of_quantiles,
+    chances_of_quantile,
+    mean_interval,
+    noise_labels,
+    sample_skewness,
+)
+from tcdp_sim.results.open import cell_blocks, is_large, open_cells, open_results, readable
+from tcdp_sim.results.tidy import export, tidy, tidy_blocks
+
+__all__ = [
+    "cell_blocks",
+    "cell_histogram",
+    "cell_mechanism",
+    "chance_of_quantiles",
+    "chances_of_quantile",
+    "export",
+    "is_large",
+    "mean_interval",
+    "noise_labels",
+    "open_cells",
+    "open_results",
+    "readable",
+    "sample_skewness",
+    "tidy",
+    "tidy_blocks",
+]

@@ -1,0 +1,120 @@
+"""What can be read of one cell of published results: its mechanism, the histogram of its trials, chances, skewness."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.statistics.one_sample import quantile_p_values
+from tcdp_sim.store import columns
+from tcdp_sim.summaries.bins import bin_edges, in_order
+from tcdp_sim.summaries.estimates import NORMAL
+
+UNSEEN = 3.6888794541139363  # -log(0.025)
+RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
+
+
+def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
+    """The mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
+    variables = flat.variables  # without their coordinates, which take a third of a cell's time in a large table
+    law = json.loads(variables["law"].values[i])
+    start, size = (int(variables[f"data_{name}"].values[i]) for name in ("start", "size"))
+    return mechanism_class(law["mechanism"]).build(law, variables["data_counts"].values[start : start + size])
+
+
+class _ByNoise(dict):
+    """What is said of each noise; of NaN, which stands where no cell has one, what is said of no noise."""
+
+    def __missing__(self, name):
+        return self[""]
+
+
+def noise_labels(flat: xr.Dataset) -> dict[str, dict[str, str]]:
+    """Noise -> its `noise_label`, `noise_family` and `noise_calibration`, as the results say; "" is no noise.
+
+    flat: as `open_cells` gives it. Of results that do not say so (of old versions) the label is the noise's name.
+    """
+    stored = json.loads(flat.attrs.get("noises", "{}"))
+    names = map(str, np.unique(flat["noise"].values)) if "noise" in flat else ()
+    about = {name: {"label": name, "family": "", "calibration": ""} | stored.get(name, {}) for name in ["", *names]}
+    return _ByNoise({name: {f"noise_{key}": text for key, text in one.items()} for name, one in about.items()})
+
+
+def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The finite trials of row i of `open_cells`, binned: lower and upper edges, ascending, counts of occupied bins.
+
+    Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
+    """
+    keys, counts, bins = (flat[name] for name in columns.histogram(observable))
+    own = slice(int(bins.values[:i].sum()), int(bins.values[: i + 1].sum()))
+    return _binned(keys.values[own], counts.values[own])
+
+
+def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
+    """p-values that the q-quantiles of row i of `open_cells` are `exact`, from its trials; NaN where it has none."""
+    infinite = (_infinite(flat, observable, side)[i] for side in (0, 1))
+    return quantile_p_values(_all_bins(cell_histogram(flat, i, observable), *infinite), q, exact)
+
+
+def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
+    """The p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN where it has none."""
+    keys, counts, bins = (flat[name].values for name in columns.histogram(observable))
+    ends = np.cumsum(bins)
+    infinite = zip(*(_infinite(flat, observable, side) for side in (0, 1)))
+    chances = np.full(len(ends), np.nan)
+    for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
+        own = slice(ends[i - 1] if i else 0, end)
+        chances[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
+    return chances
+
+
+def _binned(keys, counts):
+    order = np.argsort(in_order(keys))
+    return *bin_edges(keys[order]), counts[order]
+
+
+def _infinite(flat, observable, side) -> np.ndarray:
+    """How many trials of each row were infinite on that side: 0 for below, 1 for above."""
+    name = observable + columns.INFINITE[side]
+    return flat[name].values if name in flat else np.zeros(flat.sizes["cell"], dtype=np.int64)
+
+
+def _all_bins(finite, minus, plus):
+    low, high, counts = finite
+    low, high = (np.concatenate([[-np.inf], edges, [np.inf]]) for edges in (low, high))
+    return low, high, np.concatenate([[minus], counts, [plus]])
+
+
+def sample_skewness(flat: xr.Dataset, i: int, observable: str) -> float:
+    """The skewness of the finite trials of row i of `open_cells`, read from their bins; NaN for none.
+
+    Where the bins are too wide for it the most that it can be: the largest deviation from the mean over the standard
+    deviation.
+    """
+    low, high, counts = cell_histogram(flat, i, observable)
+    if not len(counts):
+        return np.nan
+    scale = max(-low[0], high[-1]) or 1.0
+    middle, width = 0.5 * (low + high) / scale, float((high - low).max()) / scale
+    off = middle - np.average(middle, weights=counts)
+    spread = np.sqrt(np.average(off**2, weights=counts))
+    if spread > RESOLVED * width:
+        return float(np.average(off**3, weights=counts) / spread**3)
+    endings = (columns.MEAN, columns.DEVIATION, columns.LEAST, columns.MOST)
+    mean, sd, least, most = (float(flat[observable + ending].values[i]) for ending in endings)
+    return max(most - mean, mean - least) / sd if sd > 0 else 0.0
+
+
+def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, float, float, float]:
+    """(mean, MCSE, lower, upper) of an observable that importance sampling makes constant but for rare low values.
+
+    cell: a row of `open_cells` as a mapping. The 95% interval is that of the normal law, and UNSEEN / trials of the
+    largest value more on either side: low values that were not drawn once are rarer than that (97.5% each way).
+    """
+    name = columns.mean(observable)
+    mean, mcse = cell[name], cell[name + columns.MCSE]
+    half = NORMAL * mcse + UNSEEN * cell[observable + columns.MOST] / max(cell["trials"], 1)
+    return mean, mcse, mean - half, mean + half

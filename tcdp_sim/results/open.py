@@ -1,0 +1,180 @@
+"""Open the published results of a run: labelled by the axes of its sweep, or as they are stored, cell by cell."""
+
+import json
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dask
+import dask.threaded
+import numpy as np
+import xarray as xr
+
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.store import columns, digests
+
+MEND = "the command that ran it publishes it again from the journal"
+ROWS = 2048  # of a table that are in memory at a time, where it is read so
+
+
+def _forget_threads() -> None:
+    """Let dask begin a new pool of threads in a forked process, where those of its parent do not run."""
+    dask.threaded.default_pool = None
+    dask.threaded.pools.clear()
+    dask.threaded.pools_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def open_results(path) -> xr.Dataset:
+    """A run's results, labelled and lazily loaded, with one dimension for each axis of the sweep.
+
+    path: a run's folder, or the zarr tree in it. Where a law does not depend on an axis (omega for Laplace
+    noise) its one value is repeated along it; points that the sweep does not contain are NaN. An observable has the
+    axes of the cells that yield it. Histograms stay ragged, along `<observable>_entry`. The flat table is
+    `open_cells(path)`.
+    Units and meanings are in the variables' attributes, seed, versions and config hash in the dataset's.
+    Raises UserError if there is nothing to open.
+    """
+    with dask.config.set(scheduler="synchronous"):  # a few arrays; the pool of a parent process has died in a fork
+        return _labelled(open_cells(path))
+
+
+def _labelled(flat: xr.Dataset) -> xr.Dataset:
+    """Return the cells on the grid of their axes."""
+    labels = {axis: flat[axis].values for axis in json.loads(flat.attrs["axes"])}
+    flat = flat.drop_vars(list(labels))
+    coordinates = [name for name in flat.coords if "cell" in flat[name].dims]
+    flat = flat.reset_coords(coordinates)
+    parts = [_unstacked(flat[names], rows, labels) for rows, names in _families(flat)]
+    whole = xr.merge([*parts, flat.drop_dims("cell")], combine_attrs="override")
+    return whole.set_coords(coordinates).assign_attrs(flat.attrs)
+
+
+def open_cells(path, *, compute_later: bool = True) -> xr.Dataset:
+    """A run's results as stored: one row a cell, lazily loaded. Raises UserError if there is nothing to open.
+
+    compute_later: what is made of it is lazy, too; else rows are read, fast, when they are asked for (`cell_blocks`).
+    All bytes are read once, to see that they are those that were published; warns if provenance.json has changed.
+    """
+    path = Path(path)
+    if path.is_dir() and not (path / "zarr.json").exists():
+        path = path / "results.zarr"
+    if not (path / "zarr.json").exists():
+        raise UserError(f"{path} holds no results; run the experiment first, or give its folder or zarr tree")
+    tree = path.resolve()  # a run that ends meanwhile switches the link
+    if digests.changed(tree):  # a lost file of an array would read as zeros
+        raise UserError(f"{path} is damaged (its bytes have changed); {MEND}")
+    with readable(path):
+        flat = xr.open_zarr(tree, consolidated=False, chunks={} if compute_later else None)
+        if not {"axes", "seed"} <= set(flat.attrs) or "cell" not in flat.sizes:
+            raise ValueError("it is not a table of cells")
+    about = path.parent / "provenance.json"
+    if not about.is_file():
+        return flat
+    text = about.read_bytes()
+    if digests.is_broken(text):  # which keeps nobody from the numbers
+        warnings.warn(f"{about} is damaged; {MEND}", stacklevel=2)
+    return flat.assign_attrs(provenance=text.decode("utf-8", "replace"))
+
+
+def cell_blocks(flat: xr.Dataset) -> Iterator[xr.Dataset]:
+    """The rows of `open_cells`, ROWS at a time and in memory, each with its own entries of histograms and data.
+
+    What is read of one block is the same as of all: `cell_mechanism`, `cell_histogram` and so on take a block as well.
+    """
+    ends = {
+        name: np.cumsum(flat[columns.histogram(name)[2]].values)
+        for name in columns.observables(map(str, flat.data_vars))
+    }
+    for start in range(0, flat.sizes["cell"], ROWS):
+        own = slice(start, min(start + ROWS, flat.sizes["cell"]))
+        slices = {
+            columns.entry(name): slice(_before(end, own.start), _before(end, own.stop)) for name, end in ends.items()
+        }
+        block = flat.isel({"cell": own, **slices})
+        yield _with_own_data(block).load()
+
+
+def is_large(flat: xr.Dataset) -> bool:
+    """Return whether a table has more rows than `cell_blocks` holds in memory at a time."""
+    return bool(flat.sizes["cell"] > ROWS)
+
+
+def _before(ends: np.ndarray, row: int) -> int:
+    return int(ends[row - 1]) if row else 0
+
+
+def _with_own_data(block: xr.Dataset) -> xr.Dataset:
+    """Of the counts of all data sets those from the first to the last that the rows have."""
+    if "data_counts" not in block:
+        return block
+    starts, sizes = block["data_start"].values, block["data_size"].values
+    first, last = int(starts.min()), int((starts + sizes).max())
+    moved = block["data_start"].copy(data=starts - first)
+    return block.isel(data_entry=slice(first, last)).assign(data_start=moved)
+
+
+@contextmanager
+def readable(path) -> Iterator[None]:
+    """Raise UserError for whatever reading damaged results raises, of many kinds; one of our own stays as it is."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as problem:
+        reason = " ".join(str(problem).split())[:200] or type(problem).__name__
+        raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem
+
+
+def _families(flat):
+    """(cells, variables): an observable's variables belong to the cells that have it, all others to every cell."""
+    per_cell = [name for name in flat.variables if "cell" in flat[name].dims]
+    everywhere = np.arange(flat.sizes["cell"])
+    cells = {}
+    for name in columns.observables(per_cell):
+        has = (flat[columns.histogram(name)[2]].values > 0) | (flat[name + columns.NONFINITE].values > 0)
+        cells[name] = np.flatnonzero(has) if has.any() else everywhere
+    variables: dict[bytes, tuple[np.ndarray, list[str]]] = {}
+    for name in per_cell:
+        owner = max((observable for observable in cells if name.startswith(f"{observable}_")), key=len, default=None)
+        rows = cells.get(owner, everywhere)
+        variables.setdefault(rows.tobytes(), (rows, []))[1].append(name)
+    return variables.values()
+
+
+def _unstacked(part, rows, labels):
+    """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
+    values = {axis: _levels(column) for axis, column in labels.items()}
+    places = {axis: {value: i for i, value in enumerate(levels)} for axis, levels in values.items()}
+    blank = {axis: [_blank(value) for value in column] for axis, column in labels.items()}
+    used = [axis for axis in labels if all(blank[axis]) or not all(blank[axis][i] for i in rows)]
+    where = np.full([len(values[axis]) for axis in used], -1)
+    for i in rows:
+        where[tuple(_position(labels[axis][i], places[axis]) for axis in used)] = i
+    index = xr.DataArray(where, coords={axis: values[axis] for axis in used}, dims=used)
+    grid = part.isel(cell=index.clip(0))
+    if (where >= 0).all():
+        return grid
+    known = index >= 0
+    return grid.map(lambda v: v.where(known, "" if v.dtype.kind not in "fiu" else np.nan), keep_attrs=True)
+
+
+def _levels(column):
+    kept = [value for value in dict.fromkeys(column.tolist()) if not _blank(value)]
+    if all(isinstance(value, float) for value in kept):
+        kept = sorted(kept)
+    return kept or column[:1].tolist()
+
+
+def _position(value, places):
+    return slice(None) if _blank(value) else places[value]
+
+
+def _blank(value) -> bool:
+    return value in (None, "") or value != value
