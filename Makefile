@@ -45,8 +45,9 @@ papers: $(STAMP) # the page of the papers' claims, as it is checked in
 	sed 's|](figures/|](../results/reference/papers/figures/|g' results/papers/papers.md > docs/papers.md
 	cp results/papers/errata.md docs/errata.md
 
-doc-numbers: $(STAMP) # the numbers in README and docs, computed and written
+doc-numbers: $(STAMP) # the numbers in README and docs, and the page of public names, computed and written
 	PYTHONPATH=tests/references $(BIN)/python -m doc_numbers
+	PYTHONPATH=tests/references $(BIN)/python -m public_names
 
 audit-gallery: $(STAMP) # mechanisms of examples/audit_gallery, audited; ARGS="--help" says what can be chosen
 	PYTHONPATH=examples/audit_gallery $(BIN)/python -m audit_gallery $(ARGS)

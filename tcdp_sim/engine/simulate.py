@@ -1,8 +1,8 @@
 """(mechanism, chunk) -> Summary: pure.
 
-The stream of a chunk is a function of (root seed, cell id, chunk index) alone, so results are the same bits for
-any number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that
-share random numbers have the name of their common stream in their law (see sweep.py); it takes the place of the id.
+The stream of a chunk is a function of (root seed, cell id, chunk index) alone. The results have the same bits for any
+number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that share
+random numbers have the name of their common stream in their law (see `study.cells`). It takes the place of the id.
 """
 
 import time

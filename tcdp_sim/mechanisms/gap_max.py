@@ -33,7 +33,7 @@ class GapMax(Mechanism):
     """m candidates tie at the top and lead the k - m others, which tie as well, by `gap`: are they selected?
 
     Neighbours substitute one record, upon which every score may change by up to one. algorithm: see
-    `selection_calibration.ALGORITHMS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
+    `selection.calibration.ALGORITHMS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
     1 <= m < k. beta: failure probability at which the sufficient conditions of the papers are put to the test.
     A trial is a draw of all noise of a run, which does not depend on the gap, so it yields the smallest gap at which
     the run succeeds; at a cost that does not depend on k. Methods without free noise ignore the axis `noise`,

@@ -63,7 +63,7 @@ class Selection(ABC):
 class NoisyMax(Selection):
     """The m largest of score + noise, independent noise of one law for every candidate.
 
-    Whether and how private that is depends on the noise: see `selection_calibration`.
+    Whether and how private that is depends on the noise: see `selection.calibration`.
     """
 
     noise: Drawable
