@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,14 @@ def members(name: str) -> Iterator[tuple[str, Any]]:
 def described(thing: Any) -> str:
     """Return the first line of a thing's docstring, or the type and value of a constant."""
     own = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
-    text = inspect.getdoc(thing) if own else f"{type(thing).__name__}: {thing!r}"
+    text = inspect.getdoc(thing) if own else f"{type(thing).__name__}: {value(thing)}"
     first = " ".join((text or "").partition("\n\n")[0].split()).replace("|", "\\|")
     return first if len(first) <= 160 else f"{first[:157]}..."
+
+
+def value(constant: Any) -> str:
+    """Return a constant as text, without addresses: of a mapping the keys."""
+    return ", ".join(map(str, constant)) if isinstance(constant, Mapping) else repr(constant)
 
 
 def page() -> str:
