@@ -13,6 +13,8 @@ from tcdp_sim.log import Tell
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
+ADVICE = "try again, with fewer cluster.workers or more memory (ulimit -v) if it is short, or with cluster=serial"
+
 
 def check(spec: Mapping[str, Any]) -> None:
     """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
@@ -38,7 +40,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
                 dask_client = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
-            message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
+            message = f"the {spec['workers']} worker processes did not start ({reason}); {ADVICE}"
             raise UserError(message) from None
         yield dask_client
     finally:
