@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tcdp_sim.cli import memory
+from tcdp_sim.engine.clusters import local
+from tcdp_sim.errors import UserError
 
 PATIENCE = 300  # seconds, for what a busy machine may take
 GIGABYTE = 2**30
@@ -49,14 +51,14 @@ def test_other_problems_are_not_taken_for_it(command, fails, problem):
 
 @pytest.mark.parametrize("problem", LIMITED)
 def test_a_thread_that_lacks_memory_ends_the_run_without_a_traceback(command, monkeypatch, problem):
-    """The main thread waits for what that thread would have done, for ever."""
+    """The main thread waits for what that thread would have done, and would for ever."""
 
     def ends(*_):
         raise problem
 
     def waits(*_):
         threading.Thread(target=ends).start()
-        threading.Event().wait()
+        threading.Event().wait(PATIENCE)
 
     monkeypatch.setattr("tcdp_sim.cli.main.commands.main", waits)
     code, _, err = command("list")
@@ -109,6 +111,14 @@ def test_nothing_is_printed_after_the_one_line():
     assert scripted("main.kept = Lost(ZeroDivisionError()); raise MemoryError") == (1, f"tcdp-sim: {memory.ADVICE}\n")
 
 
+@pytest.mark.parametrize("limit", [0.6, 1.2])
+def test_a_limit_in_which_no_workers_can_be_had_is_refused_before_any_is_started(limit):
+    with pytest.raises(UserError, match=rf"have {limit} GB .* needs 1\.25 GB or more; raise the limit"):
+        local._check_space(int(limit * 1e9))
+    local._check_space(int(1.3e9))
+    local._check_space(resource.RLIM_INFINITY)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
 @pytest.mark.parametrize("limit", [0.6, 0.8, 1.0])
@@ -126,4 +136,4 @@ def test_a_run_that_is_short_of_memory_ends_in_one_line(tmp_path, limit):
     )
     assert done.returncode in (1, 2)
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("tcdp-sim: the ")
+    assert done.stderr.startswith("tcdp-sim: ")
