@@ -4,6 +4,7 @@ import gc
 import shutil
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,9 @@ def command(monkeypatch, tmp_path, capsys, request):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tcdp_sim.engine.pilot.SECONDS", 0.05)
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # the command line sets its own
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(sys, "__stderr__", sys.__stderr__)
     handlers = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
     if "figures" not in request.fixturenames:
         monkeypatch.setattr("tcdp_sim.report.plots.save_all", lambda *_: [])

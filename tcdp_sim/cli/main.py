@@ -11,17 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-from tcdp_sim.cli import commands
+from tcdp_sim.cli import commands, memory
 from tcdp_sim.core.errors import Failure, UserError
 from tcdp_sim.core.texts import printable, shortened
 from tcdp_sim.core.version import __version__
 from tcdp_sim.engine import interrupts
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
-TOO_LITTLE = {  # what it looks like where memory is limited, besides a MemoryError
-    ImportError: "failed to map segment",  # of a library
-    RuntimeError: "can't start new thread",
-}
 YOUNG = 20_000  # objects after which Python looks for garbage: at its own 700 that is a fifteenth of a large plan
 
 
@@ -29,27 +25,25 @@ def main() -> None:
     """Run the command line; exit code 0, 1 (failure), 2 (a user's mistake), 3 (contradiction), 130 (interrupted)."""
     try:
         interrupts.listen()
+        memory.listen()
         if code := _run():
             sys.exit(code)
     except (UserError, Failure) as mistake:
         print("tcdp-sim:", shortened(printable(" ".join(str(mistake).split()))), file=sys.stderr)
         sys.exit(MISTAKE if isinstance(mistake, UserError) else FAILED)
-    except (MemoryError, ImportError, RuntimeError) as problem:
-        if not _too_little_memory(problem):
+    except (MemoryError, ImportError, RuntimeError, OSError) as problem:
+        if not memory.is_short(problem):
             raise
-        advice = "`mode=plan` says what a run takes; ask for fewer cells, or give it more"
-        print(f"tcdp-sim: the memory does not suffice; what was finished is kept. {advice}", file=sys.stderr)
+        memory.tell()
         sys.exit(FAILED)
     except KeyboardInterrupt as interrupt:
         interrupts.ignore()
+        if memory.is_short(interrupt):
+            memory.tell()
+            sys.exit(FAILED)
         kept = str(interrupt) or "the same command goes on with what is kept"
         print(f"tcdp-sim: interrupted: {printable(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-
-
-def _too_little_memory(problem: Exception) -> bool:
-    signs = (text in str(problem) for kind, text in TOO_LITTLE.items() if isinstance(problem, kind))
-    return isinstance(problem, MemoryError) or any(signs)
 
 
 def _run() -> int:

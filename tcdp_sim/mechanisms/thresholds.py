@@ -10,13 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.arrays import Ints, Objects
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
-from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank
+from tcdp_sim.thresholds.noisy_tree import NoisyTree, search_rank, search_work
 from tcdp_sim.thresholds.quantiles import plan_quantiles
 from tcdp_sim.thresholds.records import Records
 from tcdp_sim.thresholds.step_cdf import StepCdf
@@ -134,7 +135,11 @@ class Thresholds(Mechanism):
 
     @property
     def work(self) -> float:
-        return 3e4 if METHODS[self.method] else 1e4
+        if self.method == "binary_search":
+            return search_work(self.records.k)
+        if self.method.startswith("tree_"):
+            return float(self.plan.work(len(self._places)))
+        return float(self.plan.work(self.records))
 
     @cached_property
     def plan(self) -> Any:
@@ -175,8 +180,13 @@ class Thresholds(Mechanism):
             np.array([[run(j) for j in watched] for run in runs]),
         )
 
+    @cached_property
+    def _places(self) -> Ints | Objects:
+        """Where a tree's CDF is looked at: F changes at no other elements, so its largest error is at one of them."""
+        return np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
+
     def _trees(self, rng: np.random.Generator, trials: int, rank: int) -> Draws:
-        places = np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
+        places = self._places
         truth = self.records.ranks(places)
         watched = np.searchsorted(places, [self.records.quantile(p) for p in LEVELS])
         sup, at = np.empty(trials), np.empty((trials, len(LEVELS)))

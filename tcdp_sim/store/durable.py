@@ -7,7 +7,7 @@ import errno
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -88,8 +88,16 @@ def sync_tree(path: Path) -> None:
     files = _files(path)
     with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
         while some := list(islice(files, LISTED_AT_ONCE)):  # a pool remembers what it has been given
-            list(pool.map(sync_file, some))
-        list(pool.map(sync_folder, (Path(folder) for folder, _, _ in os.walk(path))))
+            _each(pool, sync_file, some)
+        _each(pool, sync_folder, [Path(folder) for folder, _, _ in os.walk(path)])
+
+
+def _each(pool: ThreadPoolExecutor, sync: Callable[[Path], None], paths: list[Path]) -> None:
+    try:
+        list(pool.map(sync, paths))
+    except RuntimeError:  # no memory for another thread: one after the other, then, and some twice, which does no harm
+        for path in paths:
+            sync(path)
 
 
 def _files(path: Path) -> Iterator[Path]:

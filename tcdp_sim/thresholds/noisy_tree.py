@@ -13,6 +13,9 @@ from tcdp_sim.interior.ledger import Step
 from tcdp_sim.privacy import ZCDP
 
 MOST_DOMAIN = 2**62
+# What a level costs in random numbers of 10 ns (measured): by itself, for each element that is looked up, and for each
+# trial of a search.
+A_LEVEL, AN_ELEMENT, A_COMPARISON = 1700, 2, 10
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ class NoisyTree:
         """One line a level."""
         return tuple(Step(f"level {i}", ZCDP(1 / self.scale**2), "two shifts of 1") for i in range(self.levels))
 
+    def work(self, places: int) -> float:
+        """Return the cost of one draw of `errors` at so many places, in random numbers, for forecasts.
+
+        It is right within a factor of about 2: a level has noise on the nodes beside which there is a place, of which
+        there are at most as many as places and as nodes.
+        """
+        parents = sum(min(places, 1 + self.k // self.branching**level) for level in range(1, self.levels + 1))
+        return self.levels * (A_LEVEL + AN_ELEMENT * places) + (self.branching - 1) * parents
+
     def errors(self, places: Sequence[int], rng: np.random.Generator) -> Floats:
         """One draw of the errors of F at these elements (int64), in records: they do not depend on the data."""
         ends = np.asarray(places, dtype=np.int64) + 1  # F(j) = the nodes left of j + 1
@@ -75,3 +87,8 @@ def search_rank(values: Ints | Objects, rank: int, k: int, rho: float, rng: np.r
         blurred = np.searchsorted(values, middle, side="right") + scale * rng.standard_normal(trials)
         element += np.where(blurred >= rank - 0.5, 0, 1 << level)
     return np.minimum(element, k - 1)
+
+
+def search_work(k: int) -> float:
+    """Return the cost of one trial of `search_rank` in random numbers, for forecasts."""
+    return A_COMPARISON * (k - 1).bit_length()

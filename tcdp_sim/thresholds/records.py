@@ -54,6 +54,10 @@ class Records:
         """Every record, ascending."""
         return np.repeat(self.values, self.counts)
 
+    def distinct_among(self, m: int) -> float:
+        """Return about how many distinct values m records of neighbouring ranks have: at least 1, at most m."""
+        return min(1 + len(self.values) * m / self.n, m)
+
     def ranks(self, places: Ints | Floats | Objects | Sequence[int]) -> Ints:
         """F at these elements."""
         return self.below[np.searchsorted(self.values, np.array(places, dtype=self.kind), side="right")]

@@ -804,21 +804,3 @@ def test_nothing_is_held_outside_the_main_thread():
     thread.start()
     thread.join()
     assert found == [1]
-
-
-LIMITED = [
-    MemoryError(),
-    ImportError("x.so: failed to map segment from shared object"),
-    RuntimeError("can't start new thread"),
-]
-
-
-@pytest.mark.parametrize("problem", LIMITED)
-def test_memory_that_does_not_suffice_is_one_line(command, monkeypatch, problem):
-    def fails(*_):
-        raise problem
-
-    monkeypatch.setattr("tcdp_sim.cli.main.commands.main", fails)
-    code, _, err = command("list")
-    assert (code, err.count("\n")) == (1, 1)
-    assert "the memory does not suffice" in err

@@ -1,6 +1,7 @@
 """cluster=local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
 
 import logging
+import resource
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,12 @@ from tcdp_sim.engine.clusters import checks, main_module, protection, tuning
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
+ADVICE = "try again, with fewer cluster.workers or more memory (ulimit -v) if it is short, or with cluster=serial"
+
+# Bytes of address space below which no driver with two workers got to its end (measured): threads of Dask have stacks
+# and arenas, and OpenBLAS would end the process with a message of its own.
+LEAST_SPACE = 1.25e9
+
 
 def check(spec: Mapping[str, Any]) -> None:
     """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
@@ -22,6 +29,7 @@ def check(spec: Mapping[str, Any]) -> None:
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
     """A client of new worker processes, one for each core unless `workers` says otherwise."""
+    _check_space(resource.getrlimit(resource.RLIMIT_AS)[0])
     with interrupts.held():
         from multiprocessing import resource_tracker
 
@@ -38,12 +46,21 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
                 dask_client = _started(spec, ends)
         except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
-            message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
+            message = f"the {spec['workers']} worker processes did not start ({reason}); {ADVICE}"
             raise UserError(message) from None
         yield dask_client
     finally:
         with interrupts.held():
             ends.close()
+
+
+def _check_space(limit: int) -> None:
+    """Raise UserError where the address space of a process is limited to fewer bytes than the driver needs."""
+    if limit != resource.RLIM_INFINITY and limit < LEAST_SPACE:
+        raise UserError(
+            f"a process may have {limit / 1e9:.2g} GB of address space (ulimit -v), and cluster=local needs "
+            f"{LEAST_SPACE / 1e9:g} GB or more; raise the limit, or take cluster=serial, which needs less"
+        )
 
 
 def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":

@@ -16,6 +16,7 @@ def mute() -> None:
         logger.propagate = True
         for handler in logger.handlers:
             handler.setLevel(logging.CRITICAL + 1)
+    logging.getLogger("asyncio").addHandler(logging.NullHandler())  # without one Python would write to the terminal
     logging.getLogger("distributed").setLevel(logging.WARNING)
     # It fails to remove what went with its folder already (protection.scratch), and says so as the process ends.
     logging.getLogger("distributed.diskutils").setLevel(logging.CRITICAL)

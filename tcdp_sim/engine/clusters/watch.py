@@ -14,6 +14,7 @@ PERIOD = 5.0  # seconds between looks
 SILENT = 10.0  # seconds without a sign of life; few workers give one every half second
 EACH = 0.03  # or seconds for each worker, if that is more: many give theirs less often (1,024: every 6 s)
 SCHEDULER = "the scheduler"
+NOBODY = "every worker (the run goes on once one is there)"  # stands for them all where none is left
 
 
 class Watch:
@@ -59,7 +60,8 @@ class Watch:
         except TimeoutError:
             self._now_silent((SCHEDULER,))
             return
-        self._signs = {address: self._sign(address, one["last_seen"]) for address, one in workers.items()}
+        seen = {address: one["last_seen"] for address, one in workers.items()} or {NOBODY: 0.0}
+        self._signs = {address: self._sign(address, last) for address, last in seen.items()}
         patience = max(SILENT, EACH * len(workers))
         self._now_silent(tuple(one for one, (_, looks) in self._signs.items() if looks * PERIOD >= patience))
 
@@ -77,7 +79,7 @@ class Watch:
             if address not in self._silent:
                 LOG.warning("silent: %s has given no sign of life for %g s or more", address, SILENT)
         for address in self._silent:
-            if address not in silent and address in (*self._here, SCHEDULER):
+            if address not in silent and address in (*self._here, SCHEDULER, NOBODY):
                 LOG.info("%s gives signs of life again", address)
         self._silent = silent
 

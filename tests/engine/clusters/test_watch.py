@@ -79,6 +79,15 @@ def test_a_worker_that_is_gone_is_not_silent():
     assert looked({"a": 1.0}, {"a": 1.0}, {"a": 1.0}, {}) == [(), (), ("a",), ()]
 
 
+def test_that_no_worker_is_left_is_said_until_one_comes(log):
+    """As after a cut cable, with nobody who starts workers again."""
+    assert looked({"a": 1.0}, {}, {}, {}, {"b": 1.0}) == [(), (), (), (watch.NOBODY,), ()]
+    assert log() == [
+        f"silent: {watch.NOBODY} has given no sign of life for 10 s or more",
+        f"{watch.NOBODY} gives signs of life again",
+    ]
+
+
 @pytest.mark.parametrize(("workers", "looks"), [(2, 2), (300, 2), (400, 3), (1024, 7)])
 def test_many_workers_are_given_more_time(workers, looks):
     """0.03 s for each, in looks of 5 s: of 1,024, heard of every 6 s, 30.7 s."""
