@@ -5,11 +5,8 @@ import sys
 import threading
 from typing import Any
 
-SIGNS: dict[type[BaseException], str] = {  # what it looks like where memory is limited, besides a MemoryError
-    ImportError: "failed to map segment",  # of a library
-    RuntimeError: "can't start new thread",
-    OSError: "Cannot allocate memory",
-}
+from tcdp_sim.core.errors import lacks_memory
+
 ADVICE = (
     "the memory does not suffice; what was finished is kept: the same command goes on from there with more memory "
     "(`ulimit -v` says what the shell allows), fewer cluster.workers or cluster=serial, or fewer cells "
@@ -31,11 +28,7 @@ def listen() -> None:
 
 def is_short(problem: BaseException) -> bool:
     """Return whether an exception means that there is too little memory, here or in another thread."""
-    if isinstance(problem, MemoryError):
-        return True
-    if isinstance(problem, KeyboardInterrupt):
-        return _short.is_set()
-    return any(text in str(problem) for kind, text in SIGNS.items() if isinstance(problem, kind))
+    return lacks_memory(problem) or (isinstance(problem, KeyboardInterrupt) and _short.is_set())
 
 
 def tell() -> None:

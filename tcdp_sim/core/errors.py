@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MEMORY_SIGNS: dict[type[BaseException], str] = {
+    ImportError: "failed to map segment",  # of a library
+    RuntimeError: "can't start new thread",
+    OSError: "Cannot allocate memory",
+}
+
 # numpy is imported where it is used: a command line that only says --help or what is misspelt does without.
 
 
@@ -136,6 +142,12 @@ def suggestion(word: object, valid: Iterable[str]) -> str:
     word, last = str(word), {key.rpartition(".")[2]: key for key in valid}
     near = [word] if word in last else get_close_matches(word, last, 1, 0.6)
     return f"; did you mean {last[near[0]]}?" if near else ""
+
+
+def lacks_memory(problem: BaseException) -> bool:
+    """Return True for an exception that means too little memory: a MemoryError, or what libraries raise instead."""
+    signs = (text in str(problem) for kind, text in _MEMORY_SIGNS.items() if isinstance(problem, kind))
+    return isinstance(problem, MemoryError) or any(signs)
 
 
 def reason(problem: OSError) -> str:

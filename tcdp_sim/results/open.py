@@ -13,7 +13,7 @@ import dask.threaded
 import numpy as np
 import xarray as xr
 
-from tcdp_sim.core.errors import UserError
+from tcdp_sim.core.errors import UserError, lacks_memory
 from tcdp_sim.store import columns, digests
 
 MEND = "the command that ran it publishes it again from the journal"
@@ -122,12 +122,14 @@ def _with_own_data(block: xr.Dataset) -> xr.Dataset:
 
 @contextmanager
 def readable(path) -> Iterator[None]:
-    """Raise UserError for whatever reading damaged results raises, of many kinds; one of our own stays as it is."""
+    """Raise UserError for what reading damaged results raises, of any kind; MemoryError for too little memory."""
     try:
         yield
     except UserError:
         raise
     except Exception as problem:
+        if lacks_memory(problem):
+            raise MemoryError(str(problem)) from problem
         reason = " ".join(str(problem).split())[:200] or type(problem).__name__
         raise UserError(f"{path} is damaged ({reason}); {MEND}") from problem
 

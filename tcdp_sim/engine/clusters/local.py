@@ -59,7 +59,7 @@ def _check_space(limit: int) -> None:
     if limit != resource.RLIM_INFINITY and limit < LEAST_SPACE:
         raise UserError(
             f"a process may have {limit / 1e9:.2g} GB of address space (ulimit -v), and cluster=local needs "
-            f"{LEAST_SPACE / 1e9:g} GB or more; raise the limit, or take cluster=serial, which needs less"
+            f"{LEAST_SPACE / 1e9:g} GB or more; raise the limit"
         )
 
 
