@@ -198,10 +198,16 @@ def _rule(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 
-def _gauss(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tuple[Floats, Floats]:
-    """The rule's value for the integrals of f and of |f| over every panel."""
+def gauss_sums(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tuple[Floats, Floats]:
+    """Return the Gauss-Legendre rule's values for the integrals of f and of |f| over every panel.
+
+    left, right: ends of the panels, of any shape; f: points of that shape and one axis more, the nodes -> values there.
+    """
     x, weight = _rule(nodes)
     half = 0.5 * (right - left)
-    points = (left + half)[:, None] + half[:, None] * x
-    values = f(points.ravel()).reshape(points.shape)
-    return half * (values * weight).sum(axis=1), half * (np.abs(values) * weight).sum(axis=1)
+    values = f((left + half)[..., None] + half[..., None] * x)
+    return half * (values * weight).sum(axis=-1), half * (np.abs(values) * weight).sum(axis=-1)
+
+
+def _gauss(f: RealFunction, left: Floats, right: Floats, nodes: int) -> tuple[Floats, Floats]:
+    return gauss_sums(lambda points: f(points.ravel()).reshape(points.shape), left, right, nodes)

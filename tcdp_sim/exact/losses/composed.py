@@ -164,18 +164,17 @@ def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -
         if query.close(low, high) or high <= known:
             break
         uppers = more(ends.without(top), offset, step)
-        span = window(uppers, releases, theta)
-        if (span[1] - span[0]) / step > LONGEST:
+        lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
+        spans = [window(atoms, releases, theta) for atoms in (uppers, lowers)]
+        if max(right - left for left, right in spans) / step > LONGEST:
             step *= 2 if np.isfinite(done) else 4  # wide bounds are better than none
             if step >= done:
                 break
             continue
-        high = min(high, query.find(summed(uppers, offset, step, theta, releases, span, 0.0), 1))
+        high = min(high, query.find(summed(uppers, offset, step, theta, releases, spans[0], 0.0), 1))
         if high <= known:
             break
-        lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
-        span = window(lowers, releases, theta)
-        low = max(low, query.find(summed(lowers, offset, step, theta, releases, span, missing), 0))
+        low = max(low, query.find(summed(lowers, offset, step, theta, releases, spans[1], missing), 0))
         if query.close(low, high):
             break
         if high - low > _STALLED * width:

@@ -4,7 +4,6 @@ Between its turning points the loss is monotone. They are looked for on a grid t
 centre to tails of 1e-307 and goes on far beyond, and are then refined, so that no peak between two points is lost.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, Ints, Real, RealFunction
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
+from tcdp_sim.exact.losses.many_integrals import Integrand, integrate_each
 from tcdp_sim.exact.resolution import graded, with_kinks
 from tcdp_sim.noise import Noise
 
@@ -19,6 +19,7 @@ _TAILS = np.concatenate([np.linspace(0.499, 0.05, 60), 10.0 ** -np.geomspace(1.3
 _FAR = 2.0 ** np.arange(1, 61)
 _PANELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 _BISECTIONS = 200
+_AT_ONCE = 64  # levels whose integrals share panels: more would leave the processor's cache
 _NARROW = 1e-3  # an interval with less than this of the tail it lies in is integrated: the difference cancels
 
 
@@ -83,16 +84,18 @@ class LevelSets:
             np.where(falls, self.x[self._last][:, None], crossing),
         )
 
-    def integrate_above(self, levels: Floats, f: Callable[[float, Floats], Floats]) -> ArrayBounds:
-        """For every level the integral of f(level, x) over {loss > level}, to about 1e-10 relative."""
-        integrals = np.zeros((3, len(levels)))
+    def integrate_above(self, levels: Floats, f: Integrand) -> ArrayBounds:
+        """Return for every level the integral of f(level, x) over {loss > level}, to about 1e-10 relative.
+
+        levels: shape (n,). f broadcasts, and depends on every x alone: panels that lie wholly inside of sets of many
+        levels are evaluated for all of them at once.
+        """
         left, right = self.above(levels)
-        for j, level in enumerate(levels):
-            for a, b in zip(left[:, j], right[:, j]):
-                if a < b:
-                    inside = self.edges[np.searchsorted(self.edges, a, "right") : np.searchsorted(self.edges, b)]
-                    panels = np.concatenate([[a], inside, [b]])
-                    integrals[:, j] += np.array(integrate(lambda x: f(level, x), panels))  # noqa: B023
+        integrals = np.zeros((3, len(levels)))
+        for a, b in zip(left, right):
+            filled = np.flatnonzero(a < b)
+            for some in np.array_split(filled, len(filled) // _AT_ONCE + 1):
+                integrals[:, some] += integrate_each(f, levels[some], a[some], b[some], self.edges)
         return Bounds(*integrals)
 
     def _known(self, points: Floats) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, gathered
 WRAPPED = 1e-13  # tilted probability outside of a window, on each side
 _FFT = 1e-15  # of a transform in the mean square, relative, for every doubling of its length
 _RISES = np.concatenate([[0.5], np.geomspace(0.3, 1e-6, 16)])  # in steps
+_VANISHED = 746.0  # in nats: e^-746 is zero as a float, and most of a long window lies further from epsilon
 _ROOT, _RELATIVE_ROOT = 1e-11, 4e-14  # the roots' distance from the truth, and then some
 
 
@@ -45,9 +46,12 @@ class LossSum:
     def _of_finite(self, epsilon: float) -> tuple[float, float]:
         """(lower, upper) for what sums that are finite add to delta(epsilon)."""
         first = np.searchsorted(self.loss, epsilon + self.shift, side="right")
-        y = self.loss[first:] - (epsilon + self.shift)
-        weight = np.exp(-self.theta * y) * -np.expm1(-y)
-        body, error = (weight * self.mass[first:]).sum(), self.rounding * weight.sum() + self.outside
+        last = np.searchsorted(self.loss, epsilon + self.shift + _VANISHED / self.theta)
+        y = self.loss[first:last] - (epsilon + self.shift)
+        weight, product = np.zeros((2, len(self.loss) - first))  # of all, so that sums round as if all were computed
+        weight[: len(y)] = np.exp(-self.theta * y) * -np.expm1(-y)
+        product[: len(y)] = weight[: len(y)] * self.mass[first:last]
+        body, error = product.sum(), self.rounding * weight.sum() + self.outside
         with np.errstate(over="ignore"):
             unit = np.exp(self.scale - self.theta * (epsilon + self.shift))
             low, high = (unit * (body + sign * error) for sign in (-1, 1))

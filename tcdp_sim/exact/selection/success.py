@@ -6,6 +6,7 @@ the output depends on the scores through the gap alone; for the other methods no
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -207,10 +208,16 @@ def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> B
         below = log_all_below(noise, z + gap, k - m)
         return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
 
+    edges = _panels(noise, k)
+    return _integral(integrand, edges, edges - gap, 2 * m * max(TAILS[0], float(noise.sf(edges.max()))))
+
+
+@lru_cache(maxsize=16)
+def _panels(noise: Noise, k: float) -> Floats:
+    """Return panel edges for the maximum of k draws. A search for a gap asks for the same ones at every step."""
     levels = noise.isf(TAILS)
     top = noise.isf(np.clip(_AROUND / k, TAILS[0], 0.5))
-    edges = resolved(noise, np.concatenate([-levels, [0.0], levels, -top, top]))
-    return _integral(integrand, edges, edges - gap, 2 * m * max(TAILS[0], float(noise.sf(edges.max()))))
+    return resolved(noise, np.concatenate([-levels, [0.0], levels, -top, top]))
 
 
 def _sparse_vector(epsilon: float, gap: float, k: float, success: bool) -> Bounds:
