@@ -26,6 +26,7 @@ from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
@@ -100,9 +101,9 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     if falls_away(noise, shift):
         return _policy_of_bounded_loss(noise, shift, omega)
     if omega == inf:
-        raise ValueError(
-            f"omega = inf with {noise!r} is not valid, whose largest loss is not known; valid: a finite omega"
-        )
+        lacking = undefined(noise, "privacy_loss", "largest_loss")
+        reason = "a finite supremum of its privacy loss is not known"
+        raise cannot(f"find the zCDP of {noise!r} (omega = inf)", reason, *lacking, instead="a finite omega")
     return best_ratio(partial(_curve, noise, shift), renyi_divergence(noise, shift, 1.0), inf, omega)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from tcdp_sim.core.arrays import AsGiven
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.releases.base import elementwise, influences
 from tcdp_sim.releases.transforms import Transform
 
@@ -54,10 +55,9 @@ def additive(noise: Noise, influence: Any) -> AsGiven:
         return elementwise(lambda each: _first_order(noise, each), t)
     loss = pure(noise, t)
     if not np.all(np.isfinite(loss)):
-        raise ValueError(
-            f"noise = {noise!r} has no zCDP policy: its privacy loss is not bounded; valid: gaussian noise, or noise "
-            "whose largest_loss is finite"
-        )
+        lacking = undefined(noise, "largest_loss")
+        reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
+        raise cannot(f"print a zCDP policy of {noise!r}", reason, *lacking, instead="gaussian or laplace noise")
     return printed_zcdp(loss)
 
 
