@@ -57,7 +57,7 @@ def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -
         if (best := _least_of(noise_class, target)) is not None:
             return best
     goal = f"calibrate {noise_class.family} to {guarantee} at smoothing {smoothing:g}"
-    needed = () if isinstance(guarantee, ApproxDP) else ("affine_max_order", "affine_tail")
+    needed: tuple[str, ...] = () if isinstance(guarantee, ApproxDP) else ("affine_max_order", "affine_tail")
     if np.isfinite(getattr(guarantee, "omega", np.inf)):
         needed = needed[:1]  # a tail bound serves orders without end
     lacking = undefined(noise_class, *needed)
