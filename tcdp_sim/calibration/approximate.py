@@ -19,6 +19,7 @@ from tcdp_sim.calibration.concentrated import (
     need_monotone_loss,
     rounded_up,
     searched_over,
+    uncertified,
     without_largest_loss,
 )
 from tcdp_sim.exact.divergence import renyi_divergence
@@ -77,7 +78,7 @@ def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
         if met(noise):
             return noise
         noise = noise.widened(1 + 1e-9 * 2**attempt)
-    raise ValueError(f"{noise.family}: quadrature certifies no noise at {where}")
+    raise uncertified(noise, where)
 
 
 def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:

@@ -124,8 +124,15 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
         if is_certified(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-    raise ValueError(
-        f"{noise_class.family}: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+    raise uncertified(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
+
+
+def uncertified(noise: Noise, where: str) -> ValueError:
+    """Return the one line for a guarantee that no noise is certified to meet; a loss without digits may be why."""
+    goal = f"calibrate {noise.family} at {where}"
+    lacking = undefined(noise, "privacy_loss")
+    return cannot(
+        goal, "quadrature certifies no noise", *lacking, instead="a less extreme guarantee, or method 'paper'"
     )
 
 

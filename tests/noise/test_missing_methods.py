@@ -10,6 +10,7 @@ import pytest
 from foreign_noises import Logistic, Student, TwoPeaks
 
 from tcdp_sim import bounds, calibration, exact, interior, releases, samplers
+from tcdp_sim.calibration import approximate
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.mechanisms import Histogram, PrivacyLoss
 from tcdp_sim.noise import FAMILIES, Noise, SinhNormal
@@ -173,7 +174,7 @@ def takes_a_noise(public):
         return False
     kinds = [str(one.annotation) for one in inspect.signature(public).parameters.values()]
     words = {word for kind in kinds if "Callable" not in kind for word in re.findall(r"\w+", kind)}
-    return bool(words & {"Noise", "Drawable", "Release"})
+    return bool(words & {"Noise", "Distribution", "HasPrivacyLoss", "Drawable", "Release"})
 
 
 def test_every_public_name_that_takes_a_noise_is_an_entry():
@@ -193,7 +194,11 @@ def ask(call, names, monkeypatch):
         return None, str(told)
 
 
-SLOW = {"calibrate, two coordinates", "calibrate, tCDP"}  # searches whose every step is a quadrature
+SLOW = {
+    exact.record_policy,
+    "calibrate, two coordinates",
+    "calibrate, tCDP",
+}  # one quadrature after another
 CASES = [pytest.param(entry, marks=[pytest.mark.slow] if entry in SLOW else []) for entry in ENTRIES]
 
 
@@ -271,6 +276,15 @@ def test_smooth_sensitivity_names_the_bound_that_zcdp_needs(monkeypatch):
     monkeypatch.setitem(FAMILIES, "six", kind)
     with pytest.raises(ValueError, match=r"no scale is certified.* Define `affine_tail` in the noise class, or choose"):
         calibration.calibrate_smooth("six", ZCDP(0.1), 0.05)
+
+
+def test_where_bounds_are_too_wide_the_loss_without_digits_is_named():
+    for names, advice in (
+        ([], "Define `privacy_loss` in the noise class, or choose a less"),
+        (["privacy_loss"], "Choose a"),
+    ):
+        with pytest.raises(ValueError, match=f"six at delta = 0: quadrature certifies no noise. {advice}"):
+            approximate._certified(with_methods(names)(1.0), lambda noise: False, "delta = 0")
 
 
 def test_a_class_without_the_six_is_refused_by_the_names_of_the_six():
