@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from foreign_noises import Logistic, Student, TwoPeaks
+from foreign_noises import Logistic, Student
 
 from tcdp_sim import bounds, calibration, exact, interior, releases, samplers
 from tcdp_sim.calibration import approximate
@@ -308,4 +308,3 @@ def test_a_noise_is_the_sum_of_its_concerns():
     """No public name of a noise stands in two concerns."""
     names = [name for base in Noise.__mro__[1:-1] for name in vars(base) if not name.startswith("_")]
     assert len(names) == len(set(names))
-    assert isinstance(TwoPeaks(3.0), Noise.__mro__[1])
