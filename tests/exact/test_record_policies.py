@@ -365,3 +365,19 @@ def test_all_orders_of_a_plug_in_are_searched_up_to_where_its_largest_loss_decid
 def test_without_a_largest_loss_all_orders_are_refused_by_the_name_of_what_is_missing():
     with pytest.raises(ValueError, match=r"the zCDP of OwnLogistic.* Define `largest_loss` in the noise class, or"):
         record_policy(AdditiveRelease(OwnLogistic(2.236)), 1.0)
+
+
+@pytest.mark.parametrize("scale", [2.236, 0.2])
+def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_order_one(scale, monkeypatch):
+    """For logistic noise the best order is near 1, so that a search that stops too early would not show above."""
+    asked = []
+
+    def searched(curve, at_one, largest, omega):
+        asked.append((at_one, omega))
+        return at_one
+
+    monkeypatch.setattr("tcdp_sim.exact.per_record.best_ratio", searched)
+    record_policy(AdditiveRelease(BoundedLogistic(scale)), 1.0)
+    ((at_one, omega),) = asked
+    assert 1 / scale / omega <= at_one.lower
+    assert omega < 2 + 1 / scale / at_one.lower

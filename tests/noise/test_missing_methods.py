@@ -271,6 +271,14 @@ def test_a_search_over_two_parameters_names_what_it_asks_of_the_family(monkeypat
         calibration.calibrate_smooth("kneed", ApproxDP(1.0, 1e-3), 0.05)
 
 
+def test_smooth_sensitivity_names_at_once_what_a_concentrated_guarantee_needs(monkeypatch):
+    monkeypatch.setitem(FAMILIES, "six", Six)
+    with pytest.raises(ValueError, match=r"six gives no .* Define `log_concave_size` and `affine_max_order` in"):
+        calibration.calibrate_smooth("six", TCDP(0.3, 2.0), 0.05)
+    with pytest.raises(ValueError, match=r"six gives no .* Define `log_concave_size` in the noise class"):
+        calibration.calibrate_smooth("six", ApproxDP(1.0, 1e-3), 0.05)
+
+
 def test_smooth_sensitivity_names_the_bound_that_zcdp_needs(monkeypatch):
     kind = with_methods(["log_concave_size", "affine_max_order"])
     monkeypatch.setitem(FAMILIES, "six", kind)
