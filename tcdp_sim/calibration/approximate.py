@@ -19,6 +19,8 @@ from tcdp_sim.calibration.concentrated import (
     need_monotone_loss,
     rounded_up,
     searched_over,
+    uncertified,
+    without_largest_loss,
 )
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.products import product_profile
@@ -56,7 +58,10 @@ def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
     """
     if searched_over(noise_class) == SCALE_AND_KNEE:
         raise ValueError(f"{noise_class.family} cannot be calibrated to {epsilon:g}-DP; valid: TCDP, ApproxDP")
-    need_monotone_loss(noise_class(1.0))  # type: ignore[call-arg]
+    unit = noise_class(1.0)  # type: ignore[call-arg]
+    need_monotone_loss(unit)
+    if np.isinf(renyi_divergence(unit, 1.0, np.inf).upper):
+        raise without_largest_loss(unit, f"{epsilon:g}-DP", "ApproxDP, TCDP with finite omega, or method 'paper'")
 
     def excess(log_scale: float) -> float:
         loss = renyi_divergence(noise_class(np.exp(log_scale)), 1.0, np.inf).estimate  # type: ignore[call-arg]
@@ -73,7 +78,7 @@ def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
         if met(noise):
             return noise
         noise = noise.widened(1 + 1e-9 * 2**attempt)
-    raise ValueError(f"{noise.family}: quadrature certifies no noise at {where}")
+    raise uncertified(noise, where)
 
 
 def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:

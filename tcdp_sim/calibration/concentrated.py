@@ -18,6 +18,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.noise import Noise, Objective
+from tcdp_sim.noise.missing import cannot, undefined
 
 SLACK = 1e-4  # how much of rho the certificate may leave unused: 5e-5 of the scale
 KNEE_DIGITS, SCALE_DIGITS = 5, 8  # few enough that every machine ends at the same noise
@@ -38,17 +39,21 @@ def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
     names = noise_class.parameters()
     if names == SCALE or (names == SCALE_AND_KNEE and all(hasattr(noise_class, name) for name in _KNEE_METHODS)):
         return names
-    raise ValueError(f"{noise_class.family} has no tight calibration over ({', '.join(names)}); valid: method 'paper'")
+    goal = f"calibrate {noise_class.family} tightly over ({', '.join(names)})"
+    if names == SCALE_AND_KNEE:
+        lacking = [name for name in _KNEE_METHODS if not hasattr(noise_class, name)]
+        raise cannot(goal, "its search over the knee is not defined", *lacking, instead="method 'paper'")
+    reason = "a search is known for one parameter, `scale`"
+    raise cannot(goal, reason, "by_theorem", instead="method 'paper', if the noise has a theorem")
 
 
 def need_monotone_loss(noise: Noise) -> None:
     """Raise ValueError unless the noise is log-concave: else a smaller change may cost more than the largest."""
+    goal = f"calibrate {noise.family} by a search"
     if noise.is_discrete:
-        message = f"{noise.family} is discrete, and this search moves a density by any amount"
-        raise ValueError(f"{message}; valid: method 'paper', by a `by_theorem` of its own, or a noise with a density")
-    if not noise.log_concave:
-        message = f"{noise.family} is not known to be log-concave, and a smaller change may cost more"
-        raise ValueError(f"{message}; valid: {noise.log_concave_if}, or method 'paper'")
+        reason = "it is discrete, and the search moves a density by any amount"
+        raise cannot(goal, reason, "by_theorem", instead="a noise with a density, or method 'paper'")
+    noise.need_log_concave(goal, instead="method 'paper'")
 
 
 def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
@@ -105,8 +110,7 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     count = 40 if unit.closed_renyi(1.0, np.ones(1)) is None else 200  # quadrature costs a hundred times as much
     _, slope, upper = renyi_divergence(unit, 1.0, np.inf)
     if np.isinf(min(upper, omega)):
-        lacking = f"{noise_class.family} has no largest loss that is certified, which it takes to cover all orders"
-        raise ValueError(f"{lacking}; valid: TCDP with finite omega, ApproxDP, or method 'paper'")
+        raise without_largest_loss(unit, "zCDP", "TCDP with finite omega, ApproxDP, or method 'paper'")
 
     def worst(epsilon: float) -> float:
         orders = 1 + np.concatenate([[0.0], min(omega - 1, slope * epsilon / rho) * np.geomspace(1e-4, 1, count)])
@@ -120,9 +124,23 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
         if is_certified(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-    raise ValueError(
-        f"{noise_class.family}: quadrature certifies no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
+    raise uncertified(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
+
+
+def uncertified(noise: Noise, where: str) -> ValueError:
+    """Return the one line for a guarantee that no noise is certified to meet; a loss without digits may be why."""
+    goal = f"calibrate {noise.family} at {where}"
+    lacking = undefined(noise, "privacy_loss")
+    return cannot(
+        goal, "quadrature certifies no noise", *lacking, instead="a less extreme guarantee, or method 'paper'"
     )
+
+
+def without_largest_loss(noise: Noise, notion: str, instead: str) -> ValueError:
+    """Return the one line for a noise whose privacy loss has no upper end: it is infinite, or not known."""
+    lacking = undefined(noise, "privacy_loss", "largest_loss")
+    reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
+    return cannot(f"calibrate {noise.family} to {notion}", reason, *lacking, instead=instead)
 
 
 def _root(rising: Callable[[float], float], guess: float, family: str) -> float:

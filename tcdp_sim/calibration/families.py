@@ -8,6 +8,7 @@ from tcdp_sim.calibration.objectives import variance
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.noise import Noise, Objective
+from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
 
 METHODS = ("paper", "tight")
@@ -90,9 +91,11 @@ def _search(
         epsilon, delta = real("epsilon", guarantee.epsilon, 0, closed=True), real("delta", guarantee.delta, 0, 1)
         most = MOST_COORDINATES if noise_class.isotropic else 2
         if coordinates > most:
-            raise ValueError(
-                f"{noise_class.family} cannot be calibrated tightly to {guarantee} for coordinates = {coordinates}; "
-                f"valid: 1 or {most}"
+            raise cannot(
+                f"calibrate {noise_class.family} tightly to {guarantee} for coordinates = {coordinates}",
+                f"its exact profile is known for 1 or {most}",
+                *undefined(noise_class, "by_theorem"),
+                instead="method 'paper', ZCDP or TCDP",
             )
         unit = _PerUnit(objective, sensitivity)
         return approximate.profile_calibrated(noise_class, epsilon, delta, coordinates, unit).scaled(sensitivity)

@@ -8,8 +8,8 @@ from tcdp_sim.calibration.tail_parameter import best_tail
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.base import concentrated
 from tcdp_sim.privacy import ApproxDP, Guarantee
+from tcdp_sim.privacy.definitions import concentrated
 
 METHODS = ("tight", "box", "paper")
 LARGEST_SMOOTHING = 2.0

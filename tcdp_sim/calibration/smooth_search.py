@@ -22,6 +22,7 @@ from tcdp_sim.calibration.tail_parameter import best_tail
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.exact.affine import affine_hockey_stick, directed_divergence
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
 _SHIFT_DIGITS = 7  # few enough that every machine ends at the same noise
@@ -55,9 +56,13 @@ def least(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -
     for target in _targets(guarantee, smoothing, box):
         if (best := _least_of(noise_class, target)) is not None:
             return best
-    raise ValueError(
-        f"{noise_class.family}: no noise is certified to meet {guarantee} at smoothing {smoothing:g}, however large; "
-        "valid: less smoothing, or a weaker guarantee"
+    goal = f"calibrate {noise_class.family} to {guarantee} at smoothing {smoothing:g}"
+    needed: tuple[str, ...] = () if isinstance(guarantee, ApproxDP) else ("affine_max_order", "affine_tail")
+    if np.isfinite(getattr(guarantee, "omega", np.inf)):
+        needed = needed[:1]  # a tail bound serves orders without end
+    lacking = undefined(noise_class, *needed)
+    raise cannot(
+        goal, "no scale is certified, however large", *lacking, instead="less smoothing, or a weaker guarantee"
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot
 
 _DIGITS = 3  # few enough that every machine ends at the same noise
 _COARSE = 12  # values that are looked at first
@@ -15,6 +16,9 @@ _COARSE = 12  # values that are looked at first
 def best_tail(noise_class: Any, shift: Callable[[Noise], float]) -> Noise:
     """The noise of unit scale whose second parameter, if it has one, gives the least standard deviation."""
     if noise_class.tail_range is None:
+        if len(noise_class.parameters()) != 1:
+            goal = f"calibrate {noise_class.family} over ({', '.join(noise_class.parameters())})"
+            raise cannot(goal, "the range of its second parameter is unknown", "tail_range", instead="another noise")
         unit: Noise = noise_class(1.0)
         return unit
 

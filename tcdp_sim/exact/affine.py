@@ -19,6 +19,7 @@ from tcdp_sim.exact.divergence import quadrature, reach, renyi_divergence
 from tcdp_sim.exact.orders import SURE
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.base import Reals
+from tcdp_sim.noise.missing import cannot
 
 LARGEST_LOG_SCALE = 5.0
 _LOG_ERROR = 3e-14  # of a difference of log densities where the noise has its mass
@@ -50,10 +51,9 @@ def directed_divergence(noise: Noise, log_scale: float, shift: float, orders: Fl
         return renyi_divergence(noise, shift, orders)
     largest = noise.affine_max_order(log_scale, shift)
     if np.isnan(largest):
-        raise ValueError(
-            f"{noise.family} is not known to have finite divergences when stretched; valid: a noise that gives "
-            "affine_max_order, such as gaussian, laplace, student_t, arsinh_normal"
-        )
+        goal = f"compute divergences of {noise.family} when it is stretched"
+        reason = "the orders at which they are finite are unknown"
+        raise cannot(goal, reason, "affine_max_order", instead="another noise, such as student_t")
     low, middle, high = (np.full(orders.shape, np.inf) for _ in range(3))
     finite = (orders < largest * (1 - SURE)) | (orders == 1)
     if finite.any():

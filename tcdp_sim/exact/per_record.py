@@ -26,6 +26,7 @@ from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.transformed_renyi import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
@@ -83,8 +84,8 @@ def _root(excess: Callable[[float], float], high: float) -> float:
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
     """sup over 1 < order < omega of D_order / order, in nats, for a record of influence t >= 0: its zCDP, or tCDP.
 
-    inf where a divergence below omega is. omega > 1. Raises ValueError for omega = inf and a noise of which neither
-    the largest loss is known, nor that its divergences are linear in the order: there all orders cannot be searched.
+    inf where a divergence below omega is. omega > 1. Raises ValueError for omega = inf and a noise whose
+    divergences are not linear in the order, unless it defines `privacy_loss` and a finite `largest_loss`.
     """
     omega = scalar("omega", omega, 1, finite=False)
     noise, shift = _in_scales(release, influence)
@@ -100,10 +101,22 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     if falls_away(noise, shift):
         return _policy_of_bounded_loss(noise, shift, omega)
     if omega == inf:
-        raise ValueError(
-            f"omega = inf with {noise!r} is not valid, whose largest loss is not known; valid: a finite omega"
-        )
-    return best_ratio(partial(_curve, noise, shift), renyi_divergence(noise, shift, 1.0), inf, omega)
+        _need_largest_loss(noise, shift)
+    at_one = renyi_divergence(noise, shift, 1.0)
+    if omega == inf and at_one.lower <= 0:
+        return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
+    if omega == inf:  # D is at most the largest loss, so that D / order is below D_1 from this order on
+        omega = 1 + noise.largest_loss(shift) / at_one.lower
+    return best_ratio(partial(_curve, noise, shift), at_one, inf, omega)
+
+
+def _need_largest_loss(noise: Noise, shift: float) -> None:
+    """Raise ValueError unless the loss has a known and finite supremum; high orders would magnify its rounding."""
+    if noise.gives_loss and noise.largest_loss(shift) < inf:
+        return
+    lacking = undefined(noise, "privacy_loss", "largest_loss")
+    reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
+    raise cannot(f"find the zCDP of {noise!r} (omega = inf)", reason, *lacking, instead="a finite omega")
 
 
 def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:

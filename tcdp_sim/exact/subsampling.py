@@ -144,9 +144,7 @@ def dominating_pairs(
     """
     choice("scheme", scheme, SCHEMES)
     s, shift = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False), scalar("shift", shift, 0)
-    if not Mixture(noise).noise.log_concave:
-        valid = f"valid: {noise.log_concave_if}"
-        raise ValueError(f"noise = {noise!r} may have two modes: a smaller shift may be worse; {valid}")
+    Mixture(noise).noise.need_log_concave(f"find dominating pairs of {noise!r}")
     if scheme == "poisson_substitution":
         up, down = (subsampled(noise, moved, s)[0] for moved in (shift, -shift))
         return (DominatingPair(((1.0, up, down),)),)

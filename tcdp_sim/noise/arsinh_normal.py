@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.stretchable import StretchableNoise
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.noise.stretched import published_shift
+from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
 MOST_SIGMA = 10.0  # beyond, quantiles and the variance soon are no floats
 

@@ -9,8 +9,9 @@ from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds, closed_form, gauss_panels, rounded
-from tcdp_sim.noise.base import Noise, Reals, concentrated, too_many_orders
-from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.stretched import too_many_orders
+from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee, concentrated
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 

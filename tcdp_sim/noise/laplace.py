@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
-from tcdp_sim.noise.base import Noise, Reals, too_many_orders
+from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
 _LEAST_EXCESS = 1e-6  # of an order above 1, for the closed form of the stretched noise

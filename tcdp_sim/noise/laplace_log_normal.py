@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import wrightomega
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.noise.stretched import published_shift
+from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
 MOST_SIGMA = 5.0  # beyond, its integrals take too many points
 _LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # of the trapezoid rule: in widths of the peak, twice, and in normal deviates

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.distribution import Distribution
 
 COUNT = 2048  # a power of two, so that a uniform draw splits without rounding
 _BLOCK = 8192  # draws at a time: they stay in the cache
@@ -68,7 +68,7 @@ class Strips:
         return x
 
 
-def strips(noise: Noise) -> Strips:
+def strips(noise: Distribution) -> Strips:
     """Return the strips of a symmetric noise without end whose density falls from 0 and whose `isf` is accurate."""
     edge = noise.isf(0.5 - np.arange(COUNT // 2) / COUNT)  # from 0 to the last one
     further = np.append(edge[1:], np.inf)

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincinv, betaln, hyp2f1
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.stretchable import StretchableNoise
-from tcdp_sim.privacy.definitions import Guarantee, PureDP
+from tcdp_sim.noise.stretched import published_shift
+from tcdp_sim.privacy.definitions import Guarantee, PureDP, concentrated
 
 MOST_DEGREES = 1000.0  # beyond, it is Gaussian noise for every purpose
 _STEPS = 60  # of a contraction by less than one half

@@ -9,11 +9,12 @@ from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Reals, concentrated, published_shift
+from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise
-from tcdp_sim.privacy.definitions import Guarantee
+from tcdp_sim.noise.stretched import published_shift
+from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
 LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; beyond, quantiles soon are no floats
 _FAR = 1.0  # from this normal deviate on, tails come by Mills' ratio

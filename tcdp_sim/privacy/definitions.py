@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from tcdp_sim.core import errors
 from tcdp_sim.core.errors import scalar
@@ -158,6 +158,11 @@ class TCDP(Guarantee):
 
 
 Notion = PureDP | ApproxDP | ZCDP | ApproxZCDP | MeanConcentratedDP | RDP | TCDP
+
+
+def concentrated(guarantee: object) -> TypeGuard[TCDP | ZCDP]:
+    """Return True for a guarantee that bounds D_a by rho a: TCDP, or ZCDP with xi = 0."""
+    return isinstance(guarantee, TCDP) or (isinstance(guarantee, ZCDP) and guarantee.xi == 0)
 
 
 def known(guarantee: object) -> Notion:

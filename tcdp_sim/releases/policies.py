@@ -10,7 +10,8 @@ import numpy as np
 
 from tcdp_sim.core.arrays import AsGiven
 from tcdp_sim.core.errors import real
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot, undefined
+from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
 from tcdp_sim.releases.base import elementwise, influences
 from tcdp_sim.releases.transforms import Transform
 
@@ -33,7 +34,7 @@ def value_change(transform: Transform, old: Any, new: Any, scale: float) -> AsGi
     return gaussian(transform.rise(np.abs(np.subtract(new, old)), start=low), scale)
 
 
-def pure(noise: Noise, influence: Any) -> AsGiven:
+def pure(noise: HasPrivacyLoss, influence: Any) -> AsGiven:
     """The supremum of the privacy loss of additive noise, in nats: pure DP; inf where the noise bounds none."""
     return elementwise(lambda t: _largest_loss(noise, t), influences(influence))
 
@@ -44,7 +45,7 @@ def printed_zcdp(loss: Any) -> AsGiven:
     return loss * np.tanh(np.multiply(0.5, loss))
 
 
-def additive(noise: Noise, influence: Any) -> AsGiven:
+def additive(noise: HasPrivacyLoss, influence: Any) -> AsGiven:
     """zCDP of additive noise: its divergence of order 1 where D_a = a D_1, else P tanh(P / 2) of its largest loss.
 
     ValueError for a noise without any zCDP policy: one whose loss is unbounded and not linear in the order.
@@ -54,18 +55,17 @@ def additive(noise: Noise, influence: Any) -> AsGiven:
         return elementwise(lambda each: _first_order(noise, each), t)
     loss = pure(noise, t)
     if not np.all(np.isfinite(loss)):
-        raise ValueError(
-            f"noise = {noise!r} has no zCDP policy: its privacy loss is not bounded; valid: gaussian noise, or noise "
-            "whose largest_loss is finite"
-        )
+        lacking = undefined(noise, "largest_loss")
+        reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
+        raise cannot(f"print a zCDP policy of {noise!r}", reason, *lacking, instead="gaussian or laplace noise")
     return printed_zcdp(loss)
 
 
-def _first_order(noise: Noise, t: float) -> float:
+def _first_order(noise: HasPrivacyLoss, t: float) -> float:
     closed = noise.closed_renyi(t, np.array([1.0])) if t > 0 else None
     return 0.0 if closed is None else float(closed.estimate[0])
 
 
-def _largest_loss(noise: Noise, t: float) -> float:
+def _largest_loss(noise: HasPrivacyLoss, t: float) -> float:
     loss = noise.largest_loss(t) if t > 0 else 0.0
     return float(loss) if loss == loss else np.inf  # NaN: not known

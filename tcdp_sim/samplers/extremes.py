@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
 from tcdp_sim.core.errors import real
-from tcdp_sim.noise.base import Noise
 
 MAX_COUNT = 1e300
 
@@ -46,7 +45,7 @@ def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size
     return _upper(noise, _exponential(rng, shape) / draws)
 
 
-def sample_abs_max(noise: Noise, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> AsGiven:
+def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> AsGiven:
     """Draws of the maximum of the absolute values of `count` iid draws of the noise; arguments as in sample_max."""
     draws, shape = _arguments(noise, count, size)
     tail = -np.expm1(-_exponential(rng, shape) / draws)

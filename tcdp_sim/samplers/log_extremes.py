@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
-from tcdp_sim.noise import Noise
+from tcdp_sim.noise.distribution import Distribution
 
 
-def sample_max_log(noise: Noise, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
+def sample_max_log(noise: Distribution, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
     """Draws of the maximum of exp(log_count) iid draws, log_count >= 0; -inf where log_count is -inf (no draw).
 
     With E standard exponential the maximum's upper tail is -expm1(-E / count); beyond count = e^30 that is E / count
@@ -23,7 +23,7 @@ def sample_max_log(noise: Noise, rng: np.random.Generator, log_count: ArrayLike,
     return np.where(none, -np.inf, draws)
 
 
-def isf_log(noise: Noise, log_p: Real) -> AsGiven:
+def isf_log(noise: Distribution, log_p: Real) -> AsGiven:
     """The x with log P[Z > x] = log_p, log_p <= 0, however small.
 
     ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.

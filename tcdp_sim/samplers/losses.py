@@ -9,14 +9,14 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
 from tcdp_sim.samplers.importance import Importance, importance
 
 _LEVELS = np.concatenate([np.linspace(0.48, 0.04, 12), 10.0 ** -np.geomspace(1.5, 307, 60)])
 _BEYOND = np.geomspace(1.02, 8, 40)
 
 
-def loss_tail_draws(noise: Noise, shift: float, threshold: float) -> Importance:
+def loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Importance:
     """Draws with mean P[L > threshold]. threshold: nats, of any sign; shift: counts, not zero."""
     threshold = real("threshold", threshold, -np.inf)
 
@@ -26,7 +26,7 @@ def loss_tail_draws(noise: Noise, shift: float, threshold: float) -> Importance:
     return importance(log_f, noise_nodes(noise, shift))
 
 
-def hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance:
+def hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> Importance:
     """Draws with mean delta(epsilon) = E[(1 - e^(epsilon - L))_+], the hockey-stick divergence.
 
     epsilon: nats, of any sign; shift: counts, not zero.
@@ -40,7 +40,7 @@ def hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance
     return importance(log_f, noise_nodes(noise, shift))
 
 
-def renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
+def renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Importance:
     """Draws with mean E[e^((order-1) L)] - 1 = expm1((order - 1) D_order): the Renyi divergence's moment over one.
 
     order > 1; shift: counts, not zero. All inf where the moment is infinite or above 1e150. Because E[e^-L] = 1, the
@@ -63,7 +63,7 @@ def log_beyond_tangent(x: Floats) -> Floats:
     return np.where(np.abs(x) < 0.01, series, np.where(x > 700, x, direct))
 
 
-def noise_nodes(noise: Noise, shift: float) -> Floats:
+def noise_nodes(noise: HasPrivacyLoss, shift: float) -> Floats:
     """Points over all outputs of the noise and of its shifted self, from the centre to far beyond 1e-300.
 
     Raises ValueError for a noise that gives no privacy loss of its own: draws have no error bound.

@@ -3,10 +3,10 @@
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Shape
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.distribution import Distribution
 
 
-def first_above(noise: Noise, rng: np.random.Generator, threshold: float, size: Shape) -> Floats:
+def first_above(noise: Distribution, rng: np.random.Generator, threshold: float, size: Shape) -> Floats:
     """How many of iid draws of the noise come before the first one above the threshold: whole numbers as float64.
 
     size: shape of the result. inf where none would come in any time (a tail of zero).

@@ -9,7 +9,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import real, scalar
-from tcdp_sim.noise.base import Noise
+from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
 from tcdp_sim.samplers.importance import Importance, importance
 from tcdp_sim.samplers.losses import log_beyond_tangent
 
@@ -18,13 +18,13 @@ _BELOW = 600.0  # where orders and cusps are as extreme as floats allow, the int
 _COARSE, _FINE, _MARGIN = 1.0, 0.25, 12.0  # steps of the first nodes in log x, and around which places they are fine
 
 
-def record_loss_tail_draws(noise: Noise, shift: float, threshold: float) -> Importance:
+def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Importance:
     """Draws with mean P[L > threshold]; threshold > 0 in nats; shift > 0 in counts."""
     threshold = scalar("threshold", threshold, 0)
     return _probability(noise, shift, lambda loss: np.where(loss > threshold, 0.0, -np.inf))
 
 
-def record_hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Importance:
+def record_hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> Importance:
     """Draws with mean delta(epsilon) = E[(1 - e^(epsilon - L))_+]; epsilon > 0 in nats; shift > 0 in counts."""
     epsilon = scalar("epsilon", epsilon, 0)
 
@@ -35,7 +35,7 @@ def record_hockey_stick_draws(noise: Noise, shift: float, epsilon: float) -> Imp
     return _probability(noise, shift, log_of)
 
 
-def record_renyi_excess_draws(noise: Noise, shift: float, order: float) -> Importance:
+def record_renyi_excess_draws(noise: HasPrivacyLoss, shift: float, order: float) -> Importance:
     """Draws with mean E[e^((order-1) L)] - 1 = expm1((order - 1) D_order); order > 1; shift > 0 in counts.
 
     All inf where that is infinite or above 1e150. Drawn as e^(sL) - 1 + s (e^-L - 1), s = order - 1, which has the same
@@ -49,7 +49,7 @@ def record_renyi_excess_draws(noise: Noise, shift: float, order: float) -> Impor
     return _integral(noise, shift, log_of)
 
 
-def _probability(noise: Noise, shift: float, log_of: RealFunction) -> Importance:
+def _probability(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> Importance:
     """As `_integral`, of what is at most 1; ValueError where the tails are too heavy to be drawn to their end."""
     draws = _integral(noise, shift, log_of)
     if draws.area == np.inf:
@@ -57,7 +57,7 @@ def _probability(noise: Noise, shift: float, log_of: RealFunction) -> Importance
     return draws
 
 
-def _integral(noise: Noise, shift: float, log_of: RealFunction) -> Importance:
+def _integral(noise: HasPrivacyLoss, shift: float, log_of: RealFunction) -> Importance:
     """Draws with mean E[e^log_of(L)], log_of: the log of a non-negative function of losses in nats."""
     shift = scalar("shift", shift, 0)
     noise.need_loss()
@@ -76,7 +76,7 @@ def _known(values: Floats) -> Floats:
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def _nodes(noise: Noise, shift: float) -> Floats:
+def _nodes(noise: HasPrivacyLoss, shift: float) -> Floats:
     """Logs of distances, from where no integrand has mass left to where none has."""
     quartile = np.log(real("quartile", noise.isf(0.25), 0))
     low, high = min(np.log(shift), quartile), max(np.log(shift), quartile)

@@ -131,8 +131,8 @@ def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Gu
     if registry.noise(family).is_optimized:
         return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given)
     noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given)
-    if not noise.log_concave:  # coordinates that move by 2m in all might cost more than m that move by 2
-        raise ValueError(f"accounting = tight is not proved for {noise}; valid: a noise that says it is log_concave")
+    # without log-concavity, coordinates that move by 2m in all might cost more than m that move by 2
+    noise.need_log_concave(f"select with {noise!r} at accounting = tight", instead="accounting = paper")
     return noise
 
 

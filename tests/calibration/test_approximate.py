@@ -159,7 +159,7 @@ def test_the_fast_profile_is_close_enough_to_search_with(scale, knee, epsilon, c
 
 @pytest.mark.parametrize("family", ["laplace", "sinh_normal"])
 def test_three_coordinates_are_refused_where_no_profile_is_known(family):
-    with pytest.raises(ValueError, match=f"{family} cannot be calibrated tightly to .* coordinates = 3; valid: 1 or 2"):
+    with pytest.raises(ValueError, match=f"cannot calibrate {family} tightly to .* coordinates = 3: .* for 1 or 2"):
         calibrate(family, ApproxDP(1.0, 1e-6), coordinates=3)
 
 

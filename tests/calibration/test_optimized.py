@@ -46,7 +46,7 @@ def test_dithered_noise_keeps_the_promise_for_all_moves_up_to_the_sensitivity(se
     ("arguments", "options", "problem"),
     [
         (("lattice", PROMISE, 2.0), {}, "does not scale"),
-        (("lattice", PROMISE, 1.0, "paper"), {}, "no theorem"),
+        (("lattice", PROMISE, 1.0, "paper"), {}, "by a theorem: none is known"),
         (("lattice", PROMISE), {"objective": len}, "valid: variance, LargestError"),
         (("lattice", ApproxDP(1, 1e-6)), {"coordinates": 2, "objective": OF_A_MILLION}, "coordinates = 2 is not valid"),
         (("lattices", PROMISE), {}, "not known"),

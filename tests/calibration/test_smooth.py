@@ -138,7 +138,7 @@ def test_corners_are_certified_and_hold_by_an_independent_sum(family, guarantee,
 @pytest.mark.parametrize("family", ["arsinh_normal", "student_t", "laplace"])
 @pytest.mark.parametrize("guarantee", [TCDP(1e-4, 1e3), ApproxDP(1e-3, 1e-12), ApproxDP(1.0, 1e-200)])
 def test_beyond_reach_it_is_one_line(family, guarantee):
-    with pytest.raises(ValueError, match=r"valid: less smoothing, or a weaker|infinite from order") as error:
+    with pytest.raises(ValueError, match=r"Choose less smoothing, or a weaker|infinite from order") as error:
         calibrate_smooth(family, guarantee, 1.9)
     assert "\n" not in str(error.value)
 
@@ -211,8 +211,13 @@ def test_who_is_refused_and_why():
         ("truncated_laplace", ApproxDP(1.0, 1e-5), 0.05, "nothing is known"),
         ("arsinh_normal", PureDP(1.0), 0.05, "valid: TCDP"),
         ("arsinh_normal", ZCDP(0.1), 0.0, "valid: 0 < smoothing"),
-        ("arsinh_normal", ZCDP(1e-5), 1.9, "valid: less smoothing"),
-        ("laplace_log_normal", ApproxDP(1.0, 1e-5), 0.1, "no published formula"),
+        ("arsinh_normal", ZCDP(1e-5), 1.9, "no scale is certified, however large. Choose less smoothing"),
+        (
+            "laplace_log_normal",
+            ApproxDP(1.0, 1e-5),
+            0.1,
+            "by a published formula: none is known. Choose method 'tight'",
+        ),
     ]
     for family, guarantee, smoothing, reason in refusals:
         method = "paper" if "formula" in reason else "tight"

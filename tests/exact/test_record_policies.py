@@ -1,10 +1,12 @@
 """What a release gives away about one record: against mpmath, closed forms, limits, and numbers computed elsewhere."""
 
+from dataclasses import dataclass
 from math import e, exp, inf, log, log1p, sinh, tanh
 
 import mpmath as mp
 import numpy as np
 import pytest
+from foreign_noises import OwnLogistic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from per_record_references import per_record_reference
@@ -329,3 +331,53 @@ def test_infinite_and_zero():
 def test_what_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call(AdditiveRelease(QUARTER))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedLogistic(OwnLogistic):
+    """Logistic noise that states its largest loss; the loss grows with |y|, so that no folded curve is known."""
+
+    def largest_loss(self, shift):
+        return shift / self.scale
+
+
+@pytest.mark.parametrize("scale", [2.236, 0.2, 0.05])
+def test_all_orders_of_a_plug_in_are_searched_up_to_where_its_largest_loss_decides(scale):
+    """By the trapezoid rule on the density written down here, on a dense grid of orders."""
+    y, step = np.linspace(-80 * scale, 80 * scale + 1, 400_001, retstep=True)
+
+    def log_density(x):
+        return -np.abs(x) / scale - 2 * np.log1p(np.exp(-np.abs(x) / scale)) - np.log(scale)
+
+    log_p = log_density(y)
+    loss = log_p - log_density(y - 1)
+    orders = np.geomspace(1.001, 1 + 40 / scale, 400)
+    ratios = [np.log((np.exp(log_p + (a - 1) * (loss - loss.max()))).sum() * step) / (a - 1) for a in orders]
+    worst = max((ratio + loss.max()) / a for ratio, a in zip(ratios, orders))
+    worst = max(worst, (np.exp(log_p) * loss).sum() * step)  # of order one
+    found = record_policy(AdditiveRelease(BoundedLogistic(scale)), 1.0)
+    assert found.lower <= worst * (1 + 1e-9)
+    assert worst * (1 - 1e-9) <= found.upper
+    assert found.upper - found.lower < 0.03 * worst  # what a dozen rounds of halving leave
+    assert found.estimate == pytest.approx(worst, rel=1e-3)
+
+
+def test_without_a_largest_loss_all_orders_are_refused_by_the_name_of_what_is_missing():
+    with pytest.raises(ValueError, match=r"the zCDP of OwnLogistic.* Define `largest_loss` in the noise class, or"):
+        record_policy(AdditiveRelease(OwnLogistic(2.236)), 1.0)
+
+
+@pytest.mark.parametrize("scale", [2.236, 0.2])
+def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_order_one(scale, monkeypatch):
+    """For logistic noise the best order is near 1, so that a search that stops too early would not show above."""
+    asked = []
+
+    def searched(curve, at_one, largest, omega):
+        asked.append((at_one, omega))
+        return at_one
+
+    monkeypatch.setattr("tcdp_sim.exact.per_record.best_ratio", searched)
+    record_policy(AdditiveRelease(BoundedLogistic(scale)), 1.0)
+    ((at_one, omega),) = asked
+    assert 1 / scale / omega <= at_one.lower
+    assert omega < 2 + 1 / scale / at_one.lower

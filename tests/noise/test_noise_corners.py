@@ -4,11 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from corners import CHANCES, LOGS, NOISES, POINTS, SHIFTS
+from corners import CHANCES, LOGS, POINTS, SHIFTS
+from noise_examples import EVERY
 
 from tcdp_sim.noise import Noise
 
-every = pytest.mark.parametrize("noise", NOISES, ids=repr)
+every = pytest.mark.parametrize("noise", EVERY, ids=repr)
 x = np.array(sorted(POINTS[:-1]))
 
 

@@ -1,49 +1,107 @@
-"""The examples on which every noise family is tested. A new family: add its entry here, and its tests exist.
+"""The table of examples on which every noise family is tested. A new family: add its entry here, and its tests exist.
 
 Each family has at least two scalar examples, which should cover its regimes; the tests stack them into
-array-valued parameters as well.
+array-valued parameters as well. Its oracle stands in noise_references.py.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, SinhSquared, TruncatedLaplace
+from tcdp_sim.noise import (
+    ArsinhNormal,
+    DitheredLattice,
+    ExponentialPolylogarithmic,
+    Gaussian,
+    GeneralizedGaussian,
+    Laplace,
+    LaplaceLogNormal,
+    LatticeNoise,
+    Noise,
+    SinhNormal,
+    SinhSquared,
+    StudentT,
+    TruncatedLaplace,
+    UniformLogNormal,
+)
 
-EXAMPLES = {
-    "gaussian": (Gaussian(1), Gaussian(2.5), Gaussian(1e-3), Gaussian(1e3)),
-    "laplace": (Laplace(1), Laplace(2.5), Laplace(1e-3), Laplace(1e3)),
-    "truncated_laplace": (
-        TruncatedLaplace(1, 30),
-        TruncatedLaplace(2, 1),
-        TruncatedLaplace(0.5, 3),
-        TruncatedLaplace(1, 1e3),
-        TruncatedLaplace(1, 1e-3),
+
+@dataclass(frozen=True)
+class Entry:
+    """The examples of one family.
+
+    apart: the file that tests a family whose parameters do not broadcast, in place of the contract tests; its examples
+    are for the tests of corners. by_name: True if `calibrate` needs no more than the family's name.
+    """
+
+    noises: tuple[Noise, ...]
+    apart: str = ""
+    by_name: bool = True
+
+
+def per_record(*noises):
+    return Entry(noises, "test_per_record_noises.py", by_name=False)
+
+
+def smooth(*noises):
+    return Entry(noises, "test_smooth_noises.py", by_name=False)
+
+
+def lattice(*noises):
+    """Entry of a noise whose table convex optimisation finds."""
+    return Entry(noises, "test_lattice_noise.py")
+
+
+LOG_MASSES = (-1.0, -1.5, -2.5)
+TABLE = {
+    "gaussian": Entry((Gaussian(1), Gaussian(2.5), Gaussian(1e-3), Gaussian(1e3))),
+    "laplace": Entry((Laplace(1), Laplace(2.5), Laplace(1e-3), Laplace(1e3))),
+    "truncated_laplace": Entry(
+        (
+            TruncatedLaplace(1, 30),
+            TruncatedLaplace(2, 1),
+            TruncatedLaplace(0.5, 3),
+            TruncatedLaplace(1, 1e3),
+            TruncatedLaplace(1, 1e-3),
+        )
     ),
-    "sinh_normal": (
-        SinhNormal(2, 5),
-        SinhNormal(3, 3),
-        SinhNormal(4, 1),  # two modes
-        SinhNormal(1, 1e3),
-        SinhNormal(1e3, 1),
-        SinhNormal(1e-3, 1e3),
+    "sinh_normal": Entry(
+        (
+            SinhNormal(2, 5),
+            SinhNormal(3, 3),
+            SinhNormal(4, 1),  # two modes
+            SinhNormal(1, 1e3),
+            SinhNormal(1e3, 1),
+            SinhNormal(1e-3, 1e3),
+        )
     ),
-    "sinh_squared": (
-        SinhSquared(2, 5),
-        SinhSquared(3, 3),
-        SinhSquared(8, 2),  # Corollary 18 where its window begins
-        SinhSquared(1, 1e3),
-        SinhSquared(1e3, 1),
-        SinhSquared(1e-3, 1e3),
+    "sinh_squared": Entry(
+        (
+            SinhSquared(2, 5),
+            SinhSquared(3, 3),
+            SinhSquared(8, 2),  # Corollary 18 where its window begins
+            SinhSquared(1, 1e3),
+            SinhSquared(1e3, 1),
+            SinhSquared(1e-3, 1e3),
+        )
     ),
+    "arsinh_normal": smooth(ArsinhNormal(1.0, 0.5), ArsinhNormal(1.0, 3.0)),
+    "dithered_lattice": lattice(
+        DitheredLattice(0.0, LOG_MASSES, 0.3), DitheredLattice(0.5, LOG_MASSES, 2.0, scale=3.0)
+    ),
+    "exponential_polylogarithmic": per_record(
+        ExponentialPolylogarithmic(1.0, 2.0, 5.0, 3.0), ExponentialPolylogarithmic(1.0, 1.0, 5.0, 3.5)
+    ),
+    "generalized_gaussian": per_record(
+        GeneralizedGaussian(1.0, 1.0), GeneralizedGaussian(3.0, 0.3), GeneralizedGaussian(1.0, 0.02)
+    ),
+    "laplace_log_normal": smooth(LaplaceLogNormal(1.0, 0.5), LaplaceLogNormal(2.0, 5.0)),
+    "lattice": lattice(LatticeNoise(0.0, LOG_MASSES, 0.3), LatticeNoise(0.5, LOG_MASSES, 2.0)),
+    "student_t": smooth(StudentT(1.0, 3.0), StudentT(1.0, 1.0)),
+    "uniform_log_normal": smooth(UniformLogNormal(1.0, 0.5), UniformLogNormal(1.0, 3.0)),
 }
-# Noises that no name alone calibrates; their tests are test_per_record_noises.py.
-PER_RECORD = {"generalized_gaussian", "exponential_polylogarithmic"}
-# Noises for smooth sensitivity, which no name alone calibrates either; their tests are test_smooth_noises.py.
-SMOOTH = {"arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t"}
-
-# Noises on lattices, whose tables convex optimisation finds; their tests are test_lattice_noise.py and its neighbour.
-LATTICES = {"lattice", "dithered_lattice"}
-UNCALIBRATED = PER_RECORD | SMOOTH
-APART = UNCALIBRATED | LATTICES  # all that have files of their own
+EVERY = [noise for entry in TABLE.values() for noise in entry.noises]
+EXAMPLES = {family: entry.noises for family, entry in TABLE.items() if not entry.apart}  # under the contract tests
 ALL = [noise for noises in EXAMPLES.values() for noise in noises]
 
 # Tail probabilities from the centre to 1e-300, and close to one half from both sides.

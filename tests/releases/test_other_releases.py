@@ -33,7 +33,7 @@ def test_additive_policies():
     assert printed_zcdp(0.3175514) == pytest.approx(0.05, rel=1e-6)
     assert printed_zcdp(5.0636281) == pytest.approx(5, rel=1e-7)
     assert np.isinf(AdditiveRelease(Gaussian(2.0)).pure_policy(3.0))
-    with pytest.raises(ValueError, match="no zCDP policy"):
+    with pytest.raises(ValueError, match="cannot print a zCDP policy"):
         AdditiveRelease(SinhNormal(1.0, 2.0)).policy(1.0)
 
 

@@ -1,0 +1,40 @@
+"""The largest of many draws of a noise: the radius that theorems promise."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tcdp_sim.noise.distribution import Distribution, Reals
+
+
+class HasErrorRadius(Distribution):
+    """A distribution with bounds on the largest of many independent draws."""
+
+    _gives_fallbacks = True
+
+    def accuracy_radius(self, bins: ArrayLike, beta: ArrayLike) -> Reals:
+        """Return the radius that with probability >= 1 - beta none of `bins` draws exceeds in absolute value.
+
+        Parameters
+        ----------
+        bins : array_like
+            The number of draws, from 1 to 1e300.
+        beta : array_like
+            The probability of a larger draw, in (0, 1).
+
+        Returns
+        -------
+        float or array
+            The radius, in counts. The fallback is the union bound by the noise's own quantile.
+        """
+        return self.isf(0.5 * np.exp(-self._log_ratio(bins, beta)))
+
+    def printed_radius(self, rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals | None:
+        """Return a radius that a paper prints for the noise at `rho` and that is wrong, kept to show so.
+
+        The fallback is None, for a noise without such a radius.
+        """
+        return None
+
+    @staticmethod
+    def _log_ratio(bins: ArrayLike, beta: ArrayLike) -> Reals:
+        return np.log(bins) - np.log(beta)

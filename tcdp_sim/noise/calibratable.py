@@ -1,0 +1,92 @@
+"""The fourth concern of a noise: the guarantees that its family can be calibrated to, and how."""
+
+from dataclasses import replace
+from typing import ClassVar, Self
+
+from tcdp_sim.noise.distribution import Distribution
+from tcdp_sim.noise.missing import cannot, defines, undefined
+from tcdp_sim.privacy.definitions import ZCDP, ApproxDP, Guarantee, PureDP, concentrated
+
+
+class Calibratable(Distribution):
+    """A distribution whose family can be calibrated to guarantees.
+
+    The fallbacks admit every guarantee that the certified search over one `scale` covers, and know no theorem.
+
+    Attributes
+    ----------
+    depends_on : tuple of str
+        The numbers that `equal_privacy` reads, of rho, omega and delta.
+    guarantees : str
+        The guarantees that `can_meet` admits, for messages.
+    theorem_is_nearly_sharp : bool
+        True if a search is not worth its time unless one asks for it.
+    is_optimized : bool
+        True if the noise is a table that convex optimisation finds (`tcdp_sim.optimal`), and no scale.
+    """
+
+    _gives_fallbacks = True
+
+    depends_on: ClassVar[tuple[str, ...]] = ("rho",)
+    guarantees: ClassVar[str] = "PureDP, ApproxDP, ZCDP with xi = 0, TCDP"
+    theorem_is_nearly_sharp: ClassVar[bool] = False
+    is_optimized: ClassVar[bool] = False
+
+    @classmethod
+    def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
+        """Return the guarantee of the family's own kind that stands for the common target (rho, omega).
+
+        The fallback is rho-zCDP, which implies (rho, omega)-tCDP for every omega. It raises ValueError outside the
+        ranges.
+        """
+        return ZCDP(rho)
+
+    @classmethod
+    def can_meet(cls, guarantee: Guarantee) -> bool:
+        """Return True if some noise of the family may meet a guarantee of this kind."""
+        return isinstance(guarantee, PureDP | ApproxDP) or concentrated(guarantee)
+
+    @classmethod
+    def cannot_meet(cls, guarantee: Guarantee) -> ValueError:
+        """Return the one line for a guarantee that the family cannot meet."""
+        if defines(cls, "can_meet") or defines(cls, "by_theorem"):
+            return ValueError(f"{cls.family} cannot be calibrated to {guarantee}; valid: {cls.guarantees}")
+        goal = f"calibrate {cls.family} to {guarantee}"
+        return cannot(goal, "no search is known for it", "can_meet", "by_theorem", instead=cls.guarantees)
+
+    @classmethod
+    def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
+        """Return the noise that a theorem's constants give, method "paper" of `calibration.calibrate`.
+
+        Parameters
+        ----------
+        guarantee : Guarantee
+            A guarantee that `can_meet` admits.
+        sensitivity : float
+            The change of one coordinate between neighbours, > 0, in counts.
+        coordinates : int
+            The number of coordinates that may change at once, >= 1.
+
+        Returns
+        -------
+        Self
+            A noise of the family.
+
+        Raises
+        ------
+        ValueError
+            If no theorem gives the guarantee, or outside of its preconditions. The fallback knows no theorem.
+        """
+        goal = f"calibrate {cls.family} to {guarantee} by a theorem"
+        raise cannot(
+            goal, "none is known", *undefined(cls, "by_theorem"), instead="method 'tight' (calibration: tight)"
+        )
+
+    @classmethod
+    def theorem_is_sharp(cls, guarantee: Guarantee) -> bool:
+        """Return True if no smaller noise of the family than that of `by_theorem` meets the guarantee."""
+        return False
+
+    def widened(self, factor: float) -> Self:
+        """Return the noise with its `scale` times factor, factor > 1; it is log-concave if the noise was."""
+        return replace(self, scale=self.scale * factor)  # type: ignore[type-var, attr-defined]

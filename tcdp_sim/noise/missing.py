@@ -1,0 +1,41 @@
+"""Refusals for want of a method: each names the method that the author of a noise class may define."""
+
+from typing import Any
+
+
+def defines(noise: Any, name: str) -> bool:
+    """Return True if a noise, or a noise class, has a method or an attribute of its own in place of the fallback."""
+    home = noise if isinstance(noise, type) else type(noise)
+    first = next((each for each in home.__mro__ if name in vars(each)), None)
+    return first is not None and not vars(first).get("_gives_fallbacks", False)
+
+
+def undefined(noise: Any, *names: str) -> tuple[str, ...]:
+    """Return those of the names for which a noise, or a noise class, has no more than the fallback."""
+    return tuple(name for name in names if not defines(noise, name))
+
+
+def cannot(goal: str, reason: str, *methods: str, instead: str = "") -> ValueError:
+    """Return the one line for what a noise cannot do.
+
+    Parameters
+    ----------
+    goal : str
+        What was asked for, with the family's name: ``"calibrate logistic to 0.1-zCDP"``.
+    reason : str
+        What is missing: ``"the supremum of its privacy loss is unknown"``.
+    *methods : str
+        Names of what to define in the noise class; empty if no method of it would help.
+    instead : str
+        What the user may choose instead, after "or choose": ``"TCDP with finite omega"``.
+
+    Returns
+    -------
+    ValueError
+        The error, to be raised by the caller.
+    """
+    names = " and ".join(f"`{name}`" for name in methods)
+    advice = [f"define {names} in the noise class"] if methods else []
+    advice += [f"choose {instead}"] if instead else []
+    words = ", or ".join(advice)
+    return ValueError(f"cannot {goal}: {reason}." + (f" {words[0].upper()}{words[1:]}." if words else ""))

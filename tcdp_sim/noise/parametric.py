@@ -1,0 +1,47 @@
+"""Values that are known by their parameters alone: equality, hashes, and the shape of arrays of parameters."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+
+class Parametric:
+    """A frozen dataclass whose fields are numbers, or arrays of numbers that broadcast against each other.
+
+    Two values are equal if they are of the same class and their parameters agree in every bit. A subclass is declared
+    with `@dataclass(frozen=True, eq=False)`, so that it keeps this equality.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape to which the parameters broadcast, ``()`` for plain numbers.
+    """
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """Return the names of the parameters, ("scale",) for most noises."""
+        return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape to which the parameters broadcast, () for plain numbers."""
+        return np.broadcast_shapes(*(np.shape(value) for value in self._values()))
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.parameters())
+
+    def _freeze(self, **checked: Any) -> None:
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def _identity(self) -> tuple[Any, ...]:
+        if not is_dataclass(self):
+            return type(self), id(self)  # its parameters are not known
+        return type(self), *(np.asarray(value).tobytes() + str(np.shape(value)).encode() for value in self._values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parametric) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
