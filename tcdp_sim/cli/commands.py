@@ -17,6 +17,7 @@ from tcdp_sim.core.version import __version__
 
 if TYPE_CHECKING:
     from tcdp_sim.cli.given import Given
+    from tcdp_sim.report.terminal import Terminal
 
 DEFAULT = "run"  # the command of a line that names none
 HELP = {"--help", "-h"}
@@ -39,35 +40,37 @@ def main(words: Sequence[str]) -> int:
 
 
 def _done(name: str, words: Sequence[str]) -> int:
-    with importing():
-        from tcdp_sim.report.terminal import Terminal
-    command, console = COMMANDS[name], Terminal(highlight=False, soft_wrap=True)
+    command = COMMANDS[name]
     if command.reads_all:
-        return command.does(console, words) or 0
+        return command.does(_console(), words) or 0
     given = command.read(name, words)
     if not command.of_runs:
-        return command.does(console, *given.places, **given.keys) or 0
+        return command.does(_console(), *given.places, **given.keys) or 0
     by_words = bool(given.study) or not given.places
     runs = _asked(given.study) if by_words else [_found(given.places[0])]
-    others = given.places if by_words else given.places[1:]
+    others, console = given.places if by_words else given.places[1:], _console()
     return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
+
+
+def _console() -> "Terminal":
+    with importing():
+        from tcdp_sim.report.terminal import Terminal
+    return Terminal(highlight=False, soft_wrap=True)
 
 
 def _asked(study: Sequence[str]) -> "list[Given]":
     """Return the runs that the words of a study ask for, all of them checked."""
     with importing():
-        from tcdp_sim.cli import overrides
+        from tcdp_sim.cli import given, overrides
     words = [word for word in study if word not in SEVERAL]
-    configs = overrides.configs(words, several=len(words) < len(study))
-    with importing():
-        from tcdp_sim.cli import given
-    return list(map(given.by_config, configs))
+    return list(map(given.by_config, overrides.configs(words, several=len(words) < len(study))))
 
 
 def _found(folder: str) -> "Given":
     with importing():
         from tcdp_sim.cli import given
-    return given.by_folder(folder)
+
+        return given.by_folder(folder)
 
 
 # What each does

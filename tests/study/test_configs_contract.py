@@ -155,9 +155,11 @@ def test_the_sweeps_of_the_readme_are_planned(command):
         "data=csv",
         "trials=+",
         "cluster=",
-        *(f"tcdp-sim {name} " for name in COMMANDS),
+        *(f"tcdp-sim {name} " for name in set(COMMANDS) - {"plan"}),
     )
-    commands = [shlex.split(line)[1:] for line in lines if not any(word in f"{line} " for word in others)]
+    commands = [
+        shlex.split(line.replace(" plan ", " "))[1:] for line in lines if not any(word in f"{line} " for word in others)
+    ]
     assert len(commands) >= 6
     assert any("also" in word for words in commands for word in words)
     for words in commands:

@@ -289,7 +289,7 @@ def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, co
 
 
 def test_results_of_another_experiment_are_not_drawn(done, folder, monkeypatch):
-    monkeypatch.setattr("tcdp_sim.cli.given.title", lambda settings: "tcdp_sim experiment other")
+    monkeypatch.setattr("tcdp_sim.study.study.title", lambda settings: "tcdp_sim experiment other")
     code, out, err = done("draw")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "holds 'tcdp_sim experiment histogram'" in err
