@@ -1,4 +1,4 @@
-"""What `mode=plan` tells of the driver, measured apart: its memory and its time a cell, and the journal a chunk.
+"""What `tcdp-sim plan` tells of the driver, measured apart: its memory and its time a cell, and the journal a chunk.
 
 Each run is a process of its own, from its config to its certificate, with exact values and two workers:
 

@@ -48,8 +48,6 @@ def command(monkeypatch, tmp_path, capsys, request):
 
     Without figures, unless the test asks for the fixture `figures`.
     """
-    from hydra.core.global_hydra import GlobalHydra
-
     from tcdp_sim.cli.main import main
     from tcdp_sim.engine import interrupts
 
@@ -63,7 +61,6 @@ def command(monkeypatch, tmp_path, capsys, request):
         monkeypatch.setattr("tcdp_sim.report.plots.save_all", lambda *_: [])
 
     def run(*words):
-        GlobalHydra.instance().clear()
         monkeypatch.setattr(sys, "argv", ["tcdp-sim", *map(str, words)])
         try:
             code = main() or 0
@@ -110,8 +107,17 @@ TINY += ("sweep.noise=[laplace,truncated_laplace,gaussian,sinh_normal]", "sweep.
 
 @pytest.fixture
 def tiny(command):
-    """A study of a few seconds: tiny(*more words) -> (exit code, stdout, stderr)."""
-    return lambda *more: command(*TINY, *more)
+    """A study of a few seconds: tiny(*more words) -> (exit code, stdout, stderr).
+
+    A command may stand anywhere among the words, as in tiny("sweep.k=10", "status"): it goes before the study's own.
+    """
+    from tcdp_sim.cli.commands import COMMANDS
+
+    def run(*more):
+        name = [word for word in more if word in COMMANDS]
+        return command(*name, *TINY, *(word for word in more if word not in name))
+
+    return run
 
 
 @pytest.fixture

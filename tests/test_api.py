@@ -125,7 +125,7 @@ def test_a_plan_touches_nothing(here, command):
     assert list(plan.cells["guarantee"].unique()) == ["0.1-zCDP", "0.447214-DP"]
     assert plan.seconds > 0
     assert list(here.iterdir()) == []
-    assert "to simulate: 8 of 8 chunks" in command(*WORDS, "cluster=serial", "mode=plan")[1]
+    assert "to simulate: 8 of 8 chunks" in command("plan", *WORDS, "cluster=serial")[1]
     tcdp_sim.run(**SMALL)
     assert (tcdp_sim.plan(**SMALL).missing, tcdp_sim.plan(**SMALL | {"trials": 1500}).missing) == (0, 4)
 

@@ -142,7 +142,7 @@ def test_other_experiments_take_its_noise(python, tmp_path):
 @pytest.mark.slow
 def test_help_and_a_plan_do_not_import_what_they_do_not_use(python, tmp_path):
     code = "import sys\nfrom tcdp_sim.cli.main import main\n"
-    code += "sys.argv = ['tcdp-sim', 'mode=plan', 'sweep.noise=laplace', 'sweep.k=10', 'also=null']\n"
+    code += "sys.argv = ['tcdp-sim', 'plan', 'sweep.noise=laplace', 'sweep.k=10', 'also=null']\n"
     code += "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end\n"
     code += "assert 'noisy_mean' not in sys.modules\n"
     run(python, "-c", code, cwd=tmp_path)

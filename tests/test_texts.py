@@ -171,7 +171,7 @@ def test_a_run_with_an_odd_name_of_its_data(command, folder, name):
 
 
 def test_a_mistake_is_told_without_commands_to_the_terminal(command):
-    code, _, err = command("mode=plan", "sweep.k=10", "+sweep.x\u202e=1", "name=a")
+    code, _, err = command("plan", "sweep.k=10", "+sweep.x\u202e=1", "name=a")
     assert code == 2
     assert all(c.isprintable() for c in err[:-1])
     code, _, err = command("data=csv", "data.path='gone\x1b[2J.csv'", "data.column=x", "data.domain=3")

@@ -1,3 +1,3 @@
-"""The command line: words to a config, and one file for each thing that can be done with it."""
+"""The command line: one table of commands, and what turns the words of a study into a config."""
 
 __all__: list[str] = []  # nothing here is public

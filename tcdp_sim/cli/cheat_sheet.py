@@ -7,7 +7,8 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 
 DEFAULTS = {"rho": 0.1, "omega": 5.0, "delta": 1e-6, "epsilon": 1.0}
-HELP = """tcdp-sim cheat-sheet [KEY=VALUE ...]: the cheat sheet "Variants of Differential Privacy", for your parameters
+HELP = """\
+The cheat sheet "Variants of Differential Privacy", for your parameters. The keys:
 
   rho=0.1 omega=5 (tCDP; rho also for zCDP)  epsilon=1 delta=1e-6 (nats; epsilon of DP and of RDP)  order=2 (of RDP)
   sensitivity=1 (L2)  k=1 (releases composed)  slack=DELTA (of advanced composition)  sampling_fraction=0.01 (adds
@@ -16,11 +17,8 @@ HELP = """tcdp-sim cheat-sheet [KEY=VALUE ...]: the cheat sheet "Variants of Dif
 WIDE = 130  # columns of a terminal in which formulas have a column of their own
 
 
-def main(words: Sequence[str], console) -> None:
+def main(console, words: Sequence[str]) -> None:
     """Print the sheet; words: KEY=VALUE. Raises UserError for words that are none of its keys or out of range."""
-    if "--help" in words or "-h" in words:
-        console.print(HELP, markup=False)
-        return
     given: dict[str, Any] = DEFAULTS | dict(map(_read, words))
     from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, cheat_sheet, to_approx_dp
 

@@ -1,181 +1,195 @@
-"""Commands about runs take a folder and read what they need from it; `describe` takes the name of an experiment."""
+"""The table of commands: for each the function that does it, what it takes, and one line of help.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from importlib import import_module
+The command line's dispatch, its help, the completion in a shell and "did you mean" follow from `COMMANDS`. To add a
+command, write its function here, or where it is long in a module of its own, and its line in the table.
+"""
+
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tcdp_sim.cli import cheat_sheet, completion, help_text, reproduce
+from tcdp_sim.cli.command import OF_A_STUDY, SEVERAL, Command
+from tcdp_sim.cli.imports import importing, working
 from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.core.version import __version__
+
+if TYPE_CHECKING:
+    from tcdp_sim.cli.given import Given
+    from tcdp_sim.report.terminal import Terminal
+
+DEFAULT = "run"  # the command of a line that names none
+HELP = {"--help", "-h"}
 
 
-@dataclass(frozen=True)
-class Command:
-    """places: names of its words, [in brackets] where they may be left out; keys: what is given as KEY=VALUE."""
-
-    about: str
-    places: tuple[str, ...]
-    keys: Mapping[str, Callable] = field(default_factory=dict)
-
-
-COMMANDS = {
-    "status": Command("how far a run is, also while it is running", ("FOLDER",)),
-    "draw": Command("draw the tables and figures of a run again", ("FOLDER",)),
-    "verify": Command("compute random chunks (or claims) again and compare the bits", ("FOLDER",), {"sample": int}),
-    "replay": Command("run one chunk again, here, with its traceback", ("FOLDER",), {"cell": str, "index": int}),
-    "diff": Command("whether two runs give the same within Monte Carlo error", ("FOLDER", "FOLDER")),
-    "merge": Command("add to a run what another run of the same study has", ("FOLDER", "FOLDER")),
-    "table": Command("all published numbers, tidy: printed, or in FILE.csv or FILE.tex", ("FOLDER", "[FILE]")),
-    "report": Command("one page on a run, to send: FOLDER/report.html, or FILE", ("FOLDER", "[FILE]")),
-    "list": Command("the runs in a folder: when, how far, contradictions", ("[FOLDER]",)),
-    "describe": Command("what an experiment asks, its axes, what it yields", ("EXPERIMENT",)),
-}
-SAMPLE = 20  # claims of a reproduction that are computed again
-DIFFERENT = 1  # the exit code if something is not what was certified
-WORDS = ("cheat-sheet", "reproduce")  # commands that take KEY=VALUE alone, and see to them
-
-
-def is_command(word: str) -> bool:
-    """Whether a first word is meant as a command: a word without any sign, as no key of a study is."""
-    return word.replace("-", "").replace("_", "").isalpha() and not word.startswith("-")
-
-
-def main(words: Sequence[str], console) -> int:
-    """Run a command; its exit code. Raises UserError, also for a command that there is none of."""
-    name, *rest = words
-    if name not in COMMANDS:
-        near = suggestion(name, (*COMMANDS, *WORDS))
-        raise UserError(f"{name!r} is no command; valid: {', '.join((*COMMANDS, *WORDS))}, or KEY=VALUE{near}")
-    if {"--help", "-h"} & set(rest):
-        console.print(f"{usage(name)}\n  {COMMANDS[name].about}", markup=False)
+def main(words: Sequence[str]) -> int:
+    """Do what a command line asks for, and return its exit code. Raises UserError, Failure."""
+    if words and words[0] == "--version":
+        print(f"tcdp-sim {__version__}")
         return 0
-    places, keys = _read(name, rest)
-    return _RUN[name](console, *places, **keys) or 0
+    named = bool(words) and not OF_A_STUDY.match(words[0])
+    name, rest = (words[0], words[1:]) if named else (DEFAULT, words)
+    if name not in COMMANDS:
+        near = suggestion(name, tuple(COMMANDS))
+        raise UserError(f"{name!r} is no command; valid: {', '.join(COMMANDS)}, or KEY=VALUE{near}")
+    if HELP & set(rest):
+        print(help_text.of(name, COMMANDS[name]) if named else help_text.overview(COMMANDS))
+        return 0
+    return _done(name, rest)
 
 
-def usage(name: str) -> str:
-    """How a command is written."""
+def _done(name: str, words: Sequence[str]) -> int:
     command = COMMANDS[name]
-    return " ".join(["tcdp-sim", name, *command.places, *(f"{key}=VALUE" for key in command.keys)])
+    if command.reads_all:
+        return command.does(_console(), words) or 0
+    given = command.read(name, words)
+    if not command.of_runs:
+        return command.does(_console(), *given.places, **given.keys) or 0
+    by_words = bool(given.study) or not given.places
+    runs = _asked(given.study) if by_words else [_found(given.places[0])]
+    others, console = given.places if by_words else given.places[1:], _console()
+    return max([command.does(console, run, *others, **given.keys) or 0 for run in runs])
 
 
-def _read(name, words):
-    command = COMMANDS[name]
-    places, keys = [], {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if equals and key in command.keys:
-            keys[key] = _value(key, value, command.keys[key])
-        elif equals and key.isidentifier():
-            near = suggestion(key, command.keys)
-            raise UserError(f"{name}: {key!r} is not a key of it; valid: {usage(name)}{near}")
-        else:
-            places.append(word)
-    needed = [place for place in command.places if not place.startswith("[")]
-    if not len(needed) <= len(places) <= len(command.places):
-        raise UserError(f"{name} takes {' '.join(command.places)}, not {' '.join(places) or 'nothing'}: {usage(name)}")
-    return places, keys
+def _console() -> "Terminal":
+    with importing():
+        from tcdp_sim.report.terminal import Terminal
+    return Terminal(highlight=False, soft_wrap=True)
 
 
-def _value(key, text, kind):
-    try:
-        return kind(text)
-    except ValueError:
-        raise UserError(f"{key} = {text!r} is not valid; valid: a whole number") from None
+def _asked(study: Sequence[str]) -> "list[Given]":
+    """Return the runs that the words of a study ask for, all of them checked."""
+    with importing():
+        from tcdp_sim.cli import given, overrides
+    words = [word for word in study if word not in SEVERAL]
+    return list(map(given.by_config, overrides.configs(words, several=len(words) < len(study))))
 
 
-def _settings(folder, **keys):
-    """The settings of the run in a folder, with some keys of this command's own."""
-    from tcdp_sim.store import recorded
+def _found(folder: str) -> "Given":
+    with importing():
+        from tcdp_sim.cli import given
 
-    return recorded.settings_of(recorded.run_folder(folder), keys)
-
-
-def _mode(name):
-    """A command that is done by a mode, whose main takes settings."""
-
-    def run(console, folder, **keys):
-        return import_module(f"tcdp_sim.cli.modes.{name}").main(_settings(folder, **keys), console)
-
-    return run
+        return given.by_folder(folder)
 
 
-def _verify(console, folder, **keys):
-    from tcdp_sim.experiments.papers import verify
-
-    if not verify.is_reproduction(Path(folder)):
-        return _mode("verify")(console, folder, **keys)
-    from tcdp_sim.cli.say import say
-
-    return 0 if verify.verify(Path(folder), keys.get("sample", SAMPLE), partial(say, console)) else DIFFERENT
+# What each does
 
 
-def _draw(console, folder):
-    from tcdp_sim.cli.modes.draw import draw
-    from tcdp_sim.store.recorded import folder_of
-
-    return draw(folder_of(folder), console)
-
-
-def _diff(console, ours, theirs):
-    from tcdp_sim.cli.modes.diff import compare
-    from tcdp_sim.store.recorded import folder_of
-
-    return compare(folder_of(ours), folder_of(theirs), console)
+def _run(console, run) -> int:
+    with importing():
+        from tcdp_sim.cli import run as running
+    with working():
+        return running.main(run.settings, console)
 
 
-def _merge(console, ours, theirs):
-    from tcdp_sim.cli.modes import merge
-
-    return merge.main(_settings(ours, other=theirs), console)
-
-
-def _table(console, folder, file=None):
-    from tcdp_sim import results
-    from tcdp_sim.store.recorded import folder_of
-
-    if file is None:
-        flat = results.open_cells(folder_of(folder), compute_later=False)
-        with results.readable(folder):
-            for i, rows in enumerate(results.tidy_blocks(flat)):
-                console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)
-    else:
-        console.print(f"table: {results.export(folder_of(folder), file)}", markup=False)
+def _plan(console, run) -> None:
+    with importing():
+        from tcdp_sim.cli import plan
+    with working():
+        plan.main(run.settings, console)
 
 
-def _report(console, folder, file=None):
-    from tcdp_sim.results import page
-    from tcdp_sim.store.recorded import folder_of
+def _show(console, run) -> None:
+    import yaml
 
-    path = page.write(folder_of(folder), None if file is None else Path(file))
+    config = json.loads(json.dumps(run.settings.config))  # plain lists, where the settings have tuples
+    console.print(yaml.safe_dump(config, sort_keys=False).rstrip(), markup=False)
+
+
+def _status(console, run) -> None:
+    with importing():
+        from tcdp_sim.cli import status
+    status.main(run.settings, console)
+
+
+def _draw(console, run) -> int:
+    with importing():
+        from tcdp_sim.cli import draw
+    return draw.draw(run.folder, console, run.title)
+
+
+def _verify(console, run, **keys) -> int:
+    with importing():
+        from tcdp_sim.cli import verify
+    return verify.verify(run, console, **keys)
+
+
+def _replay(console, run, **keys) -> None:
+    with importing():
+        from tcdp_sim.cli import replay
+    replay.main(run.settings, console, **keys)
+
+
+def _diff(console, run, other) -> int:
+    with importing():
+        from tcdp_sim.cli import diff
+        from tcdp_sim.store.recorded import folder_of
+    return diff.compare(run.folder, folder_of(other), console, run.title)
+
+
+def _merge(console, run, other) -> int:
+    with importing():
+        from tcdp_sim.cli import merge
+    with working():
+        return merge.main(run.settings, other, console)
+
+
+def _table(console, run, file=None) -> None:
+    with importing():
+        from tcdp_sim import results
+    if file is not None:
+        console.print(f"table: {results.export(run.folder, file)}", markup=False)
+        return
+    flat = results.open_cells(run.folder, compute_later=False)
+    with results.readable(run.folder):
+        for i, rows in enumerate(results.tidy_blocks(flat)):
+            console.print(rows.to_csv(index=False, header=not i).rstrip(), markup=False)
+
+
+def _report(console, run, file=None) -> None:
+    with importing():
+        from tcdp_sim.results import page
+    path = page.write(run.folder, None if file is None else Path(file))
     console.print(f"report: {path}", markup=False)
 
 
-def _list(console, folder=None):
-    from tcdp_sim.cli import listing
-
+def _list(console, folder=None) -> None:
+    with importing():
+        from tcdp_sim.cli import listing
     if folder is None and not Path("results").exists():
         console.print("no run has been started here: there is no folder results", markup=False)
-        return 0
-    return listing.main(Path(folder or "results"), console)
+    else:
+        listing.main(Path(folder or "results"), console)
 
 
-def _describe(console, experiment):
-    from tcdp_sim.cli import describe
+def _describe(console, experiment) -> None:
+    with importing():
+        from tcdp_sim.cli import describe
+    describe.main(experiment, console)
 
-    return describe.main(experiment, console)
+
+def _completion(console, words) -> None:
+    completion.main(COMMANDS)
 
 
-_RUN = {
-    **{name: _mode(name) for name in ("status", "replay")},
-    **{
-        "verify": _verify,
-        "draw": _draw,
-        "diff": _diff,
-        "merge": _merge,
-        "table": _table,
-        "report": _report,
-        "list": _list,
-        "describe": _describe,
-    },
+COMMANDS = {
+    "run": Command(_run, ("[RUN]",), "run (or resume) a study, and draw it; so does a line without a command"),
+    "plan": Command(_plan, ("[RUN]",), "say what would be run and what it would take, and do nothing"),
+    "show": Command(_show, ("[RUN]",), "print the config of a study"),
+    "status": Command(_status, ("RUN",), "say how far a run is, also while it is running"),
+    "draw": Command(_draw, ("RUN",), "draw the tables and figures of a run again"),
+    "verify": Command(_verify, ("RUN",), "compute random chunks (or claims) again, compare the bits", {"sample": 20}),
+    "replay": Command(_replay, ("RUN",), "run one chunk again, here, with its traceback", {"cell": "ID", "index": 0}),
+    "diff": Command(_diff, ("RUN", "FOLDER"), "say whether two runs give the same within Monte Carlo error"),
+    "merge": Command(_merge, ("RUN", "FOLDER"), "add to a run what another run of the same study has"),
+    "table": Command(_table, ("RUN", "[FILE]"), "print all published numbers, tidy, or write FILE.csv or FILE.tex"),
+    "report": Command(_report, ("RUN", "[FILE]"), "write one page on a run, to send: report.html beside it, or FILE"),
+    "list": Command(_list, ("[FOLDER]",), "list the runs in a folder: when, how far, contradictions"),
+    "describe": Command(_describe, ("EXPERIMENT",), "say what an experiment asks, its axes, what it yields"),
+    "cheat-sheet": Command(
+        cheat_sheet.main, ("[KEY=VALUE ...]",), "print what every notion of privacy gives", details=cheat_sheet.HELP
+    ),
+    "reproduce": Command(reproduce.main, ("[KEY=VALUE ...]",), "judge what five papers claim", details=reproduce.HELP),
+    "completion": Command(_completion, ("[WORD ...]",), "say how a shell completes commands, keys and options"),
 }

@@ -10,7 +10,7 @@ from tcdp_sim.core.errors import lacks_memory
 ADVICE = (
     "the memory does not suffice; what was finished is kept: the same command goes on from there with more memory "
     "(`ulimit -v` says what the shell allows), fewer cluster.workers or cluster=serial, or fewer cells "
-    "(`mode=plan` says what a run takes)"
+    "(`tcdp-sim plan` says what a run takes)"
 )
 _short = threading.Event()  # a thread has ended for lack of memory
 

@@ -1,42 +1,66 @@
-"""From the words of the command line to resolved configs, by Hydra; what Hydra has to say becomes one plain line."""
+"""From the words of a study to resolved configs, by Hydra; what Hydra has to say becomes one plain line."""
 
-import contextlib
-import io
 import os
 import re
-import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import Any, cast
 
-import hydra
-from hydra._internal.hydra import Hydra
-from hydra.core.hydra_config import HydraConfig
+from hydra import compose
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from tcdp_sim.core.errors import UserError, suggestion
-from tcdp_sim.study import groups, search_path
+from tcdp_sim.study import groups, retired
+from tcdp_sim.study.compose import CONFIG, our_configs
 
 LONGEST_NAME = 200  # file systems end at 255 bytes
 ADDED = re.compile(r"trials=(\+\d[\d_.e+]*)")  # Hydra would read +50000 as 50000
-FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
 HYDRAS_OWN = re.compile(r"(?!-)(?=.*[=~])[^=]*\bhydra\b", re.DOTALL)  # also hydra/launcher=x, ~hydra, +data@hydra.x=y
-SEVERAL = re.compile(r"--?m")  # --multirun, abbreviated or not
 OPTION = re.compile(r"[^/\\.:$\[\]{}]*")  # no path, interpolation or list: one name, several with --multirun
 
 
-def configs() -> list[dict[str, Any]]:
-    """The configs that sys.argv asks for: one, several with --multirun, none with --help and the like.
+def configs(words: Sequence[str], several: bool = False) -> list[dict[str, Any]]:
+    """Return the resolved configs that the words of a study ask for: one, or with `several` one for each combination.
 
     Several runs that would share a folder get names that tell them apart. Raises UserError.
     """
-    jobs = _jobs()
-    raws = [_resolved(job) for job, _ in jobs]
+    for word in words:
+        _refuse_former(word)
+        _refuse_code(word)
+    given = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in words]
+    try:
+        with our_configs():
+            jobs = _combinations(given) if several else [given]
+            raws = [_resolved(job) for job in jobs]
+    except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
+        raise UserError(_one_line(mistake, given)) from None
     folders = {(str(raw.get("results_dir")), str(raw.get("name"))) for raw in raws}
-    return raws if len(folders) == len(raws) else with_distinct_names(raws, [words for _, words in jobs])
+    return raws if len(folders) == len(raws) else with_distinct_names(raws, jobs)
+
+
+def _combinations(words: Sequence[str]) -> list[list[str]]:
+    """Return every combination of the values that words give, each as the words of one study."""
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())
+    choices = {word.get_key_element(): _choices(word) for word in parser.parse_overrides(list(words))}
+    return [list(chosen) for chosen in product(*choices.values())]
+
+
+def _choices(word: Override) -> list[str]:
+    if not word.is_sweep_override():
+        return [str(word.input_line)]
+    if not word.is_discrete_sweep():
+        raise HydraException(f"{word.input_line} has no end of values; valid with --multirun: a list such as seed=1,2")
+    return [f"{word.get_key_element()}={value}" for value in word.sweep_string_iterator()]
+
+
+def _resolved(words: list[str]) -> dict[str, Any]:
+    return cast(dict[str, Any], OmegaConf.to_container(compose(CONFIG, words), resolve=True, throw_on_missing=True))
 
 
 def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
@@ -58,46 +82,11 @@ def with_distinct_names(raws: Sequence[dict[str, Any]], words: Sequence[Sequence
     return [{**raw, "name": name} for raw, name in zip(raws, names)]
 
 
-def _no_mode(*_: object, **__: object) -> None:
-    """Stands for Hydra's get_mode, which composes all once more to read hydra.mode; nobody can set that here."""
-
-
-def _jobs() -> list[tuple[Any, list[str]]]:
-    for word in sys.argv[1:]:
-        _refuse_code(word)
-    sys.argv[1:] = [f"trials='{added[1]}'" if (added := ADDED.fullmatch(word)) else word for word in sys.argv[1:]]
-    search_path.with_plug_ins()
-    Hydra.get_mode = _no_mode  # type: ignore[method-assign]
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # let errors through to us: Hydra would print a traceback
-    jobs = []
-    stderr = io.StringIO()
-
-    def keep(job):
-        jobs.append((job, list(HydraConfig.get().overrides.task)))
-
-    try:
-        with contextlib.redirect_stderr(stderr), _elsewhere():
-            hydra.main(version_base="1.3", config_path="pkg://tcdp_sim.conf", config_name="config")(keep)()
-    except SystemExit as end:  # argparse: usage on many lines, then what is wrong
-        if end.code:
-            raise UserError(stderr.getvalue().splitlines()[-1].split("error: ")[-1] + "; see --help") from None
-        raise
-    except Exception as mistake:  # nothing of ours has run: whatever Hydra raises (TypeError too) is about the words
-        raise UserError(_one_line(mistake)) from None
-    sys.stderr.write(stderr.getvalue())
-    return jobs
-
-
-@contextlib.contextmanager
-def _elsewhere() -> Iterator[None]:
-    """Let --multirun write its folder and multirun.yaml where they go away: nothing is checked yet."""
-    if not any(SEVERAL.match(word) for word in sys.argv[1:]):
-        yield
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        place = next((i for i, word in enumerate(sys.argv) if i and "=" in word), len(sys.argv))
-        sys.argv.insert(place, f"hydra.sweep.dir='{folder}'")  # beside the other words: argparse takes them in one go
-        yield
+def _refuse_former(word: str) -> None:
+    """Raise UserError for a key that has become a command."""
+    key, equals, value = word.lstrip("+").partition("=")
+    if equals and key in retired.FORMER:
+        raise UserError(retired.advice(key, value))
 
 
 def _refuse_code(word: str) -> None:
@@ -105,8 +94,6 @@ def _refuse_code(word: str) -> None:
 
     A group's option may be a path for Hydra: data=../mine would read mine.yaml from above the package.
     """
-    if FOREIGN.match(word):
-        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
     if HYDRAS_OWN.match(word):
         raise UserError(f"{word} is not available: what is under hydra could run code; valid: the keys of --help")
     key, _, value = word.partition("=")
@@ -116,23 +103,14 @@ def _refuse_code(word: str) -> None:
         raise UserError(f"{word} is not valid: an option is a name, and no file from elsewhere; valid: {group}={valid}")
 
 
-def _resolved(job) -> dict[str, Any]:
-    try:
-        drawing = job.get("mode") == "draw"  # needs no data: what is not given stays so
-        config = OmegaConf.to_container(job, resolve=True, throw_on_missing=not drawing)
-        return cast(dict[str, Any], config)
-    except OmegaConfBaseException as mistake:
-        raise UserError(_one_line(mistake)) from None
-
-
-def _one_line(mistake: Exception) -> str:
+def _one_line(mistake: Exception, words: Sequence[str]) -> str:
     if isinstance(mistake, MissingMandatoryValue):
         return f"{mistake.full_key} is not given; give {mistake.full_key}=VALUE"
     if isinstance(mistake, OverrideParseException):
         return _unreadable(mistake.override)
     text = str(mistake).split("Config search path:")[0].split("To append to your config")[0]
     if "Config group override must be" in text:
-        return _not_an_option()
+        return _not_an_option(words)
     if "Ambiguous value for argument" in text:
         word = text.split("'")[1]
         return f"{word} has several values; write {word.replace('=', '=[', 1)}] for a list, or add --multirun"
@@ -143,7 +121,7 @@ def _one_line(mistake: Exception) -> str:
     if text.startswith("Error merging override"):
         text += ": a value, a list and keys with values cannot replace each other here"
     if not isinstance(mistake, HydraException | OmegaConfBaseException) or "Recursive interpolation" in text:
-        text += f" (in: {' '.join(sys.argv[1:])})"
+        text += f" (in: {' '.join(words)})"
     return " ".join(line.strip() for line in text.splitlines() if "object_type=" not in line)
 
 
@@ -182,13 +160,13 @@ def _unreadable(word: str) -> str:
     return f"{word} cannot be read; quote the text, and the word for the shell: \"{key}='{quoted}'\""
 
 
-def _not_an_option() -> str:
+def _not_an_option(words: Sequence[str]) -> str:
     """For `data=null` and the like: Hydra does not say which word it means."""
-    for word in sys.argv[1:]:
+    for word in words:
         key, _, value = word.partition("=")
         group = key.lstrip("+")
         if not group:
             return _unreadable(word)
         if group in groups.CHOSEN and value not in groups.options(group):
             return f"{word} is not valid; valid: {group}={', '.join(groups.options(group))}"
-    return f"a group's option is a name (in: {' '.join(sys.argv[1:])}); see --help"
+    return f"a group's option is a name (in: {' '.join(words)}); see --help"

@@ -10,19 +10,19 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, only_keys
 
 CHANGED = 1  # the exit code if a verdict is not the recorded one
-HELP = """tcdp-sim reproduce [KEY=VALUE ...]: what five papers claim, with computed verdicts, on one page
+HELP = """\
+What five papers claim, with computed verdicts, on one page. The keys:
 
   only=T.C18p,Z.*     these claims alone, printed here with their evidence; ids as on the page, patterns with *
   full=true           all points and trials (under thirty minutes on two cores; without it under two)
   folder=PATH         where runs and evidence are kept, and the page is written (results/papers)
   cluster=NAME        where studies are simulated, as for every study (here; with full=true local); cluster.KEY=VALUE
-  mode=plan           say what would be run and computed, and do nothing
+  plan=true           say what would be run and computed, and do nothing
   render=true         write the page from what is recorded, and compute nothing
 
 It writes index.html, errata.html, both as Markdown, claims.csv and figures/.
 Exit code 1 if a verdict is not the recorded one."""
-KEYS = ("only", "full", "folder", "cluster", "mode", "render")
-MODES = ("run", "plan")
+KEYS = ("only", "full", "folder", "cluster", "plan", "render")
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,15 @@ class Request:
     folder: Path = Path("results/papers")
     cluster: dict[str, Any] = field(default_factory=dict)
     render: bool = False
-    mode: str = "run"
+    plan: bool = False
 
 
-def main(words: Sequence[str], console) -> int:
+def main(console, words: Sequence[str]) -> int:
     """Judge the claims that are asked for; the exit code. Raises UserError, Failure."""
-    if {"--help", "-h"} & set(words):
-        console.print(HELP, markup=False)
-        return 0
     request = read(words)
     from tcdp_sim.experiments.papers import command
 
-    if request.mode == "plan":
+    if request.plan:
         tell = partial(say, console)
         command.plan(request.folder, request.only, request.full, request.cluster, console, tell)
         return 0
@@ -70,15 +67,15 @@ def read(words: Sequence[str]) -> Request:
         if not equals:
             raise UserError(f"reproduce: {word!r} is not KEY=VALUE; valid: {', '.join(KEYS)}")
         head, _, rest = key.partition(".")
+        if head == "mode":
+            raise UserError(f"reproduce: {word} is no key now; write plan=true to see what would be computed")
         only_keys("reproduce", [head], KEYS)
         if head == "cluster":
             cluster[rest or "name"] = _plain(value) if rest else value
         elif rest:
             raise UserError(f"reproduce: {key!r} is not a key; valid: {', '.join(KEYS)}")
         else:
-            given[key] = _yes(key, value) if key in ("full", "render") else value
-    if given.get("mode", "run") not in MODES:
-        raise UserError(f"mode = {given['mode']!r} is not valid; valid: {', '.join(MODES)}")
+            given[key] = _yes(key, value) if key in ("full", "plan", "render") else value
     if "folder" in given:
         given["folder"] = _folder(given["folder"])
     of_little = not given.get("full")  # workers would take longer to start than the fast studies take

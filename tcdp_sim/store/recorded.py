@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.store import journal, provenance
 from tcdp_sim.store.digests import is_broken
 from tcdp_sim.store.run_folder import HEAD
+from tcdp_sim.study import retired
 from tcdp_sim.study.settings import Settings, settings
 
 
@@ -35,21 +35,23 @@ def run_folder(path: str | Path) -> Path:
     return folder
 
 
-def settings_of(folder: Path, keys: Mapping[str, Any] = MappingProxyType({})) -> Settings:
-    """What the run in `folder` was last started with, at the place where it is now, with other keys on top.
+def settings_of(folder: Path) -> Settings:
+    """Return the settings that the run in `folder` was last started with, at the place where it is now.
 
     It stands in provenance.json and, in case that is damaged, in the journal. Raises UserError if neither can be read.
     """
-    place = {"mode": "run", "results_dir": str(folder.parent), "name": folder.name}
-    return settings({**config_of(folder), **place, **keys})
+    return settings({**config_of(folder), "results_dir": str(folder.parent), "name": folder.name})
 
 
 def config_of(folder: Path) -> Mapping[str, Any]:
-    """The resolved config that the run in `folder` was last started with. Raises UserError if it cannot be read."""
+    """Return the resolved config that the run in `folder` was last started with.
+
+    Keys that have become commands are left out. Raises UserError if it cannot be read.
+    """
     heads = _provenance(folder) or _heads(folder)
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
-            return dict(json.loads(head.get("config_in_order") or json.dumps(head["config"])))
+            return retired.without(dict(json.loads(head.get("config_in_order") or json.dumps(head["config"]))))
     raise UserError(f"{folder} does not tell the settings of its run; start it again with its own command")
 
 

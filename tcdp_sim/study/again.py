@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.study import groups
+from tcdp_sim.study import groups, retired
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
-NOT_ITS_OWN = ("mode", "sample", "cell", "index", "other", "cluster", "results_dir")  # of a command, or of where it ran
+NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # of a command, or of where it ran
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # needs no quotes in a list
 
 

@@ -1,19 +1,50 @@
 """A config from names and plain values, as the command line makes one from words."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 from hydra import compose, initialize_config_module
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.plugins import Plugins
+from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, known
-from tcdp_sim.study import groups, search_path
+from tcdp_sim.study import groups
 
+CONFIG = "config"  # the yaml file of conf/ that every study begins with
 OWN_TABLE = "csv"  # the data set that reads a user's own table
+
+
+class PlugInConfigs(SearchPathPlugin):
+    """Hydra's search path goes on, after the package's own yaml files, with those of plug-ins."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Add the folder `conf` of every plug-in."""
+        for folder, distribution in registry.config_folders().items():
+            search_path.append(provider=distribution, path=f"file://{folder}")
+
+
+@contextmanager
+def our_configs() -> Iterator[None]:
+    """Let Hydra compose our yaml files and those of plug-ins in the block.
+
+    What somebody else, such as a notebook, has asked of Hydra before is as it was afterwards.
+    """
+    Plugins.instance().register(PlugInConfigs)
+    before = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
+            yield
+    finally:
+        GlobalHydra.instance().hydra = before
 
 
 def composed(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,14 +86,8 @@ def _option(group: str, value: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 def _chosen(options: Mapping[str, str]) -> DictConfig:
-    search_path.with_plug_ins()
-    before = GlobalHydra.instance().hydra  # somebody else's, such as a notebook's
-    GlobalHydra.instance().clear()
-    try:
-        with initialize_config_module("tcdp_sim.conf", version_base="1.3"):
-            return compose("config", [f"{group}={option}" for group, option in options.items()])
-    finally:
-        GlobalHydra.instance().hydra = before
+    with our_configs():
+        return compose(CONFIG, [f"{group}={option}" for group, option in options.items()])
 
 
 def _plain(value: Any) -> Any:

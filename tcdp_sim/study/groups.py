@@ -12,6 +12,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.core.errors import UserError, known
 
 GROUPS = resources.files("tcdp_sim.conf")
+DEFAULTS = GROUPS / "config.yaml"  # every key of a study, with its default
 CHOSEN = ("experiment", "mechanism", "data", "cluster")  # groups of which a study has one option
 PLUGGED = ("noise", "mechanism", "experiment", "data")  # groups to which plug-ins may add
 
@@ -27,6 +28,14 @@ def named(group: str, name: str) -> Mapping[str, Any]:
     known(group, name, options(group))
     content = OmegaConf.to_container(OmegaConf.create(_files(group)[name].read_text("utf-8")))
     return cast(Mapping[str, Any], content)
+
+
+def study_keys() -> list[str]:
+    """Return every key of a study as one writes it: seed, sweep.k, and the groups."""
+    content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(DEFAULTS.read_text("utf-8"))))
+    del content["defaults"]
+    sweep = [f"sweep.{axis}" for axis in content.pop("sweep")]
+    return [*CHOSEN, *content, *sweep]
 
 
 @cache

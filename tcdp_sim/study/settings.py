@@ -7,10 +7,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tcdp_sim.core.errors import UserError, known, only_keys, suggestion
-from tcdp_sim.study import groups
+from tcdp_sim.study import groups, retired
 
-Mode = Literal["run", "plan", "draw", "status", "verify", "replay", "merge", "diff"]
-MODES: tuple[str, ...] = get_args(Mode)
 MAX_SEED = 2**128
 MOST_TRIALS = 10**12
 MOST_TRIALS_A_CHUNK = 10**7
@@ -79,7 +77,6 @@ class Settings(_Part):
     """Every key of a config, checked. Trials and chunks are of one cell; groups keep the keys of their yaml files."""
 
     name: Annotated[str, BeforeValidator(_name)]
-    mode: Mode
     seed: Whole = Field(ge=0, lt=MAX_SEED, description=f"a whole number from 0 to {MAX_SEED - 1}")
     trials: Whole = Field(ge=1, le=MOST_TRIALS, description=f"a whole number from 1 to {MOST_TRIALS}")
     chunk: Whole = Field(ge=1, le=MOST_TRIALS_A_CHUNK, description=f"a whole number from 1 to {MOST_TRIALS_A_CHUNK}")
@@ -90,10 +87,6 @@ class Settings(_Part):
     numerics: Literal["warn", "strict"]
     on_error: Literal["raise", "continue"]
     share: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(description="null, or a list of axes: [noise]")
-    sample: Whole = Field(ge=1, description="a whole number of chunks, at least 1")
-    cell: Any  # read by mode=replay, which says what is wrong with it
-    index: Whole = Field(ge=0, description="a whole number, at least 0")
-    other: Any  # the same for mode=merge and mode=diff
     sweep: Keys = Field(description="keys and their values, such as {k: 10}")
     also: Annotated[Keys, BeforeValidator(_section)] = Field(description="blocks by name, such as {x: {k: 30}}")
     experiment: Experiment
@@ -159,6 +152,8 @@ def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserErr
     part = Experiment if where[:1] == ["experiment"] and where[1:] else Settings
     fields = part.model_fields
     if mistake["type"] == "extra_forbidden":
+        if part is Settings and where[-1] in retired.FORMER:
+            return UserError(retired.advice(where[-1], value))
         near = suggestion(where[-1], (*fields, *(f"sweep.{axis}" for axis in config.get("sweep") or ())))
         name = "config" if part is Settings else "experiment"
         return UserError(f"{name}: {where[-1]!r} is not a key; valid: {', '.join(fields)}{near}")

@@ -1,4 +1,4 @@
-"""A study: checked settings, the mechanism, and all cells. What is done with one is in `engine` and `cli/modes`."""
+"""A study: checked settings, the mechanism, and all cells. `engine` and `cli` run one and look at it."""
 
 import hashlib
 import json

@@ -29,7 +29,7 @@ def union(ours: Study, theirs: Study) -> Study:
         if study is not None and _cells(study) == here | there:
             return study
     extra = f"{theirs.folder} has {len(there - here)} cells that {ours.folder} has not"
-    how = "`tcdp-sim mode=merge other=FOLDER` with a sweep that has them, once for each folder, shows all"
+    how = "`tcdp-sim merge WORDS FOLDER` with the words of a sweep that has them, once for each folder, shows all"
     raise UserError(f"{extra}, and no sweep was found that has just those of both; {how}")
 
 
@@ -54,7 +54,7 @@ def _amount(ours: Settings, theirs: Settings) -> dict[str, Any]:
     targets = [each.target_mcse for each in (ours, theirs) if each.target_mcse]
     if len(targets) == 2 and targets[0] != targets[1]:
         given = f"target_mcse = {_text(targets[1])} there, {_text(targets[0])} here"
-        one = f"tcdp-sim mode=merge other={theirs.folder} with the target_mcse that both are to meet"
+        one = f"`tcdp-sim merge WORDS {theirs.folder}` with the target_mcse that both are to meet among the words"
         raise UserError(f"{theirs.folder} and {ours.folder} have different targets ({given}); give one: {one}")
     return {
         "trials": max(ours.trials, theirs.trials),

@@ -25,13 +25,13 @@ def ran(ran_once, tmp_path):
     return tmp_path / "results" / "mine"
 
 
-def test_each_says_what_its_mode_says(command, ran):
+def test_a_folder_and_the_words_of_its_study_say_the_same(command, ran):
     for name, more in (("status", ()), ("verify", ("sample=100",)), ("draw", ())):
         by_folder = command(name, "results/mine", *more)
-        by_mode = command(*WORDS, *CELLS, "name=mine", f"mode={name}", *more)
-        assert by_folder[0] == by_mode[0] == 0
+        by_words = command(name, *WORDS, *CELLS, "name=mine", *more)
+        assert by_folder[0] == by_words[0] == 0
         ago = re.compile(r"last written \d+ s ago")
-        assert ago.sub("", by_folder[1]) == ago.sub("", by_mode[1])
+        assert ago.sub("", by_folder[1]) == ago.sub("", by_words[1])
 
 
 def test_verify_certifies_what_another_order_of_the_same_keys_would_not_be(command, ran):
@@ -139,11 +139,11 @@ MISTAKES = [
     ("verify results/mine smple=3", "'smple' is not a key.*did you mean sample"),
     ("verify results/mine sample=many", "sample = 'many' is not valid; valid: a whole number"),
     ("verify results/mine sample=0", "sample = 0 is not valid; valid: a whole number of chunks, at least 1"),
-    ("status", "status takes FOLDER, not nothing"),
-    ("status a b", "status takes FOLDER, not a b"),
+    ("status", "status takes RUN, not nothing"),
+    ("status a b", "status takes RUN, not a b"),
     ("status nowhere", "nowhere holds no run"),
     ("draw nowhere", "nowhere holds no results"),
-    ("diff results/mine", "diff takes FOLDER FOLDER"),
+    ("diff results/mine", "diff takes RUN FOLDER"),
     ("diff results/mine nowhere", "nowhere holds no results"),
     ("merge results/mine nowhere", "nowhere holds no run"),
     ("list nowhere", "nowhere.*give a folder of runs"),
@@ -192,5 +192,5 @@ def test_several_runs_leave_nothing_before_they_are_checked(command, tmp_path):
 
 @pytest.mark.parametrize("workers", ["{where: x}", "0", "many"])
 def test_workers_of_a_serial_cluster_are_a_number_or_none(command, workers):
-    code, _, err = command("cluster=serial", f"++cluster.workers={workers}", "mode=plan")
+    code, _, err = command("plan", "cluster=serial", f"++cluster.workers={workers}")
     assert (code, "cluster.workers = " in err) == (2, True)

@@ -153,8 +153,8 @@ def test_random_command_lines_end_with_0_or_2_and_one_line(seed, command):
     for _ in range(LINES):
         experiment = rng.choice(EXPERIMENTS)
         given = [word for word in words(rng, composed(experiment)) if not word.startswith(("trials=", "chunk="))]
-        extra = ("cluster=serial", "trials=4", "chunk=2", "mode=plan")
-        code, _, err = command(f"experiment={experiment}", *extra, *given)
+        extra = ("cluster=serial", "trials=4", "chunk=2")
+        code, _, err = command("plan", f"experiment={experiment}", *extra, *given)
         assert code in (0, 2), given
         assert err.count("\n") == (code == 2), (given, err)
         assert "Traceback" not in err

@@ -49,7 +49,6 @@ def test_the_config_is_a_study_before_it_is_changed():
 ODD = [
     ("name", {"a": 1}, ["name = {'a': 1}"]),
     ("name", "ünï côde", VALID),
-    ("mode", {"a": 1}, ["mode = {'a': 1}", "run, plan, draw"]),
     ("seed", HUGE, ["seed = 1000"]),
     ("seed", {"a": 1}, ["seed = {'a': 1}"]),
     ("trials", [[]], ["trials = [[]]"]),

@@ -35,7 +35,7 @@ REFERENCE: list = []  # what one process gives, once it is known
 @pytest.fixture
 def published(command, folder, monkeypatch):
     """published(name, words of each start) -> (snapshot, certificate) after the last."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda *_: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda *_: None)
 
     def run(name, starts):
         for words in starts:

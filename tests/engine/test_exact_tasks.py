@@ -27,7 +27,7 @@ def ran(command, tmp_path, monkeypatch):
     """ran(name, words): the run's folder, and what was said; workers are used however few the cells are."""
     monkeypatch.setattr(exact, "FEW", 0)
     monkeypatch.setattr(exact, "TASK", 2)
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda *_: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda *_: None)
 
     def run(name, *words, code=0):
         found, out, err = command(*WORDS, f"name={name}", *words)

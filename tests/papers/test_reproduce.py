@@ -395,11 +395,12 @@ def test_verify_refuses_a_certificate_that_is_not_as_it_was_written(command, mad
 
 
 def test_a_plan_says_what_would_be_computed_and_does_nothing(command, made_up, tmp_path):
-    code, out, err = command("reproduce", "folder=here", "mode=plan")
+    code, out, err = command("reproduce", "folder=here", "plan=true")
     assert (code, err) == (0, "")
     assert "claims and figures to compute: 8 of 9" in out
     assert not (tmp_path / "here").exists()
     command("reproduce", "folder=here")
-    assert "claims and figures to compute: 0 of 9" in command("reproduce", "folder=here", "mode=plan")[1]
+    assert "claims and figures to compute: 0 of 9" in command("reproduce", "folder=here", "plan=true")[1]
     code, _, err = command("reproduce", "mode=sometimes")
-    assert (code, err) == (2, "tcdp-sim: mode = 'sometimes' is not valid; valid: run, plan\n")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "mode=sometimes is no key now; write plan=true" in err

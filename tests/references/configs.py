@@ -6,16 +6,11 @@ from tcdp_sim.core.errors import UserError
 
 GOOD = {
     "name": "study",
-    "mode": "run",
     "seed": 2018,
     "trials": 100000,
     "chunk": 20000,
     "target_mcse": None,
     "max_trials": 10_000_000,
-    "sample": 20,
-    "cell": None,
-    "index": 0,
-    "other": None,
     "results_dir": "results",
     "invalid": "refuse",
     "numerics": "warn",

@@ -21,7 +21,7 @@ SMALL = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqrt_rho=1
 @pytest.fixture
 def undrawn(tiny, monkeypatch):
     """The command without its figures: undrawn(*words) -> exit code."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     return lambda *words: tiny(*SMALL, *words)[0]
 
 

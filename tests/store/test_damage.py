@@ -42,7 +42,7 @@ def original(tmp_path_factory):
     """The folder of a finished run, and its study."""
     from rich.console import Console
 
-    from tcdp_sim.cli.modes.run import main
+    from tcdp_sim.cli.run import main
 
     home = tmp_path_factory.mktemp("original")
     raw = composed(f"results_dir={home}")

@@ -86,7 +86,7 @@ def test_a_disk_that_may_only_be_read_can_be_read(command, disk, tmp_path):
     assert command(*words)[0] == 0
     before = snapshot(folder)
     disk("ro")
-    code, out, err = command(*words, "mode=status")
+    code, out, err = command("status", *words)
     assert (code, err) == (0, "")
     assert f"{CHUNKS} of {CHUNKS} chunks" in out
     assert open_cells(folder).sizes["cell"] == 2

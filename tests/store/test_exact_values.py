@@ -150,8 +150,7 @@ def test_the_engine_publishes_without_any(tmp_path, monkeypatch):
     from tcdp_sim.study.settings import settings
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["tcdp-sim", *SMALL])
-    (raw,) = overrides.configs()
+    (raw,) = overrides.configs(SMALL)
     study = prepare(settings(with_trials(raw)))
     assert execute(study, lambda line: None) == 0
     flat = results.open_cells(study.folder)

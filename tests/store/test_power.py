@@ -22,7 +22,7 @@ VARIES = {"journal", "exact", "lock", "provenance.json", "run.log"}  # times and
 @pytest.fixture
 def undrawn(tiny, monkeypatch):
     """The command without its figures, in results_dir: undrawn(folder) -> (exit code, stdout, stderr)."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     return lambda folder, *words: tiny(*WORDS, f"results_dir={folder}", *words)
 
 
@@ -57,7 +57,7 @@ def test_the_same_command_heals_what_a_power_failure_leaves(undrawn, tmp_path, m
     Failure(recorder, len(recorder.steps), "synced", random.Random(1)).leave(tmp_path / "end")
     assert published(tmp_path / "end" / "r") == expected
     assert set(whole_records(tmp_path / "end" / "r").values()) == {1}
-    assert "2 cells, 12 chunks, all as certified" in undrawn(tmp_path / "end", "mode=verify")[1]
+    assert "2 cells, 12 chunks, all as certified" in undrawn(tmp_path / "end", "verify")[1]
     for i, failure in enumerate(failures(recorder, 1, 20)):
         failure.leave(tmp_path / f"{i}")
         code, out, err = undrawn(tmp_path / f"{i}")

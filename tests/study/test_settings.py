@@ -12,7 +12,7 @@ from tcdp_sim.study.settings import MAX_SEED, settings
 
 def test_good_settings_come_back():
     found = settings(GOOD)
-    assert (found.name, found.experiment.name, found.mode, found.seed) == ("study", "histogram", "run", 2018)
+    assert (found.name, found.experiment.name, found.seed) == ("study", "histogram", 2018)
     assert (found.trials, found.chunk, found.invalid, found.numerics) == (100000, 20000, "refuse", "warn")
     assert found.folder == Path("results/study")
 
@@ -59,9 +59,6 @@ def test_names_may_look_like_numbers():
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("mode", "nope", ["'nope'", "run, plan, draw"]),
-        ("mode", None, ["None", "run, plan, draw"]),
-        ("mode", ["run"], ["['run']"]),
         ("on_error", "stop", ["'stop'", "raise, continue"]),
         ("share", {"noise": 1}, ["{'noise': 1}", "a list of axes"]),
         ("share", [1], ["[1]", "a list of axes"]),

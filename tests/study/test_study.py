@@ -131,7 +131,7 @@ def test_a_merge_with_a_run_of_another_kind_of_processor(tiny, folder, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(provenance, "fingerprint", lambda: "elsewhere")
         assert tiny(*small, "sweep.k=100", "name=there")[0] == 0
-    words = ("name=here", "sweep.k=[10,100]", "mode=merge", f"other={folder.parent / 'there'}", f"numerics={mode}")
+    words = ("merge", "name=here", "sweep.k=[10,100]", folder.parent / "there", f"numerics={mode}")
     code, out, err = tiny(*small, *words)
     assert code == (2 if mode == "strict" else 0)
     assert "there come from a machine whose elementary functions differ" in " ".join((out + err).split())
@@ -214,7 +214,7 @@ def done(tiny, tiny_once):
 def test_damaged_results_are_told_and_published_again(done, folder, damage):
     before = snapshot(folder)
     PUBLISHED[damage](folder)
-    code, out, err = done("mode=draw")
+    code, out, err = done("draw")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "results.zarr is damaged" in err
     assert "the command that ran it publishes it again" in err
@@ -222,13 +222,13 @@ def test_damaged_results_are_told_and_published_again(done, folder, damage):
     assert (code, err) == (0, "")
     assert "nothing to simulate" in out
     assert snapshot(folder) == before
-    assert done("mode=draw")[0] == 0
+    assert done("draw")[0] == 0
 
 
 def test_results_copied_as_a_real_folder_are_drawn_and_replaced(done, folder):
     before = snapshot(folder)
     a_real_folder(folder)
-    assert done("mode=draw")[0] == 0
+    assert done("draw")[0] == 0
     assert done()[0] == 0
     assert (folder / "results.zarr").is_symlink()
     assert snapshot(folder) == before
@@ -254,7 +254,7 @@ def test_figures_that_cannot_be_written_are_one_line(done, monkeypatch):
         raise OSError(errno.EROFS, "Read-only file system", "figures")
 
     monkeypatch.setattr("tcdp_sim.report.plots.save_all", refuse)
-    code, _, err = done("mode=draw")
+    code, _, err = done("draw")
     assert (code, err.count("\n")) == (2, 1)
     assert "cannot be written (figures: Read-only file system)" in err
 
@@ -281,7 +281,7 @@ def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, co
     path.write_bytes(content) if content else path.mkdir()
     damaged = pytest.warns(UserWarning, match=r"provenance\.json is damaged; the command that ran it")
     with damaged if content else nullcontext():
-        assert done("mode=draw")[0] == 0
+        assert done("draw")[0] == 0
         assert open_results(folder).sizes["k"] == 1
     code, _, err = done("trials=2000")
     assert code == (0 if content else 2)
@@ -289,15 +289,15 @@ def test_an_unreadable_provenance_keeps_nobody_from_the_results(done, folder, co
 
 
 def test_results_of_another_experiment_are_not_drawn(done, folder, monkeypatch):
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.title", lambda settings: "tcdp_sim experiment other")
-    code, out, err = done("mode=draw")
+    monkeypatch.setattr("tcdp_sim.study.study.title", lambda settings: "tcdp_sim experiment other")
+    code, out, err = done("draw")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "holds 'tcdp_sim experiment histogram'" in err
 
 
 @pytest.mark.parametrize("experiment", ["thresholds", "interior_point", "gap_max"])
 def test_data_that_would_not_be_read_are_refused(command, experiment):
-    code, _, err = command(f"experiment={experiment}", "data=flights_dest", "mode=plan")
+    code, _, err = command("plan", f"experiment={experiment}", "data=flights_dest")
     assert code == 2
     assert err.startswith(f"tcdp-sim: data = flights_dest is not read by {experiment}; what it reads are its axes: ")
     assert err.count("\n") == 1

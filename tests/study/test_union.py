@@ -72,7 +72,7 @@ def test_invalid_cells_are_skipped_if_one_of_them_skips_any(skips):
 def test_a_target_that_one_of_them_has_is_kept_and_two_are_refused():
     target, other = {"linf_error": {"relative": 0.1}}, {"linf_error": {"relative": 0.2}}
     assert union(study({}), study({"k": 20}, target_mcse=target)).settings.target_mcse == target
-    with pytest.raises(UserError, match=r"have different targets .* mode=merge other="):
+    with pytest.raises(UserError, match=r"have different targets .* `tcdp-sim merge WORDS "):
         union(study({}, target_mcse=other), study({"k": 20}, target_mcse=target))
 
 

@@ -321,7 +321,7 @@ def test_a_problem_of_another_kind_counts_as_damaged(run, change):
 
 def test_a_merge_passes_over_what_is_forged_and_the_run_stays_as_it_was(tiny, tmp_path, monkeypatch):
     """Broken arrays, impossible counts, other observables: this run and every later one go on."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     words = ("sweep.noise=gaussian", "sweep.k=10", "trials=1500")
     for name in ("whole", "ours"):
         assert tiny(*words, f"name={name}", "trials=1500" if name == "whole" else "trials=500")[0] == 0
@@ -341,7 +341,7 @@ def test_a_merge_passes_over_what_is_forged_and_the_run_stays_as_it_was(tiny, tm
         text = json.dumps(about).encode()
         writer.append(id_[0], 2, len(text).to_bytes(4, "little") + text + records[2][size:])
     shutil.copy(whole / "provenance.json", tmp_path / "forged")
-    code, out, err = tiny(*words, "name=ours", "mode=merge", f"other={tmp_path / 'forged'}")
+    code, out, err = tiny(*words, "name=ours", "merge", tmp_path / "forged")
     assert code == 0, err
     assert "2 damaged stretches, which are passed over" in out
     assert "0 chunks added" in out

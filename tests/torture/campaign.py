@@ -224,7 +224,7 @@ class Campaign:
     def _reader(self):
         """Somebody who looks at the results all the time; fails when that one has failed."""
         home = self.sweep.home
-        words = json.dumps(self.sweep.words("mode=status", "cluster=serial"))
+        words = json.dumps(self.sweep.words("cluster=serial"))
         references = [str(self.reference.folder), str(self.before.folder)]
         command = [sys.executable, reader.__file__, str(home), words, str(self.sweep.total), *references]
         with (home / "reader.log").open("w") as log:

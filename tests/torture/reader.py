@@ -19,7 +19,7 @@ from pathlib import Path
 import xarray as xr
 from rich.console import Console
 
-from tcdp_sim.cli.modes import status
+from tcdp_sim.cli import status
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.results import open_cells, open_results
 from tcdp_sim.study.settings import settings
@@ -63,7 +63,7 @@ def stamp(flag: Path) -> int | None:
 
 
 def ask(raw, total: int) -> int:
-    """How many chunks are done, by mode=status."""
+    """How many chunks are done, by `tcdp-sim status`."""
     out = io.StringIO()
     status.main(settings(raw), Console(file=out, width=500))
     (found,) = DONE.findall(out.getvalue())

@@ -142,14 +142,14 @@ def test_tls_files_go_with_a_tls_address_and_exist(tmp_path):
     ],
 )
 def test_one_word_changes_the_cluster(command, words):
-    code, out, err = command("mode=plan", "sweep.k=10", "sweep.rho=0.1", "also=null", *words)
+    code, out, err = command("plan", "sweep.k=10", "sweep.rho=0.1", "also=null", *words)
     assert (code, err) == (0, "")
     assert f" on {7 if 'pbs' in words[0] else 4 if 'slurm' in words[0] else 1} workers" in out
 
 
 @pytest.mark.parametrize("word", ["cluster.commands=[id]", "cluster.python=x", "cluster._target_=os.system"])
 def test_a_key_that_could_run_code_is_none(command, word):
-    code, out, err = command("mode=plan", "cluster=slurm", f"+{word}")
+    code, out, err = command("plan", "cluster=slurm", f"+{word}")
     assert (code, out) == (2, "")
     assert err.startswith("tcdp-sim: cluster: ")
     assert "is not a key; valid: name, workers, cores" in err

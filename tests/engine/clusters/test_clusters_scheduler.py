@@ -148,10 +148,10 @@ def test_both_workers_are_used_and_stay_when_the_run_ends(cluster):
 
 def test_a_plan_asks_how_many_workers_there_are(cluster, command):
     words = [f"cluster.{key}={value}" for key, value in cluster.items()]
-    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", *words)
+    code, out, err = command("plan", *STUDY, "cluster=scheduler", *words)
     assert (code, err) == (0, "")
     assert " on 2 workers, in" in out.replace("\n", " ")
-    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", "cluster.workers=3", *words)
+    code, out, err = command("plan", *STUDY, "cluster=scheduler", "cluster.workers=3", *words)
     assert (code, err) == (0, "")
     assert f"2 of 3 workers are at {cluster['address']} now" in out.replace("\n", " ")
     assert " on 3 workers, in" in out.replace("\n", " ")
@@ -160,7 +160,7 @@ def test_a_plan_asks_how_many_workers_there_are(cluster, command):
 def test_a_plan_without_an_answer_says_so(command):
     address = f"127.0.0.1:{free_port()}"
     words = (f"cluster.address={address}", "cluster.wait=1")
-    code, out, err = command(*STUDY, "mode=plan", "cluster=scheduler", *words)
+    code, out, err = command("plan", *STUDY, "cluster=scheduler", *words)
     assert (code, err) == (0, "")
     assert f"warning: cluster.address = {address} gives no connection (" in out
     assert "); so the forecast is for 1 workers" in out.replace("\n", " ")

@@ -1,4 +1,4 @@
-"""mode=status: how far a run is, also while it is running."""
+"""`tcdp-sim status`: how far a run is, also while it is running."""
 
 import time
 

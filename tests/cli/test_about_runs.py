@@ -43,7 +43,7 @@ def one_line(tiny):
 
 def test_status_of_a_finished_run(tiny, folder):
     assert tiny(*SMALL)[0] == 0
-    code, out, _ = tiny(*SMALL, "mode=status")
+    code, out, _ = tiny(*SMALL, "status")
     assert code == 0
     assert "4 of 4 chunks, 2 of 2 cells done" in out
     flat = results.open_cells(folder).load()
@@ -53,12 +53,12 @@ def test_status_of_a_finished_run(tiny, folder):
     where = f"{name.removesuffix('_mean')} of noise={flat['noise'].values[i]} data=one_bin k=10 rho=0.1"
     assert f"worst relative standard error of a mean: {100 * worst:.2f}%, {where}" in out
     assert "nobody is at work" in out
-    _, out, _ = tiny(*SMALL, "mode=status", "trials=2000")
+    _, out, _ = tiny(*SMALL, "status", "trials=2000")
     assert "4 of 8 chunks, 0 of 2 cells done" in out
 
 
 def test_status_of_nothing(one_line):
-    assert "holds no run; run its study first" in one_line("mode=status")
+    assert "holds no run; run its study first" in one_line("status")
 
 
 # Verify and replay
@@ -66,7 +66,7 @@ def test_status_of_nothing(one_line):
 
 def test_an_untouched_run_is_verified(tiny):
     assert tiny(*SMALL)[0] == 0
-    code, out, _ = tiny(*SMALL, "mode=verify", "sample=3")
+    code, out, _ = tiny(*SMALL, "verify", "sample=3")
     assert code == 0
     assert "3 of 3 chunks are the stored bits (4 are stored)" in out
 
@@ -79,36 +79,36 @@ def test_a_forged_record_is_found(tiny, folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         assert tiny(*SMALL)[0] == 0
-    code, out, _ = tiny(*SMALL, "mode=verify")
+    code, out, _ = tiny(*SMALL, "verify")
     assert code == 1
     assert "0 of 4 chunks are the stored bits" in out
     assert out.count("NOT the stored bits: cell=") == 4
-    assert "NOT the stored bits" in tiny(*SMALL, "mode=replay", f"cell={first_id(folder)}")[1]
+    assert "NOT the stored bits" in tiny(*SMALL, "replay", f"cell={first_id(folder)}")[1]
 
 
 def test_replay_says_what_the_chunk_holds(tiny, folder):
     assert tiny(*SMALL)[0] == 0
     cells = results.open_cells(folder)
-    code, out, _ = tiny(*SMALL, "mode=replay", f"cell={first_id(folder)[:12]}", "index=1")
+    code, out, _ = tiny(*SMALL, "replay", f"cell={first_id(folder)[:12]}", "index=1")
     assert code == 0
     assert "the same bits as stored" in out
     assert str(cells["noise_law"].values[0]) in out
     assert "linf_error: mean" in out
-    assert "this chunk is not stored yet" in tiny(*SMALL, "mode=replay", f"cell={first_id(folder)}", "index=7")[1]
+    assert "this chunk is not stored yet" in tiny(*SMALL, "replay", f"cell={first_id(folder)}", "index=7")[1]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("mode=replay",), "cell is not given"),
-        (("mode=replay", "cell=xyz"), "no cell's id begins with 'xyz'"),
-        (("mode=replay", "cell=''"), "the ids of 2 cells begin with"),
-        (("mode=replay", "cell=a", "index=-1"), "index = -1 is not valid"),
-        (("mode=verify",), "holds no run"),
-        (("mode=merge",), "other is not given"),
-        (("mode=merge", "other=nowhere"), "other = nowhere holds no run"),
-        (("mode=verify", "sample=0"), "sample = 0 is not valid"),
-        (("mode=fly",), "mode = 'fly' is not known; valid: run, plan, draw, status, verify, replay, merge, diff"),
+        (("replay",), "cell is not given"),
+        (("replay", "cell=xyz"), "no cell's id begins with 'xyz'"),
+        (("replay", "cell="), "the ids of 2 cells begin with"),
+        (("replay", "cell=a", "index=-1"), "index = -1 is not valid"),
+        (("verify",), "holds no run"),
+        (("merge",), "merge takes RUN FOLDER, not RUN"),
+        (("replay", "index=1.5"), "index = '1.5' is not valid; valid: a whole number"),
+        (("merge", "nowhere"), "nowhere holds no run"),
+        (("verify", "sample=0"), "sample = 0 is not valid"),
     ],
 )
 def test_mistakes_are_one_line(one_line, folder, words, said):
@@ -128,14 +128,14 @@ def halves(tiny, folder):
 @pytest.mark.slow
 def test_merged_halves_are_the_whole_byte_for_byte_in_either_order(tiny, folder):
     root = halves(tiny, folder)
-    both = ("sweep.k=10", "sweep.noise=[gaussian,laplace]", "mode=merge")
-    code, out, _ = tiny(*both, "name=a", f"other={root / 'b'}")
+    both = ("merge", "sweep.k=10", "sweep.noise=[gaussian,laplace]")
+    code, out, _ = tiny(*both, "name=a", root / "b")
     assert code == 0
     assert "2 chunks added" in out
     assert "nothing to simulate" in out
     assert snapshot(root / "a") == snapshot(root / "whole")
-    assert "0 chunks added" in tiny(*both, "name=a", f"other={root / 'b'}")[1]
-    assert tiny(*both, "name=b", f"other={root / 'whole'}")[0] == 0
+    assert "0 chunks added" in tiny(*both, "name=a", root / "b")[1]
+    assert tiny(*both, "name=b", root / "whole")[0] == 0
     assert snapshot(root / "b") == snapshot(root / "whole")
 
 
@@ -146,14 +146,14 @@ def test_foreign_and_contradicting_runs_are_not_merged(tiny, folder, one_line, m
     root = folder.parent
     assert tiny(*SMALL)[0] == 0
     assert tiny(*SMALL, "name=seed", "seed=7")[0] == 0
-    assert "belongs to another run (seed" in one_line("mode=merge", f"other={root / 'seed'}")
-    assert "is this run itself" in one_line("mode=merge", f"other={folder}")
+    assert "belongs to another run (seed" in one_line("merge", root / "seed")
+    assert "is this run itself" in one_line("merge", folder)
     real = streams.generator
     with monkeypatch.context() as patch:
         patch.setattr(simulate, "generator", lambda seed, cell, chunk: real(seed + 1, cell, chunk))
         assert tiny(*SMALL, "name=forged")[0] == 0
     before = snapshot(folder)
-    assert "differ in 4 chunks that both have" in one_line("mode=merge", f"other={root / 'forged'}")
+    assert "differ in 4 chunks that both have" in one_line("merge", root / "forged")
     assert snapshot(folder) == before
 
 
@@ -166,7 +166,7 @@ def test_a_second_driver_is_refused_and_nothing_is_lost(tiny, folder, one_line):
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "is being written by another process" in one_line()
-        assert "a driver is at work" in tiny(*SMALL, "mode=status")[1]
+        assert "a driver is at work" in tiny(*SMALL, "status")[1]
     assert tiny(*SMALL)[0] == 0
     assert snapshot(folder) == before
 
@@ -257,7 +257,7 @@ def test_equal_trials_are_no_proof_of_a_mean():
 
 def test_status_follows_the_target(tiny, folder):
     assert tiny(*SMALL, *TARGET)[0] == 0
-    _, out, _ = tiny(*SMALL, *TARGET, "mode=status")
+    _, out, _ = tiny(*SMALL, *TARGET, "status")
     trials = results.open_cells(folder).load()["trials"].values
     assert f"the largest {trials.max():,} as far as is known" in out
     assert "2 of 2 cells done" in out
@@ -267,10 +267,10 @@ def test_status_writes_nothing(tiny, folder):
     """So that a run that may only be read can be looked at."""
     assert tiny(*SMALL)[0] == 0
     before = (folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns
-    assert tiny(*SMALL, "mode=status")[0] == 0
+    assert tiny(*SMALL, "status")[0] == 0
     assert before == ((folder / "lock").read_bytes(), (folder / "lock").stat().st_mtime_ns)
     (folder / "lock").unlink()
-    assert "nobody is at work" in tiny(*SMALL, "mode=status")[1]
+    assert "nobody is at work" in tiny(*SMALL, "status")[1]
     assert not (folder / "lock").exists()
 
 
@@ -283,9 +283,9 @@ def test_a_folder_that_cannot_be_written_is_one_line(tiny, folder, one_line, mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RunWriter, "__init__", full)
-    said = one_line("mode=merge", "name=a", f"other={root / 'b'}")
+    said = one_line("merge", "name=a", root / "b")
     assert "No space left on device" in said
 
 
-def test_an_id_that_reads_as_a_number_is_told(one_line):
-    assert "cell = 100.0 was read as a number" in one_line("mode=replay", "cell=1e2")
+def test_an_id_that_reads_as_a_number_is_an_id(one_line):
+    assert "no cell's id begins with '1e2'" in one_line("replay", "cell=1e2")

@@ -1,35 +1,26 @@
-"""mode=diff: whether another run of the experiment gives the same within Monte Carlo error, and where it does not."""
+"""`tcdp-sim diff`: whether another run gives the same within Monte Carlo error, and where it does not."""
 
 import json
-import sys
 from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.cli.modes.merge import other_folder
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.texts import write_csv
 from tcdp_sim.results.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
-from tcdp_sim.study.settings import Settings
-from tcdp_sim.study.study import title
 
 DIFFERENT = 1  # exit code
 MOST_LISTED = 10
 TABLE = "diff.csv"  # in the run's folder: what differs
 
 
-def main(settings: Settings, console: Console) -> None:
-    """Compare the published results with those of the folder `other`: see `compare`; both of one experiment."""
-    compare(settings.folder, other_folder(settings.other, settings.folder), console, title(settings))
-
-
-def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = None) -> None:
-    """Compare the published results of two runs; exit code 1 if any number differs.
+def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = None) -> int:
+    """Compare the published results of two runs; DIFFERENT if any number differs, else 0.
 
     The other run may have another seed, machine, version, number of trials and chunk size, and other cells.
     wanted: the title that both are to have; that of the first if it is not given. Raises UserError.
@@ -49,8 +40,7 @@ def compare(ours: Path, theirs: Path, console: Console, wanted: str | None = Non
     if comparison.compared and here.attrs["seed"] == there.attrs.get("seed"):
         say(console, "note: the seeds are equal, and trials that both runs have make differences harder to see")
     _report(comparison, table, path, console)
-    if len(table):
-        sys.exit(DIFFERENT)
+    return DIFFERENT if len(table) else 0
 
 
 def _table(alarms, here) -> pd.DataFrame:

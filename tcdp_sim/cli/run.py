@@ -1,4 +1,4 @@
-"""mode=run: simulate what is missing, publish the snapshot, draw it."""
+"""`tcdp-sim run`: simulate what is missing, publish the snapshot, draw it."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ def main(settings: Settings, console: Console) -> int:
     """
     failed, cells = _executed(settings, console)
     with interrupts.held():  # no signal tears an import in two; it takes a second, which no start has to wait for
-        from tcdp_sim.cli.modes import draw
+        from tcdp_sim.cli import draw
     code = draw.main(settings, console)
     if failed:
         raise Failure(f"errors left {failed} of {cells} cells without numbers (see problems.csv)")

@@ -42,7 +42,7 @@ def test_a_contradicted_run_is_published_and_ends_with_3(tiny, folder, wrong):
     assert pd.read_csv(folder / "contradictions.csv")["alarm_cell"].tolist() == [name]
     assert (folder / "certificate.json").exists()
     assert "figure: " in out
-    assert tiny(*SMALL, "mode=verify")[0] == 0
+    assert tiny(*SMALL, "verify")[0] == 0
 
 
 @pytest.mark.slow
@@ -53,11 +53,11 @@ def test_also_where_nothing_is_left_to_do(tiny, folder, request):
     code, out, _ = tiny(*SMALL)
     assert "nothing to simulate" in out
     assert (code, len(told(out))) == (3, 1)
-    code, out, _ = tiny(*SMALL, "mode=draw")
+    code, out, _ = tiny(*SMALL, "draw")
     assert (code, len(told(out))) == (3, 1)
     assert len(told((folder / "run.log").read_text("utf-8"))) == 2
     assert tiny(*SMALL, "name=other", "sweep.noise=laplace")[0] == 0
-    code, out, _ = tiny(*SMALL, "mode=merge", f"other={folder.parent / 'other'}")
+    code, out, _ = tiny(*SMALL, "merge", folder.parent / "other")
     assert (code, len(told(out))) == (3, 1)
 
 

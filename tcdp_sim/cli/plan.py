@@ -1,4 +1,4 @@
-"""mode=plan: what a run would do; nothing is touched."""
+"""`tcdp-sim plan`: what a run would do; nothing is touched."""
 
 from functools import partial
 

@@ -74,7 +74,7 @@ def test_an_error_costs_only_its_cell_if_asked(tiny, folder, failing):
     cells = results.open_cells(folder)
     assert cells["failed"].values.tolist() == (cells["k"].values == 10).astype(int).tolist()
     assert (cells["trials"].values == np.where(cells["k"].values == 10, 0, 1000)).all()
-    code, out, _ = tiny(*SMALL, "mode=status")
+    code, out, _ = tiny(*SMALL, "status")
     assert "2 errors in 2 cells" in out
 
 
@@ -114,7 +114,7 @@ def test_warnings_are_merged_with_their_chunks(tiny, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Histogram, "simulate", noisy)
         assert tiny(*SMALL, "results_dir=theirs")[0] == 0
-    words = (*SMALL, "results_dir=ours", "mode=merge", f"other={tmp_path / 'theirs' / 'histogram'}")
+    words = ("merge", *SMALL, "results_dir=ours", tmp_path / "theirs" / "histogram")
     assert "8 warnings in 4 cells" in tiny(*words)[1]
     assert snapshot(tmp_path / "ours" / "histogram") == snapshot(tmp_path / "theirs" / "histogram")
 
@@ -188,6 +188,6 @@ def test_a_run_without_any_record_gives_way_to_another_one(tiny, folder, monkeyp
     assert code == 0
     assert "was of another run, which had recorded nothing: this one takes its place" in " ".join(out.split())
     assert not (folder / "problems.csv").exists()
-    assert tiny(*small, "seed=2", "mode=verify")[0] == 0
+    assert tiny(*small, "seed=2", "verify")[0] == 0
     code, _, err = tiny(*small, "seed=3")
     assert (code, "belongs to another run (seed = '2' there" in err) == (2, True)

@@ -1,4 +1,4 @@
-"""mode=diff: yes for runs that differ by chance alone, the right cells for others, one line for what is no run."""
+"""`tcdp-sim diff`: yes for runs that differ by chance alone, the right cells for others, one line for no run."""
 
 import shutil
 
@@ -14,7 +14,7 @@ SMALL = ("sweep.k=[10,1000]", "sweep.noise=[gaussian,laplace]", "sweep.omega_sqr
 @pytest.fixture
 def undrawn(tiny, monkeypatch):
     """The command without its figures: undrawn(*words) -> (exit code, stdout, stderr)."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     return lambda *words: tiny(*SMALL, *words)
 
 
@@ -41,18 +41,18 @@ def test_another_seed_chunk_and_number_of_trials_is_the_same(ran, folder):
     """A false alarm at 1% in one of two comparisons: once in 50 seeds."""
     other = folder.parent / "other"
     assert ran("name=other", "seed=7", "chunk=300", "trials=4000", "sweep.k=[10,1000,30]")[0] == 0
-    code, out, _ = ran("mode=diff", f"other={other}")
+    code, out, _ = ran("diff", other)
     assert code == 0
     assert "identical: 0 cells; compared: 4 cells" in out
     assert "only here: 0 cells; only there: 2 cells" in out
     assert "same within Monte Carlo error: yes" in out
     assert len(pd.read_csv(folder / "diff.csv")) == 0
-    assert ran("mode=diff", "name=other", f"other={folder}")[0] == 0
+    assert ran("diff", "name=other", folder)[0] == 0
 
 
 def test_more_trials_of_the_same_seed(ran, folder):
     assert ran("name=other", "trials=3000", "sweep.k=10")[0] == 0
-    code, out, _ = ran("mode=diff", f"other={folder.parent / 'other'}")
+    code, out, _ = ran("diff", folder.parent / "other")
     assert code == 0
     assert "the seeds are equal" in out
     assert "only here: 2 cells; only there: 0 cells" in out
@@ -60,7 +60,7 @@ def test_more_trials_of_the_same_seed(ran, folder):
 
 def test_the_same_bits_are_identical(ran, folder):
     shutil.copytree(folder, folder.parent / "copy", symlinks=True)
-    code, out, _ = ran("mode=diff", f"other={folder.parent / 'copy'}")
+    code, out, _ = ran("diff", folder.parent / "copy")
     assert code == 0
     assert "identical: 4 cells; compared: 0 cells, 0 numbers" in out
     assert "yes" in out
@@ -70,7 +70,7 @@ def test_a_real_difference_is_found_in_its_cells(ran, folder, monkeypatch):
     with monkeypatch.context() as patch:
         noisier(patch)
         assert ran("name=other", "seed=7")[0] == 0
-    code, out, _ = ran("mode=diff", f"other={folder.parent / 'other'}")
+    code, out, _ = ran("diff", folder.parent / "other")
     assert code == 1
     assert "same within Monte Carlo error: NO, " in out
     assert " of 2 cells differ" in out
@@ -93,9 +93,9 @@ def test_a_new_comparison_replaces_the_old_table(ran, folder, monkeypatch):
     with monkeypatch.context() as patch:
         noisier(patch)
         assert ran("name=other", "seed=7")[0] == 0
-    assert ran("mode=diff", f"other={folder.parent / 'other'}")[0] == 1
+    assert ran("diff", folder.parent / "other")[0] == 1
     assert ran("name=third", "seed=8")[0] == 0
-    assert ran("mode=diff", f"other={folder.parent / 'third'}")[0] == 0
+    assert ran("diff", folder.parent / "third")[0] == 0
     assert len(pd.read_csv(folder / "diff.csv")) == 0
 
 
@@ -104,7 +104,7 @@ def one_line(ran):
     """A comparison that is a mistake: one_line(*words) -> what it says."""
 
     def said(*words):
-        code, out, err = ran("mode=diff", *words)
+        code, out, err = ran("diff", *words)
         assert (code, out, err.count("\n")) == (2, "", 1)
         return err
 
@@ -112,13 +112,12 @@ def one_line(ran):
 
 
 def test_what_is_no_other_run(one_line, folder, tmp_path):
-    assert "other is not given" in one_line()
-    assert "other = nowhere holds no run" in one_line("other=nowhere")
-    assert "is this run itself" in one_line(f"other={folder}")
+    assert "diff takes RUN FOLDER, not RUN" in one_line()
+    assert "nowhere holds no results" in one_line("nowhere")
     (tmp_path / "begun").mkdir()
     shutil.copy(folder / "run.json", tmp_path / "begun")
-    assert "holds no results" in one_line("other=begun")
-    assert "holds no results" in one_line("name=never", f"other={folder}")
+    assert "holds no results" in one_line("begun")
+    assert "holds no results" in one_line("name=never", folder)
 
 
 def test_another_experiment(one_line, folder, ran, monkeypatch):
@@ -130,19 +129,19 @@ def test_another_experiment(one_line, folder, ran, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(tabulation, "blocks", renamed)
         assert ran("name=other")[0] == 0
-    said = one_line(f"other={folder.parent / 'other'}")
+    said = one_line(folder.parent / "other")
     assert "holds 'tcdp_sim experiment crossover', not 'tcdp_sim experiment histogram'" in said
 
 
 def test_no_cell_in_common(one_line, ran, folder):
     assert ran("name=other", "sweep.k=17")[0] == 0
-    assert "have no cell in common" in one_line(f"other={folder.parent / 'other'}")
+    assert "have no cell in common" in one_line(folder.parent / "other")
 
 
 def test_a_damaged_one(one_line, folder, tmp_path):
     shutil.copytree(folder, tmp_path / "copy", symlinks=True)
     next(path for path in (tmp_path / "copy" / "snapshots").rglob("c/*") if path.is_file()).unlink()
-    assert "is damaged (its bytes have changed)" in one_line("other=copy")
+    assert "is damaged (its bytes have changed)" in one_line("copy")
 
 
 def test_a_hostile_law(one_line, folder, tmp_path, ran, monkeypatch):
@@ -156,10 +155,10 @@ def test_a_hostile_law(one_line, folder, tmp_path, ran, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(tabulation, "blocks", hostile)
         assert ran("name=hostile")[0] == 0
-    assert "is damaged (" in one_line(f"other={folder.parent / 'hostile'}")
+    assert "is damaged (" in one_line(folder.parent / "hostile")
 
 
 def test_a_folder_that_cannot_be_written(one_line, folder, ran):
     assert ran("name=other", "seed=7")[0] == 0
     (folder / "diff.csv").mkdir()
-    assert "diff.csv cannot be written (" in one_line(f"other={folder.parent / 'other'}")
+    assert "diff.csv cannot be written (" in one_line(folder.parent / "other")

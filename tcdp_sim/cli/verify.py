@@ -1,14 +1,15 @@
-"""mode=verify: the certificate checked, and random chunks computed again, bit by bit: a week's work in a minute."""
+"""`tcdp-sim verify`: the certificate checked, and random chunks computed again, bit by bit."""
 
 import secrets
-import sys
+from functools import partial
 from math import prod
 
 import numpy as np
 from rich.console import Console
 
 from tcdp_sim import results
-from tcdp_sim.cli.modes.replay import again
+from tcdp_sim.cli.given import Given
+from tcdp_sim.cli.replay import again
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.engine.evaluate import row
@@ -21,14 +22,26 @@ from tcdp_sim.store.run_folder import existing_run
 from tcdp_sim.study.settings import Settings
 
 DIFFERENT = 1  # exit code
+SAMPLE = 20  # chunks of a run, or claims of a reproduction, that are computed again
 SHARE = 5  # per cent: how many wrong chunks a sample is said to notice
 CHECKED = (("cell",), ("cell", "quantile"))  # dimensions of the published numbers that are looked at
 NOT_OF_ITS_CHUNKS = ("data_start", "warned", "failed")
 MEND = "the command that ran it computes what is missing and certifies it again"
 
 
-def main(settings: Settings, console: Console) -> None:
-    """Check the certificate, and `sample` chunks chosen by the machine's entropy; exit code 1 if anything differs."""
+def verify(given: Given, console: Console, sample: int = SAMPLE) -> int:
+    """Check a run, or a reproduction, by so many of its chunks or claims; the exit code. Raises UserError."""
+    from tcdp_sim.experiments.papers import verify as papers
+
+    if not papers.is_reproduction(given.folder):
+        return main(given.settings, console, sample)
+    return 0 if papers.verify(given.folder, sample, partial(say, console)) else DIFFERENT
+
+
+def main(settings: Settings, console: Console, sample: int = SAMPLE) -> int:
+    """Check the certificate, and chunks chosen by the machine's entropy; DIFFERENT if anything differs, else 0."""
+    if sample < 1:
+        raise UserError(f"sample = {sample} is not valid; valid: a whole number of chunks, at least 1")
     study = prepare(settings)
     run = existing_run(study)
     for name, count in run.damaged.items():
@@ -38,13 +51,12 @@ def main(settings: Settings, console: Console) -> None:
     known = [(place, chunk) for cell, chunk in run.done if (place := laws.place(cell)) is not None]
     if not known:
         raise UserError(f"{study.folder} holds no chunk of this study; run it first")
-    sample = secrets.SystemRandom().sample(known, min(settings.sample, len(known)))
-    chosen = [(laws[place], chunk) for place, chunk in sample]
+    places = secrets.SystemRandom().sample(known, min(sample, len(known)))
+    chosen = [(laws[place], chunk) for place, chunk in places]
     recomputed = _recomputed(study, run, chosen, len(known), console)
     exact = _exactly(study, chosen, console)
     published = _as_published(study, run, chosen, console)
-    if not (certified and recomputed and exact and published):
-        sys.exit(DIFFERENT)
+    return 0 if certified and recomputed and exact and published else DIFFERENT
 
 
 def _certified(study, run, console) -> bool:

@@ -1,4 +1,4 @@
-"""mode=replay: one chunk again, in the foreground of this process, and whether it gives the stored bits."""
+"""`tcdp-sim replay`: one chunk again, in the foreground of this process, and whether it gives the stored bits."""
 
 from rich.console import Console
 
@@ -12,13 +12,19 @@ from tcdp_sim.summaries.encoding import from_bytes
 from tcdp_sim.summaries.estimates import mean
 
 
-def main(settings: Settings, console: Console) -> None:
-    """Run chunk `index` of the cell whose id starts with `cell`; an error in it ends with its traceback.
+def main(settings: Settings, console: Console, cell: str | None = None, index: int = 0) -> None:
+    """Run a chunk of the cell whose id starts with `cell`; an error in it ends with its traceback.
 
-    For a debugger: `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`.
+    For a debugger: `python -m pdb -c continue -m tcdp_sim replay FOLDER cell=... index=...`. Raises UserError for an
+    index below 0, and unless one cell is meant.
     """
+    if index < 0:
+        raise UserError(f"index = {index} is not valid; valid: a whole number, at least 0")
     study = prepare(settings)
-    cell, index = _cell(study, settings.cell), settings.index
+    _replay(study, _cell(study, cell), index, console)
+
+
+def _replay(study, cell, index, console) -> None:
     encoded = simulate.one_chunk(_task(study, cell, index))
     for axis, value in cell.coords.items():
         say(console, f"{axis} = {value}")
@@ -49,14 +55,11 @@ def _task(study, cell, index) -> simulate.Task:
 
 
 def _cell(study, prefix):
-    if isinstance(prefix, float):
-        quoted = "'cell=\"1e2\"'"
-        raise UserError(f"cell = {prefix} was read as a number; give another digit of the id, or quote it: {quoted}")
-    if not isinstance(prefix, str | int) or isinstance(prefix, bool):
+    if prefix is None:
         raise UserError("cell is not given; give cell=ID, the first digits of a cell's id (`id` in the results)")
-    matching = [place for place, cell in enumerate(study.plan.laws.ids()) if cell.startswith(str(prefix))]
+    matching = [place for place, cell in enumerate(study.plan.laws.ids()) if cell.startswith(prefix)]
     if len(matching) != 1:
         many = f"the ids of {len(matching)} cells begin" if matching else "no cell's id begins"
         advice = "give more digits" if matching else "`id` in the results and the lines of problems.csv tell the ids"
-        raise UserError(f"cell: {many} with {str(prefix)!r}; {advice}")
+        raise UserError(f"cell: {many} with {prefix!r}; {advice}")
     return study.plan.laws[matching[0]]

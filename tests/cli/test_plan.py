@@ -1,4 +1,4 @@
-"""mode=plan: what a pilot predicts is what the run then takes."""
+"""`tcdp-sim plan`: what a pilot predicts is what the run then takes."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.framework import composed
 from tcdp_sim import results
-from tcdp_sim.cli.modes import plan
+from tcdp_sim.cli import plan
 from tcdp_sim.engine import clusters, forecast, pilot
 from tcdp_sim.engine.run import execute, prepare
 from tcdp_sim.engine.simulate import Batch, Done, Record, Task, run
@@ -23,7 +23,7 @@ def test_the_predicted_trials_are_those_the_target_takes(tiny, folder, monkeypat
     """500 trials give a variance to 6% (normal: sqrt(2 / 499)), four cells; the run grows in whole chunks."""
     monkeypatch.setattr(pilot, "SECONDS", 600.0)  # so that all four are in the pilot, however busy the machine is
     words = (*SMALL, "target_mcse={linf_error: {absolute: 0.02}}", "max_trials=100000")
-    code, out, _ = tiny(*words, "mode=plan")
+    code, out, _ = tiny(*words, "plan")
     assert code == 0
     predicted = float(re.search(r"target_mcse: about ([\d.,e+]+) trials a cell", out)[1].replace(",", ""))
     assert "at most 100,000 trials a cell" in out
@@ -35,7 +35,7 @@ def test_the_predicted_trials_are_those_the_target_takes(tiny, folder, monkeypat
 
 def test_a_finished_run_needs_no_pilot(tiny):
     assert tiny(*SMALL)[0] == 0
-    code, out, _ = tiny(*SMALL, "mode=plan")
+    code, out, _ = tiny(*SMALL, "plan")
     assert code == 0
     assert "to simulate: 0 of 8 chunks" in out
     assert "pilot" not in out
@@ -44,7 +44,7 @@ def test_a_finished_run_needs_no_pilot(tiny):
 def test_errors_show_in_the_pilot(tiny, monkeypatch):
     monkeypatch.setattr(Histogram, "simulate", lambda self, rng, trials: 1 / 0)
     monkeypatch.setattr(pilot, "SECONDS", 60.0)  # enough for all cells on any machine
-    code, out, _ = tiny(*SMALL, "mode=plan")
+    code, out, _ = tiny(*SMALL, "plan")
     assert code == 0
     assert "warning: 4 of the 4 cells of the pilot ended with an error" in out
 
@@ -94,7 +94,7 @@ def test_a_forecast_is_chunks_times_seconds_over_what_works_at_once(command, mon
     monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
     monkeypatch.setattr(clusters, "_cores", lambda: 2)
     small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
-    code, out, err = command("mode=plan", *small, *words)
+    code, out, err = command("plan", *small, *words)
     assert (code, err) == (0, "")
     out = out.replace("\n", " ")
     assert f"estimated by a pilot of 4 cells: {said}, 4 MB of journal" in out
@@ -110,7 +110,7 @@ def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
     monkeypatch.setattr(forecast, "pilot", lambda *_: pilot.Pilot(4, 2.0, 3.0, 500_000.0, 0))
     monkeypatch.setattr(forecast, "exact_pilot", lambda *_: pilot.ExactPilot(3, 5.0, 0.7))
     small = ("trials=1000", "chunk=500", "sweep.rho=0.1", "also=null", *SMALL)
-    code, out, _ = command("mode=plan", *small, "cluster=slurm", "cluster.workers=600")
+    code, out, _ = command("plan", *small, "cluster=slurm", "cluster.workers=600")
     assert code == 0
     out = out.replace("\n", " ")
     assert f"{4 * 2.0 + 8 * (0.25 + 0.5):g} s on 600 workers, in about 4 tasks" in out
@@ -119,9 +119,9 @@ def test_with_many_workers_the_driver_sets_the_pace(command, monkeypatch):
 
 def test_exact_values_that_are_there_cost_nothing_more(tiny, folder):
     assert tiny(*SMALL)[0] == 0
-    assert "exact values" not in tiny(*SMALL, "mode=plan")[1]
+    assert "exact values" not in tiny(*SMALL, "plan")[1]
     shutil.rmtree(folder / "exact")
-    code, out, _ = tiny(*SMALL, "mode=plan")
+    code, out, _ = tiny(*SMALL, "plan")
     assert code == 0
     assert "to simulate: 0 of 8 chunks" in out
     assert "for the exact values of 4 cells" in out

@@ -1,38 +1,36 @@
-"""mode=merge: add to a run what another run of the same study has; in any order, with the same result."""
+"""`tcdp-sim merge`: add to a run what another run of the same study has; in any order, with the same result."""
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from tcdp_sim.cli.modes import run as running
+from tcdp_sim.cli import run as running
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.engine.foreign import check_heads
 from tcdp_sim.engine.run import cannot_write, prepare
 from tcdp_sim.store import provenance, recorded
-from tcdp_sim.store.recorded import folder_of
 from tcdp_sim.store.run_folder import Run, open_run
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.union import union
 
 
-def main(settings: Settings, console: Console) -> int:
-    """Copy the chunks of the folder `other` that this run lacks, then go on as mode=run does, with its exit code.
+def main(settings: Settings, other: str, console: Console) -> int:
+    """Copy the chunks of the folder `other` that this run lacks, then run it, with the exit code of `tcdp-sim run`.
 
     The run has the cells and trials of both from then on. Runs of another seed, chunk size, experiment or mechanism are
     refused, and chunks that both have but with other bits.
     """
     study = prepare(settings)
-    folder = other_folder(settings.other, study.folder)
+    folder = _other_folder(other, study.folder)
     try:
         theirs = Run(folder, study.identity)
     except OSError as problem:
-        raise UserError(f"other = {folder} cannot be read ({reason(problem)})") from None
+        raise UserError(f"{folder} cannot be read ({reason(problem)})") from None
     for name, count in theirs.damaged.items():
         say(console, f"{folder}/journal/{name}: {count} damaged stretches, which are passed over")
-    study = union(study, prepare(recorded.settings_of(recorded.run_folder(folder))))
+    study = union(study, prepare(recorded.settings_of(folder)))
     check_heads(study.settings, theirs.heads, partial(say, console), str(folder))
     ours = open_run(study)
     try:
@@ -46,15 +44,11 @@ def main(settings: Settings, console: Console) -> int:
     return running.main(study.settings, console)
 
 
-def other_folder(other: Any, ours: Path) -> Path:
-    """The folder that `other` names; UserError if it holds no run, or is ours."""
-    if not isinstance(other, str | int | Path) or isinstance(other, bool):
-        raise UserError("other is not given; give other=FOLDER, the folder of another run")
-    folder = Path(str(other))
-    if not (folder_of(folder) / "run.json").exists():
-        raise UserError(f"other = {folder} holds no run")
+def _other_folder(other: str, ours: Path) -> Path:
+    """Return the folder that `other` names; UserError if it holds no run, or is ours."""
+    folder = recorded.run_folder(other)
     if folder.resolve() == ours.resolve():
-        raise UserError(f"other = {folder} is this run itself")
+        raise UserError(f"{folder} is this run itself")
     return folder
 
 

@@ -1,4 +1,4 @@
-"""mode=draw: table, CSV and figures from the published snapshot alone; neither the sweep nor its data are looked at."""
+"""`tcdp-sim draw`: table, CSV and figures from the published snapshot alone, without the sweep and its data."""
 
 import json
 from functools import partial

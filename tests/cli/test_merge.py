@@ -1,4 +1,4 @@
-"""mode=merge: three stores give one, whatever is merged first, to the byte; and what is refused leaves no trace."""
+"""`tcdp-sim merge`: three stores give one, whatever is merged first, to the byte; a refusal leaves no trace."""
 
 import json
 import shutil
@@ -31,7 +31,7 @@ WHOLE = ("sweep.noise=[gaussian,laplace,truncated_laplace]", "trials=1500", "swe
 @pytest.fixture
 def undrawn(tiny, monkeypatch):
     """The command without its figures: undrawn(*words) -> (exit code, stdout, stderr)."""
-    monkeypatch.setattr("tcdp_sim.cli.modes.draw.main", lambda raw, console: None)
+    monkeypatch.setattr("tcdp_sim.cli.draw.main", lambda raw, console: None)
     return lambda *words: tiny(*CELLS, *words)
 
 
@@ -58,21 +58,19 @@ def contents(folder):
 @pytest.fixture
 def merged(undrawn, parts, monkeypatch):
     """merged(name, x, y): a new folder with what two of the others have, nothing simulated and nothing published."""
-    from tcdp_sim.cli.modes import merge, run
+    from tcdp_sim.cli import merge, run
 
     configs = []
     with monkeypatch.context() as patch:
-        patch.setattr(run, "main", lambda raw, console: configs.append(raw))
-        assert undrawn(*WHOLE, "name=start", "mode=merge", f"other={parts / 'a'}")[0] == 0
+        patch.setattr(run, "main", lambda raw, console: configs.append(raw) or 0)
+        assert undrawn(*WHOLE, "name=start", "merge", parts / "a")[0] == 0
 
     def merge_two(name, x, y):
         if not (parts / name).exists():
             shutil.copytree(parts / x, parts / name, symlinks=True)
             with monkeypatch.context() as patch:
                 patch.setattr(run, "main", lambda raw, console: None)
-                merge.main(
-                    configs[0].model_copy(update={"name": name, "other": str(parts / y)}), Console(file=StringIO())
-                )
+                merge.main(configs[0].model_copy(update={"name": name}), str(parts / y), Console(file=StringIO()))
 
     return merge_two
 
@@ -106,7 +104,7 @@ def test_associative_and_commutative(undrawn, parts, merged):
 )
 def test_foreign_runs_are_refused(undrawn, folder, words, said):
     assert undrawn("sweep.noise=laplace", "name=other")[0] == 0
-    code, _, err = undrawn("sweep.noise=laplace", "mode=merge", f"other={folder.parent / 'other'}", "name=new", *words)
+    code, _, err = undrawn("sweep.noise=laplace", "merge", folder.parent / "other", "name=new", *words)
     assert (code, err.count("\n")) == (2, 1)
     assert said in err
     assert not (folder.parent / "new").exists()
@@ -121,7 +119,7 @@ def test_chunks_of_another_machine_stay_known_as_such(undrawn, folder):
     with opened(other).writer({"numerics_fingerprint": "of another machine"}) as writer:
         for key, record in everything.items():
             writer.append(*key, record)
-    code, out, _ = undrawn("sweep.noise=laplace", "mode=merge", f"other={other}", "name=new")
+    code, out, _ = undrawn("sweep.noise=laplace", "merge", other, "name=new")
     assert code == 0
     assert "come from a machine whose elementary functions differ" in out
     assert "of another machine" in provenance.fingerprints(opened(new).heads)
@@ -132,7 +130,7 @@ def test_cells_of_earlier_settings_are_told(undrawn, folder):
     """The other run has been of Gaussian noise, and is of Laplace noise now: its first cell is in no table."""
     for noise in ("gaussian", "laplace"):
         assert undrawn(f"sweep.noise={noise}", "name=other")[0] == 0
-    words = ("mode=merge", f"other={folder.parent / 'other'}", "name=new")
+    words = ("merge", folder.parent / "other", "name=new")
     code, out, _ = undrawn("sweep.noise=laplace", *words)
     assert code == 0
     assert "; 1 cells of it are of neither run's settings, and no table shows them" in out
@@ -154,7 +152,7 @@ def test_other_bits_are_refused_and_nothing_is_taken(undrawn, parts, monkeypatch
         for record in everything:
             writer.append(*record)
     before = records(parts / "a"), contents(parts / "a")
-    code, _, err = undrawn("name=a", "mode=merge", f"other={parts / 'b'}", *WHOLE)
+    code, _, err = undrawn("name=a", "merge", parts / "b", *WHOLE)
     assert code == 2
     assert f"differ in 1 chunks that both have, such as chunk {chunk} of cell {cell[:16]}" in err
     assert before == (records(parts / "a"), contents(parts / "a"))
@@ -170,7 +168,7 @@ def test_errors_of_the_other_stay_with_it(undrawn, parts):
     with theirs.writer({}) as writer:
         for problem in problems:
             writer.note(problem)
-    assert undrawn("name=a", "mode=merge", f"other={parts / 'b'}", *WHOLE)[0] == 0
+    assert undrawn("name=a", "merge", parts / "b", *WHOLE)[0] == 0
     assert list(opened(parts / "a").problems) == [problems[-1]]
 
 
@@ -181,7 +179,7 @@ def test_damaged_records_of_the_other_are_passed_over(undrawn, parts):
     segment = next((parts / "b" / "journal").glob("*.seg"))
     segment.write_bytes(segment.read_bytes()[:-9])
     for other in "bc":
-        code, out, _ = undrawn("name=a", "mode=merge", f"other={parts / other}", *WHOLE)
+        code, out, _ = undrawn("name=a", "merge", parts / other, *WHOLE)
         assert code == 0
         assert (f"journal/{segment.name}: 1 damaged stretches, which are passed over" in out) == (other == "b")
     assert contents(parts / "a") == contents(parts / "whole")
@@ -251,6 +249,6 @@ def test_a_merge_that_is_killed_while_it_copies_is_done_again_to_the_same_bytes(
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert len(opened(parts / "killed").done) == before + 1
     for name in ("killed", "calm"):
-        assert undrawn("mode=merge", f"name={name}", *PARTS["a"], f"other={parts / 'b'}")[0] == 0
+        assert undrawn("merge", f"name={name}", *PARTS["a"], parts / "b")[0] == 0
     digests = {tree_digest((parts / name / "results.zarr").resolve()) for name in ("killed", "calm")}
     assert len(digests) == 1

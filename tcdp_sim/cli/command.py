@@ -1,0 +1,105 @@
+"""A command: what it takes, and how its words are read: places, the words of a study, and keys of its own."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcdp_sim.core.errors import UserError, suggestion
+
+RUN = "RUN"  # a run: the folder of one, or the words of its study
+EITHER = f"{RUN} is a folder, or the words of a study"
+SEVERAL = ("--multirun", "-m")
+GONE = {  # options of Hydra's own command line -> what to use now
+    **dict.fromkeys(("--cfg", "-c", "--resolve"), "`tcdp-sim show` prints the config of a study"),
+    **dict.fromkeys(("--shell-completion", "-sc"), "`tcdp-sim completion` says how to install it"),
+}
+FOREIGN = re.compile(r"-c[dnp]|--co|--e")  # --config-dir, -name, -path and --experimental-rerun, abbreviated or not
+OF_A_STUDY = re.compile(r"[+~-]|[^/=]*=|\s*hydra/")  # how a word of a study begins; ./a=b is a folder
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a command, read: places in order, the words of a study, and the command's own keys."""
+
+    places: list[str]
+    study: list[str]
+    keys: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line.
+
+    does: its function. It is called with the console and what it takes; once for each run if it takes a RUN.
+    takes: the names of its places in order, [in brackets] what may be left out, with dots what it reads by itself.
+    about: one line of help. keys: what may be given as KEY=VALUE, each with an example of its type.
+    details: more lines of help.
+    """
+
+    does: Callable[..., int | None]
+    takes: tuple[str, ...]
+    about: str
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    details: str = ""
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether the first thing that it takes is a run."""
+        return self.takes[0].strip("[]") == RUN
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether its function reads the words itself."""
+        return "..." in self.takes[0]
+
+    def usage(self, name: str) -> str:
+        """Return how the command is written."""
+        return " ".join(["tcdp-sim", name, *self.takes, *(f"{key}={value}" for key, value in self.keys.items())])
+
+    def read(self, name: str, words: Sequence[str]) -> Words:
+        """Return the words of the command, sorted by what they are. Raises UserError."""
+        found = Words([], [], {})
+        for word in words:
+            key, equals, value = word.partition("=")
+            if equals and key in self.keys:
+                found.keys[key] = _value(key, value, type(self.keys[key]))
+            elif OF_A_STUDY.match(word):
+                _refuse_option(word)
+                found.study.append(word)
+            else:
+                found.places.append(word)
+        self._check(name, found)
+        return found
+
+    def _check(self, name: str, words: Words) -> None:
+        """Raise UserError unless the words are all that the command takes, and no more."""
+        usage = f"{self.usage(name)}{f'; {EITHER}' if self.of_runs else ''}"
+        named = bool(words.study) and self.of_runs  # the run that it takes first
+        most, least = len(self.takes) - named, sum(not each.startswith("[") for each in self.takes) - named
+        if named and len(words.places) > most and not Path(words.places[0]).exists():
+            raise UserError(f"{name}: {words.places[0]!r} is neither KEY=VALUE nor a folder; valid: {usage}")
+        if words.study and (not named or len(words.places) > most):
+            key = words.study[0].partition("=")[0]
+            raise UserError(f"{name}: {key!r} is not a key of it; valid: {usage}{suggestion(key, tuple(self.keys))}")
+        if not least <= len(words.places) <= most:
+            found = " ".join([RUN] * named + words.places) or "nothing"
+            raise UserError(f"{name} takes {' '.join(self.takes)}, not {found}: {usage}")
+
+
+def _refuse_option(word: str) -> None:
+    """Raise UserError for an option that is none of ours."""
+    if not word.startswith("-") or word in SEVERAL:
+        return
+    if FOREIGN.match(word):
+        raise UserError(f"{word} is not available: files from elsewhere could run code; give keys instead: seed=1")
+    instead = GONE.get(word.partition("=")[0], "valid: --multirun, --version, --help")
+    raise UserError(f"{word} is not an option; {instead}; see --help")
+
+
+def _value(key: str, text: str, kind: Callable[[str], Any]) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise UserError(f"{key} = {text!r} is not valid; valid: a whole number") from None

@@ -1,0 +1,34 @@
+"""`tcdp-sim completion`: what a shell offers for the word that is being typed: commands, keys and names of groups."""
+
+import os
+from collections.abc import Iterable, Iterator
+
+INSTALL = """\
+# bash: add this line to ~/.bashrc; zsh: add it to ~/.zshrc, after `autoload -U bashcompinit && bashcompinit`
+complete -o nospace -o default -C "tcdp-sim completion" tcdp-sim"""
+
+
+def main(commands: Iterable[str]) -> None:
+    """Print what could be the end of the word before the cursor, or how to install this where no shell asks for it."""
+    line = os.environ.get("COMP_LINE")
+    if line is None:
+        print(INSTALL)
+        return
+    before, _, word = line[: int(os.environ.get("COMP_POINT", len(line)))].rpartition(" ")
+    first = len(before.split()) == 1
+    for candidate in sorted(_candidates(word, commands if first else ())):
+        print(candidate)
+
+
+def _candidates(word: str, commands: Iterable[str]) -> Iterator[str]:
+    """Yield commands and keys that begin with the word, or options that begin with what stands behind its `=`."""
+    from tcdp_sim.study import groups
+
+    key, equals, value = word.partition("=")
+    if equals:
+        group = key.removeprefix("sweep.")
+        if group in {*groups.CHOSEN, *groups.PLUGGED}:
+            yield from (option for option in groups.options(group) if option.startswith(value))
+        return
+    names = [*(f"{command} " for command in commands), *(f"{key}=" for key in groups.study_keys())]
+    yield from (name for name in names if name.startswith(word))

@@ -1,1 +1,0 @@
-"""What can be done with a study: one module a mode, each with `main(raw config, console)`."""
