@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound
+from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -44,7 +46,7 @@ class Histogram(Mechanism):
 
     name = "histogram"
     version = 1
-    axes = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta")
+    axes = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)
     required = ("noise", "data", "k", "rho")
     options = ("sampling", "beta")
     observables = MappingProxyType(

@@ -1,8 +1,9 @@
 """What every release of one number is to the rest: its exact law given the true answer, and its printed policy."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -18,6 +19,18 @@ class Release(ABC):
     q and x are in the units of the answer, u is a probability in [0, 1]; arrays broadcast, numbers give numbers.
     Influence is the most that one record can change q when it is added or removed: for a sum, its absolute value.
     """
+
+    form: ClassVar[str]  # what plain data call this class
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the release as plain data: its form, and its parameters as far as they are given."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}  # type: ignore[call-overload]
+        return {"form": self.form} | given
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Self:
+        """Return the release of plain data that `as_data` made, without the form."""
+        return cls(**data)
 
     @abstractmethod
     def cdf(self, q: Any, x: Any) -> AsGiven:

@@ -8,10 +8,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
+from tcdp_sim.releases.families import ReleaseFamily
 
 
 class ContributionRelease(Release):
@@ -78,6 +80,8 @@ class ClippedRelease(ContributionRelease):
     clip: float
     scale: float
 
+    form = "clipped"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", scalar("clip", self.clip, 0))
         object.__setattr__(self, "scale", scalar("scale", self.scale, 0))
@@ -88,3 +92,15 @@ class ClippedRelease(ContributionRelease):
     def policy(self, influence: Any) -> AsGiven:
         """min(t, clip)^2 / (2 scale^2), for a record of value t."""
         return policies.gaussian(self.contribution(influence), self.scale)
+
+
+class ClippedSum(ReleaseFamily):
+    """Gaussian noise on the sum of clipped values."""
+
+    name = "clipped"
+    parameters = (Axis("clip", "where values are clipped", "counts", "above 0"),)
+    required = ("clip",)
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return ClippedRelease(scale=scale, **parameters)

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.releases import policies
+from tcdp_sim.releases.base import Release
 from tcdp_sim.releases.clipped import ContributionRelease
+from tcdp_sim.releases.families import ReleaseFamily
 
 RULES = ("full", "capped", "sublinear")
 
@@ -27,6 +30,8 @@ class UnitSplitRelease(ContributionRelease):
     rule: str = "full"
     pieces: int | None = None
     exponent: float | None = None
+
+    form = "unit_splitting"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", scalar("threshold", self.threshold, 0))
@@ -60,3 +65,20 @@ class UnitSplitRelease(ContributionRelease):
         """c(t)^2 / (2 scale^2): what a record of value t really gives away, by the shift of a Gaussian."""
         exact = policies.gaussian(self.contribution(influence), self.scale)
         return np.minimum(exact, self.policy(influence))  # equal for whole pieces, but for rounding
+
+
+class UnitSplitting(ReleaseFamily):
+    """Gaussian noise on the sum of values that are split into clamped pieces."""
+
+    name = "unit_splitting"
+    parameters = (
+        Axis("threshold", "size of a piece of a value", "counts", "above 0"),
+        Axis("rule", "how unit splitting limits the pieces", "", ", ".join(RULES), "text", RULES[0]),
+        Axis("pieces", "the most pieces that a value is split into, of rule capped", "1", "a whole number"),
+        Axis("exponent", "exponent of the number of pieces of a value, of rule sublinear", "1", "between 0 and 1"),
+    )
+    required = ("threshold",)
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return UnitSplitRelease(scale=scale, **parameters)

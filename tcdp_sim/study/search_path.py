@@ -1,8 +1,10 @@
-"""Where Hydra looks for the options of a group: our own yaml files, then those of plug-ins."""
+"""What Hydra is told before it composes: where it finds the options of a group, and that any axis may be swept."""
 
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import OmegaConf
 
 from tcdp_sim.core import registry
 
@@ -17,5 +19,11 @@ class PlugInConfigs(SearchPathPlugin):
 
 
 def with_plug_ins() -> None:
-    """From now on Hydra finds the yaml files of plug-ins as well."""
+    """Let Hydra find the yaml files of plug-ins, and take any key of `sweep`: which axes there are, mechanisms say.
+
+    `open_sweep`, which config.yaml begins with, is a `sweep` without Hydra's lock against new keys. A yaml file cannot
+    say so.
+    """
     Plugins.instance().register(PlugInConfigs)
+    unlocked = OmegaConf.create({}, flags={"struct": False})
+    ConfigStore.instance().store("open_sweep", OmegaConf.create({"sweep": unlocked}))

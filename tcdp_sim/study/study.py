@@ -13,6 +13,7 @@ from tcdp_sim.core.errors import UserError, only_keys
 from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
 from tcdp_sim.study import blocks, cells, groups, targets
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
@@ -71,8 +72,8 @@ class Study:
         """What a published snapshot says about itself."""
         s = self.settings
         names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
-        if "omega_sqrt_rho" in names:
-            names.remove("omega")  # a coordinate that follows from the others
+        if OMEGA_SQRT_RHO.name in names:
+            names.remove(OMEGA.name)  # a coordinate that follows from the others
         return {
             "title": title(s),
             "axes": json.dumps(names),
