@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.axes import COMMON
 from tcdp_sim.privacy import Guarantee
 
@@ -28,6 +29,13 @@ class Observable:
     meaning: str
     least: float = -inf
     most: float = inf
+
+
+def check_beta(options: Options) -> None:
+    """Raise UserError unless the option beta, a probability of failure, is one number between 0 and 1."""
+    beta = options["beta"]
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
+        raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
 
 
 class Mechanism(ABC):

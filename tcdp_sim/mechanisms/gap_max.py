@@ -11,7 +11,7 @@ from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, real, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
 from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability
@@ -70,9 +70,7 @@ class GapMax(Mechanism):
 
     @classmethod
     def check_options(cls, options: Options) -> None:
-        beta = options["beta"]
-        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
-            raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
+        check_beta(options)
 
     @classmethod
     def blurs_counts(cls, point: Point) -> bool:

@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
@@ -18,8 +18,6 @@ from tcdp_sim.privacy import Guarantee
 
 MOST_BINS = 100_000
 TILE = 2**18  # numbers drawn at a time
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.numerics import ArrayBounds
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
-Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
 Objective = Callable[["Noise"], float]
 OF_OUTPUTS = (  # methods of a noise whose arguments may be so extreme that floats overflow on the way
     *("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "isf_log", "privacy_loss", "affine_loss"),

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, Noise
@@ -41,38 +41,38 @@ class AdditiveRelease(Release):
         if not isinstance(self.noise, Noise) or self.noise.shape != ():
             raise ValueError(f"noise = {self.noise!r} is not valid; valid: one noise with numbers as parameters")
 
-    def cdf(self, q: Any, x: Any) -> AsGiven:
+    def cdf(self, q: Any, x: Any) -> Reals:
         return self.noise.cdf(np.subtract(x, q))
 
-    def sf(self, q: Any, x: Any) -> AsGiven:
+    def sf(self, q: Any, x: Any) -> Reals:
         return self.noise.sf(np.subtract(x, q))
 
-    def ppf(self, q: Any, u: Any) -> AsGiven:
+    def ppf(self, q: Any, u: Any) -> Reals:
         return q + self.noise.ppf(u)
 
-    def bias(self, q: Any) -> AsGiven:
+    def bias(self, q: Any) -> Reals:
         return np.zeros(np.shape(q))[()]
 
-    def var(self, q: Any) -> AsGiven:
+    def var(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.noise.var())[()]
 
-    def kurtosis(self, q: Any) -> AsGiven:
+    def kurtosis(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.noise.kurtosis())[()]
 
-    def median_abs_error(self, q: Any) -> AsGiven:
+    def median_abs_error(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.noise.isf(0.25))[()]
 
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
         return q + self.noise.sample(rng, np.shape(q) if size is None else size)
 
-    def policy(self, influence: Any) -> AsGiven:
+    def policy(self, influence: Any) -> Reals:
         """D_1 where D_a = a D_1 (Gaussian), else P tanh(P / 2), P = `pure_policy`; both in nats."""
         return policies.additive(self.noise, influence)
 
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return self.noise, one_influence(influence)
 
-    def pure_policy(self, influence: Any) -> AsGiven:
+    def pure_policy(self, influence: Any) -> Reals:
         """The largest privacy loss at influence t >= 0, in nats: pure DP of each record; inf where there is none."""
         return policies.pure(self.noise, influence)
 

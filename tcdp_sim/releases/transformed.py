@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.noise import Gaussian, Noise
@@ -65,54 +65,54 @@ class TransformedRelease(Release):
             raise ValueError(f"nonnegative = {self.nonnegative!r} is not valid; valid: True, False")
         object.__setattr__(self, "law", estimator_of(self.transform, self.scale, self.estimator))
 
-    def cdf(self, q: Any, x: Any) -> AsGiven:
+    def cdf(self, q: Any, x: Any) -> Reals:
         below = self.law.cdf(self._centre(q), x)
         return np.where(np.less(x, 0), 0.0, below)[()] if self.nonnegative else below
 
-    def sf(self, q: Any, x: Any) -> AsGiven:
+    def sf(self, q: Any, x: Any) -> Reals:
         above = self.law.sf(self._centre(q), x)
         return np.where(np.less(x, 0), 1.0, above)[()] if self.nonnegative else above
 
-    def ppf(self, q: Any, u: Any) -> AsGiven:
+    def ppf(self, q: Any, u: Any) -> Reals:
         self._centre(q)
         return elementwise(self._ppf, q, real("u", u, 0, 1, closed=True, finite=False))
 
-    def bias(self, q: Any) -> AsGiven:
+    def bias(self, q: Any) -> Reals:
         return elementwise(self._bias, self._checked(q))
 
-    def var(self, q: Any) -> AsGiven:
+    def var(self, q: Any) -> Reals:
         return elementwise(self._var, self._checked(q))
 
-    def mse(self, q: Any) -> AsGiven:
+    def mse(self, q: Any) -> Reals:
         return elementwise(self._mse, self._checked(q))
 
-    def kurtosis(self, q: Any) -> AsGiven:
+    def kurtosis(self, q: Any) -> Reals:
         return elementwise(self._kurtosis, self._checked(q))
 
-    def median_abs_error(self, q: Any) -> AsGiven:
+    def median_abs_error(self, q: Any) -> Reals:
         return super().median_abs_error(self._checked(q))
 
-    def prob_negative(self, q: Any) -> AsGiven:
+    def prob_negative(self, q: Any) -> Reals:
         """P[release < 0]; 0 where negative releases become 0."""
         return np.zeros(np.shape(q))[()] if self.nonnegative else self.cdf(q, 0.0)
 
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
         centre = self._centre(q)
         noisy = centre + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
         released = self.law.value(noisy)
         return np.maximum(released, 0.0) if self.nonnegative else released
 
-    def policy(self, influence: Any) -> AsGiven:
+    def policy(self, influence: Any) -> Reals:
         """(f(t+a) - f(a))^2 / (2 scale^2) in nats, attained at q = 0 as the order grows (Theorem 4.4)."""
         return policies.transformation(self.transform, influence, self.scale)
 
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return Gaussian(self.scale), float(self.transform.rise(one_influence(influence)))
 
-    def _checked(self, q: Any) -> AsGiven:
+    def _checked(self, q: Any) -> Reals:
         return real("q", q, 0, closed=True)
 
-    def _centre(self, q: Any) -> AsGiven:
+    def _centre(self, q: Any) -> Reals:
         return self.transform.forward(self._checked(q))
 
     def _ppf(self, q: float, u: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
+from tcdp_sim.core.arrays import Floats, Real, Reals, Shape
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise.base import Noise
 
@@ -25,17 +25,17 @@ class Drawable(Protocol):
     def shape(self) -> tuple[int, ...]:
         """That of its parameters."""
 
-    def isf(self, p: Any) -> AsGiven:
+    def isf(self, p: Any) -> Reals:
         """The x with P[Z > x] = p."""
 
-    def ppf(self, p: Any) -> AsGiven:
+    def ppf(self, p: Any) -> Reals:
         """The x with P[Z <= x] = p."""
 
     def fill(self, rng: np.random.Generator, out: Any) -> None:
         """Fill `out` with independent draws."""
 
 
-def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> AsGiven:
+def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
     """Draws of the maximum of `count` iid draws of the noise.
 
     count: real, 1 <= count <= 1e300 (the law with distribution function cdf^count), scalar or broadcasting
@@ -46,7 +46,7 @@ def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size
     return _upper(noise, _exponential(rng, shape) / draws)
 
 
-def sample_abs_max(noise: Noise, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> AsGiven:
+def sample_abs_max(noise: Noise, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
     """Draws of the maximum of the absolute values of `count` iid draws of the noise; arguments as in sample_max."""
     draws, shape = _arguments(noise, count, size)
     tail = -np.expm1(-_exponential(rng, shape) / draws)
@@ -55,7 +55,7 @@ def sample_abs_max(noise: Noise, rng: np.random.Generator, count: ArrayLike, siz
 
 def sample_extremes(
     noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None
-) -> tuple[AsGiven, AsGiven]:
+) -> tuple[Reals, Reals]:
     """Joint draws (minimum, maximum) of `count` iid draws of the noise; arguments as in sample_max.
 
     Given that the maximum has upper tail p, the other count - 1 draws are iid below it, so the lower tail of
@@ -67,7 +67,7 @@ def sample_extremes(
     with np.errstate(divide="ignore"):
         rest = np.divide(_exponential(rng, shape), np.subtract(draws, 1))
     lower_tail = np.exp(-log_below) * -np.expm1(-rest)
-    minimum: AsGiven = np.where(draws == 1, maximum, np.minimum(noise.ppf(lower_tail), maximum))
+    minimum: Reals = np.where(draws == 1, maximum, np.minimum(noise.ppf(lower_tail), maximum))
     return minimum[()], maximum
 
 
@@ -81,7 +81,7 @@ def _exponential(rng: np.random.Generator, size: Shape) -> Floats:
     return np.maximum(rng.standard_exponential(size), 2.0**-54)
 
 
-def _upper(noise: Drawable, log_below: Floats) -> AsGiven:
+def _upper(noise: Drawable, log_below: Floats) -> Reals:
     """The x with log cdf(x) = -log_below, from whichever tail is the smaller."""
     x = np.asarray(noise.isf(-np.expm1(-log_below)))
     low = np.greater(log_below, 1.0)

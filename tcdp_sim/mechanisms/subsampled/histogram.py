@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective, variance
 from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
@@ -24,7 +25,6 @@ from tcdp_sim.samplers import Importance, importance, sample_extremes
 from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 
-Floats = NDArray[np.float64]
 TILE = 2**15
 CALIBRATED = ("poisson", "without_replacement")
 FINAL_EPSILON = Axis("epsilon", "of the subsampled mechanism, in place of its base's rho", "nats", "above 0")
