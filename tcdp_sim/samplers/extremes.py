@@ -71,6 +71,37 @@ def sample_extremes(
     return minimum[()], maximum
 
 
+def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, size: Shape = ()) -> Floats:
+    """Return joint draws of the m largest of `count` iid draws of the noise, descending, in counts.
+
+    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. -log P_(1) is exponential with rate k, and given the
+    first i of them the next is the largest of k - i uniforms below P_(i): its -log adds an exponential of rate k - i
+    (Renyi 1953). So the cost is O(m), and does not depend on k = count.
+    count: a whole number, or any real beyond 2^53, up to 1e300 (the law needs count - m + 1 >= 1); m: whole,
+    1 <= m <= count; size: an integer or a tuple; the shape of the result is (*size, m).
+    Raises ValueError. For m = 1 the stream is that of `sample_max`.
+    """
+    count = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
+    if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= count:
+        raise ValueError(f"m = {m!r} is not valid; valid: a whole number from 1 to count = {count:g}")
+    if count != np.floor(count):
+        raise ValueError(f"count = {count:g} is not valid; valid: a whole number of draws")
+    shape = (*((size,) if isinstance(size, int | np.integer) else size), m)
+    steps = _exponential(rng, shape) / (count - np.arange(m))
+    return _upper(noise, np.cumsum(steps, axis=-1))
+
+
+def first_above(noise: Noise, rng: np.random.Generator, threshold: float, size: Shape) -> Floats:
+    """Return how many of iid draws of the noise come before the first one above the threshold, as float64.
+
+    size: shape of the result. inf where none would come in any time (a tail of zero).
+    The count is geometric: floor(E / -log(1 - tail)) with E standard exponential.
+    """
+    exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # the generator's zero would be 0 / 0
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.floor(exponential / -np.log1p(-noise.sf(threshold)))
+
+
 def _arguments(noise: Drawable, count: ArrayLike, size: Shape | None) -> tuple[Real, Shape]:
     draws = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
     return draws, np.broadcast_shapes(np.shape(draws), noise.shape) if size is None else size
