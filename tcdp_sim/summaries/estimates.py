@@ -15,7 +15,7 @@ from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
 NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of such an interval of a normal law, in standard errors
-UNSEEN = -log(0.5 - 0.5 * CONFIDENCE)  # hits expected at the upper end of such an interval where there is none
+UNSEEN = -log(0.025)  # hits expected at the upper end of such an interval where there is none; 1 - 0.95 is rounded
 SAME = 1e-14  # relative: a standard error below this is what rounding leaves of trials that are all equal
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
