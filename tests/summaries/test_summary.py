@@ -623,6 +623,6 @@ def test_the_last_usual_bin_stays_where_it_is_beside_larger_numbers():
 
 def test_the_numbers_of_a_95_percent_interval_keep_their_last_digit():
     """Published numbers were made of these; scipy.stats and mpmath are the oracles."""
-    assert estimates.NORMAL == pytest.approx(float(mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))), rel=4e-16)
+    assert pytest.approx(float(mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))), rel=4e-16) == estimates.NORMAL
     assert float(-mpmath.log(mpmath.mpf("0.025"))) == estimates.UNSEEN
     assert repr(estimates.NORMAL) == "1.959963984540054"
