@@ -153,8 +153,8 @@ def _unstacked(part, rows, labels):
     """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
     values = {axis: _levels(column) for axis, column in labels.items()}
     places = {axis: {value: i for i, value in enumerate(levels)} for axis, levels in values.items()}
-    blank = {axis: [blank(value) for value in column] for axis, column in labels.items()}
-    used = [axis for axis in labels if all(blank[axis]) or not all(blank[axis][i] for i in rows)]
+    missing = {axis: [blank(value) for value in column] for axis, column in labels.items()}
+    used = [axis for axis in labels if all(missing[axis]) or not all(missing[axis][i] for i in rows)]
     where = np.full([len(values[axis]) for axis in used], -1)
     for i in rows:
         where[tuple(_position(labels[axis][i], places[axis]) for axis in used)] = i
