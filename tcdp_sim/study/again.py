@@ -27,8 +27,7 @@ def words(config: Mapping[str, Any]) -> list[str]:
         base = composed({**chosen, "data": dict(config["data"]) if own_table else option})
         base |= {"data": groups.named("data", option)}
     own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
-    by_default = ("data", config["data"].get("name"))  # in the sweeps of runs that are older than the default
-    own["sweep"] = {key: value for key, value in config["sweep"].items() if (key, value) != by_default}
+    own["sweep"], base["sweep"] = _sweep(config), _sweep(base)
     return [f"{key}={value}" for key, value in chosen.items()] + list(_different("", own, base))
 
 
@@ -43,13 +42,20 @@ def _option(data: Mapping[str, Any]) -> str:
     return max(groups.options("data"), key=alike)
 
 
+def _sweep(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sweep without the chosen data set, which older runs name in it though it is the default."""
+    return {
+        key: value for key, value in config["sweep"].items() if (key, value) != ("data", config["data"].get("name"))
+    }
+
+
 def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:
     for key, value in own.items():
         name, before = f"{place}{key}", base.get(key)
         nothing = not (value or before or isinstance(value, int | str))  # whether it is written null, [] or {}
         if value == before or (nothing and (key in base or place == SWEEP)):
             continue
-        if isinstance(value, Mapping) and isinstance(before, Mapping) and before:
+        if isinstance(value, Mapping) and isinstance(before, Mapping) and (before or f"{name}." == SWEEP):
             yield from _different(f"{name}.", value, before)
             yield from (f"~{name}.{gone}" for gone in before if gone not in value and before[gone] is not None)
         else:
