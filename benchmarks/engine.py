@@ -20,7 +20,8 @@ from tcdp_sim.engine import clusters, run, simulate
 from tcdp_sim.engine.clusters.tuning import SETTINGS
 from tcdp_sim.engine.schedule import SerialExecutor
 from tcdp_sim.engine.schedule import simulate as simulate_all
-from tcdp_sim.mechanisms import MECHANISMS, Mechanism, Observable
+from tcdp_sim.mechanisms import MECHANISMS, Mechanism, Observable, declared
+from tcdp_sim.mechanisms.axes import K
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study import cells as sweep
@@ -38,7 +39,8 @@ class Trivial(Mechanism):
     """Next to nothing: a uniform number a trial."""
 
     name, version = "trivial", 1
-    axes = required = ("k",)
+    axes = declared(K)
+    required = ("k",)
     options = ()
     observables = MappingProxyType({"x": Observable("1", "a uniform number")})
     events = MappingProxyType({})
@@ -47,7 +49,7 @@ class Trivial(Mechanism):
 
     @classmethod
     def uses(cls, point):
-        return cls.axes
+        return tuple(cls.axes)
 
     @classmethod
     def law(cls, point, options, counts):

@@ -1,6 +1,7 @@
 """What a private release says about n equal records: simulated, exact, and the most that its guarantee allows."""
 
 from collections.abc import Iterator
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -84,7 +85,7 @@ def report(table: pd.DataFrame, console) -> None:
 def _terminal_row(row) -> list[str]:
     allowed = row["information_bound"]
     texts = [f"{row['information']:.4f}", f"{row['information_mcse']:.0e}", f"{row['information_exact']:.4f}"]
-    return [_label(row), f"{row['n']:.0f}", *texts, "" if allowed != allowed else f"{allowed:.3g}"]
+    return [_label(row), f"{row['n']:.0f}", *texts, "" if isnan(allowed) else f"{allowed:.3g}"]
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

@@ -1,6 +1,7 @@
 """How far noises are from the best that there can be: the largest of k errors, at equal privacy."""
 
 from collections.abc import Iterator
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -147,7 +148,7 @@ def _terminal_row(row) -> list[str]:
     certified = row["optimum"] == row["optimum_at_least"]
     optimum = f"{row['optimum']:g}" if certified else f"{row['optimum_at_least']:g} to {row['optimum']:g}"
     rivals = ("sinh_squared", "sinh_normal", "gaussian")
-    others = ["" if row[name] != row[name] else f"{row[name]:.2f}" for name in rivals]
+    others = ["" if isnan(row[name]) else f"{row[name]:.2f}" for name in rivals]
     above = [f"{row['exceeds_optimum' + end]:.2g}" for end in ("", columns.EXACT)]
     return [row["panel"], f"{row['k']:.3g}", optimum, *others, *above]
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from tcdp_sim.core.texts import blank
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, new_figure, points
 from tcdp_sim.report.tables import terminal_table
@@ -111,5 +112,5 @@ def _varying(table) -> dict[str, int]:
 
 
 def _label(row, axes) -> str:
-    values = ((axis, row[axis]) for axis in axes if row[axis] == row[axis] and row[axis] != "")
+    values = ((axis, row[axis]) for axis in axes if not blank(row[axis]))
     return ", ".join(f"{axis} = {value:g}" if isinstance(value, float) else str(value) for axis, value in values)

@@ -18,7 +18,7 @@ import pytest
 import tcdp_sim
 from tcdp_sim.api import Contradiction
 from tcdp_sim.exact import max_abs_quantile
-from tcdp_sim.mechanisms import Histogram, Mechanism, Observable
+from tcdp_sim.mechanisms import Histogram, Mechanism, Observable, declared
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import ZCDP
 from tcdp_sim.store.digests import tree_digest
@@ -235,7 +235,8 @@ class Coin(Mechanism):
     """Heads with probability p, and how many of ten: somebody's own, without a config."""
 
     name, version = "coin", 1
-    axes = required = options = ()
+    axes = declared()
+    required = options = ()
     observables = MappingProxyType({"heads": Observable("1", "heads of ten")})
     events = MappingProxyType({"head": "the first is a head"})
     guarantee = None

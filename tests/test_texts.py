@@ -199,3 +199,13 @@ def test_a_large_table_is_written_some_rows_at_a_time(tmp_path):
     texts.write_csv_parts([table], tmp_path / "whole.csv")
     assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert (tmp_path / "parts.csv").read_text().count("\n") == len(table) + 1
+
+
+@pytest.mark.parametrize("value", [None, "", np.str_(""), float("nan"), np.float64("nan")])
+def test_what_is_missing_is_blank(value):
+    assert texts.blank(value)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, False, " ", "nan", np.inf, np.int64(0), np.float64(0)])
+def test_what_is_there_is_not_blank(value):
+    assert not texts.blank(value)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -99,7 +100,7 @@ def _three(column):
 def _terminal_row(row) -> list[str]:
     numbers = (row[name] for name in ("required_gap", "required_gap_mcse", "required_gap_exact"))
     proved = row.get("proved", float("nan"))
-    return [row["series"], *(f"{x:.4g}" for x in numbers), "" if proved != proved else f"{proved:.4g}"]
+    return [row["series"], *(f"{x:.4g}" for x in numbers), "" if isnan(proved) else f"{proved:.4g}"]
 
 
 def agreement(table: pd.DataFrame) -> str:

@@ -1,6 +1,7 @@
 """The lines of the figures: their names and styles, and which are drawn where there are too many to tell apart."""
 
 from collections.abc import Callable, Sequence
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ def _by_distinct(table: pd.DataFrame, names: Sequence[str], of: Callable[[dict],
 def _label(row) -> str:
     """The name of a series: what tells its cells from others at the same k and rho."""
     label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
-    return label if delta != delta else f"{label}, δ = {delta:g}".replace("e-0", "e-")
+    return label if isnan(delta) else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 
 
 def _least(row, scaled) -> str:

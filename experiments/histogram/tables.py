@@ -1,6 +1,7 @@
 """The table of private histograms, a row a cell, and its digest on the terminal."""
 
 import json
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -88,7 +89,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 def _terminal_row(row) -> list[str]:
     parameters = {sign: row.get(name, np.nan) for sign, name in (("ω", "omega"), ("δ", "delta"))}
-    label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in parameters.items() if x == x)
+    label = row["noise"] + "".join(f" {sign}={_number(x)}" for sign, x in parameters.items() if not isnan(x))
     numbers = (row["linf_q95"], row["linf_q95_mcse"], row["linf_q95_exact"], row["bound"])
     k = f"{row['k']:.0f}" if row["k"] < 1e6 else f"{row['k']:.3g}"
     return [label, k, *map(_number, numbers), f"{row['top_stays']:.3f}"]

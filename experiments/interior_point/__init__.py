@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
 from tcdp_sim.experiments.interior_point.drawing import needed_figure, success_figure
 from tcdp_sim.experiments.interior_point.series import GOAL, least_n, like_for_like, styles, worst
@@ -60,7 +62,7 @@ def _row(mechanism: InteriorPoint, ds: dict) -> dict:
 
 
 def _tcdp_least(row, mechanism):
-    known = row["omega"] is not None and row["omega"] == row["omega"]
+    known = not blank(row["omega"])
     return records_needed.tcdp_least_n(row["rho"], row["omega"], mechanism.log2_k) if known else np.nan
 
 
@@ -95,12 +97,12 @@ def _terminal_row(row) -> list[str]:
 
 
 def _number(x) -> str:
-    return "-" if x != x else f"{x:.4g}"
+    return "-" if isnan(x) else f"{x:.4g}"
 
 
 def _interval(low, high) -> str:
     """An interval of n; an end that lies outside the simulated n is left open."""
-    return "" if low != low and high != high else f" ({_number(low)} to {_number(high)})"
+    return "" if isnan(low) and isnan(high) else f" ({_number(low)} to {_number(high)})"
 
 
 def _meaning(needed) -> list[str]:
@@ -140,7 +142,7 @@ def _too_few(table) -> list[str]:
 def _short(row) -> str:
     if row["method"] == methods.WEAKER:
         return "stability: weaker (ε, δ)"
-    return row["method"] + (f" {row['noise']}" if row["noise"] and row["noise"] == row["noise"] else "")
+    return row["method"] + ("" if blank(row["noise"]) else f" {row['noise']}")
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from tcdp_sim.core.texts import blank
 from tcdp_sim.interior.methods import WEAKER
 from tcdp_sim.report.looks import noise_looks
 
@@ -105,4 +106,4 @@ def label(method, noise_label, omega):
 def groups(table):
     """((method, noise, omega), its rows) of every series."""
     for key, part in table.groupby(["method", "noise", "omega"], dropna=False, sort=False):
-        yield tuple("" if value != value else value for value in key), part
+        yield tuple("" if blank(value) else value for value in key), part

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -140,6 +141,6 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _terminal_row(row) -> list[str]:
-    omega = "" if row["omega"] != row["omega"] else f" ω={row['omega']:.4g}"
+    omega = "" if isnan(row["omega"]) else f" ω={row['omega']:.4g}"
     numbers = [f"{row['at']:.3g}", f"{row['simulated']:.4g}", f"{row['mcse']:.2g}", f"{row['exact']:.4g}"]
-    return [row["noise"] + omega, *numbers, "" if row["promised"] != row["promised"] else f"{row['promised']:.3g}"]
+    return [row["noise"] + omega, *numbers, "" if isnan(row["promised"]) else f"{row['promised']:.3g}"]

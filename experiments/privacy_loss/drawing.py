@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ def _named(table):
     names = table["noise_label"].copy()
     for name, sign in SIGNS.items():
         if name != "rho" and name in table and table[name].nunique() > 1:
-            names += table[name].map(lambda value, sign=sign: "" if value != value else f", {sign} {value:.4g}")
+            names += table[name].map(lambda value, sign=sign: "" if isnan(value) else f", {sign} {value:.4g}")
     return names
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -86,8 +87,8 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _terminal_row(row) -> list[str]:
-    exact = "-" if row["abs_error_exact"] != row["abs_error_exact"] else f"{row['abs_error_exact']:.4g}"
-    sensitivity = "-" if row["sensitivity"] != row["sensitivity"] else f"{row['sensitivity']:.3g}"
+    exact = "-" if isnan(row["abs_error_exact"]) else f"{row['abs_error_exact']:.4g}"
+    sensitivity = "-" if isnan(row["sensitivity"]) else f"{row['sensitivity']:.3g}"
     return [short_name(row), f"{row['n']:,}", f"{row['abs_error']:.4g}", exact, sensitivity]
 
 

@@ -1,12 +1,14 @@
 """Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.subsampling import drawing
 from tcdp_sim.experiments.subsampling import theory as known
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
@@ -89,7 +91,7 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 
 def _relation(cell) -> str:
     scheme, target = SCHEMES[cell["scheme"]], cell.get("epsilon")
-    return scheme.outer if target is not None and target == target else scheme.base
+    return scheme.outer if not blank(target) else scheme.base
 
 
 def _measured(figure, cell, observable, at, skewness):
@@ -191,5 +193,5 @@ def _captioned(figure, part, unit):
 
 def _named(part):
     """With a column `label`: the noise and its omega, if it has one."""
-    omegas = part["omega"].map(lambda omega: "" if omega != omega else f", ω = {omega:.4g}")
+    omegas = part["omega"].map(lambda omega: "" if isnan(omega) else f", ω = {omega:.4g}")
     return part.assign(label=part["noise_label"] + omegas)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from math import isnan
 from typing import cast
 
 import numpy as np
@@ -93,14 +94,14 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _terminal_row(row) -> list[str]:
-    share = "-" if row["sup_error"] != row["sup_error"] else f"{row['sup_error_share']:.2%}"
+    share = "-" if isnan(row["sup_error"]) else f"{row['sup_error_share']:.2%}"
     sup, bound, rank = (_number(row, name) for name in ("sup_error", "sup_error_bound", "median_rank_error"))
     return [row["method"], f"{row['rho']:g}", sup, share, bound, rank]
 
 
 def _number(row, name) -> str:
     """A number with its standard error, if it was simulated."""
-    number = "-" if row[name] != row[name] else f"{row[name]:.3g}"
+    number = "-" if isnan(row[name]) else f"{row[name]:.3g}"
     return number if number == "-" or f"{name}_mcse" not in row else f"{number} ± {row[f'{name}_mcse']:.2g}"
 
 

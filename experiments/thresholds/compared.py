@@ -6,6 +6,7 @@ import pandas as pd
 from tcdp_sim.interior.records_needed import BETA
 from tcdp_sim.mechanisms import Thresholds
 from tcdp_sim.store import columns
+from tcdp_sim.summaries.estimates import UNSEEN
 from tcdp_sim.thresholds.exact_rank_search import mean_rank_error
 
 MIDDLE = "cdf_at_q50"
@@ -14,7 +15,6 @@ LEFT_OUT = {
     "clipped": "records outside the declared domain were moved to its ends",
     "empty": "rows with an empty cell were left out",
 }
-NOT_YET = -np.log(0.025)  # hits that may be expected where there is none, with probability 2.5%
 
 
 def _rank_error(mechanism: Thresholds) -> float:
@@ -54,7 +54,7 @@ def kept(method: str, beta: float) -> float:
 
 def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:
     """A 95% interval of a mean of whole numbers up to n; if no two trials differ, one for what has not come yet."""
-    half = 1.96 * mcse if mcse else n * NOT_YET / trials
+    half = 1.96 * mcse if mcse else n * UNSEEN / trials
     return {"_lower": max(mean - half, 0.0), "_upper": mean + half}
 
 

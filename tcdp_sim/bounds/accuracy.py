@@ -6,8 +6,8 @@ bins: k >= 1 (any real, up to 1e300); 0 < beta < 1; neighbours differ in one rec
 
 from numpy.typing import ArrayLike
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.noise import Gaussian, Noise
-from tcdp_sim.noise.base import Reals
 
 
 def histogram_error_bound(noise: Noise, bins: ArrayLike, beta: ArrayLike) -> Reals:

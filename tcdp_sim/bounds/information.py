@@ -6,19 +6,18 @@ largest D_1 that n substitutions can bring about: `information` bounds that, for
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
 
 METHODS = ("tight", "proposition_9", "paper")
 HALVINGS = 80
-Reals = Any  # a float where all arguments are scalars, else an array of floats
 
 
 def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str = "tight") -> Reals:

@@ -5,17 +5,15 @@ Guarantees: PureDP, ZCDP, TCDP, and ApproxDP where something is known; neighbour
 of every data set; the bounds fail for a mechanism that need only work on some.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.bounds.information import information, least_records
 from tcdp_sim.bounds.packing import entropy, fano, packing_records, told_apart
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.privacy import Guarantee
 
-Reals = Any  # a float where all arguments are scalars, else an array of floats
 __all__ = [
     "fano",
     "histogram_error",

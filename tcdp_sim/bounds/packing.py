@@ -8,17 +8,14 @@ jointly convex, averaging over the pairs only helps the bound, at every order a 
 is left of order 1 if the mean over pairs is bounded by mutual information first).
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.bounds.information import harmonic_cost, informative, least_records, log_growth, smallest
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 from tcdp_sim.privacy.definitions import simplest
-
-Reals = Any  # a float where all arguments are scalars, else an array of floats
 
 
 def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:

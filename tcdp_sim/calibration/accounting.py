@@ -14,9 +14,9 @@ from tcdp_sim.core.errors import choice, scalar
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.privacy import ApproxDP
 from tcdp_sim.releases import AdditiveRelease, Release
+from tcdp_sim.releases.families import ACCOUNTINGS
 
 _CLOSE, _CLOSE_PROFILE = 1e-6, 1e-3  # relative: bounds of values, and of delta, beyond which nothing is calibrated
-ACCOUNTINGS = ("printed", "zcdp", "approx_dp", "pure")
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq, minimize_scalar
 
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.noise.missing import cannot, undefined
@@ -30,8 +30,6 @@ _LEAST_EPSILON = 1e-130  # one over the largest scale that is looked at
 SCALE, SCALE_AND_KNEE = ("scale",), ("scale", "knee")  # the parameters that a search is known for
 # What the search asks of a family with a knee:
 _KNEE_METHODS = ("limit", "widest", "least_knee", "fast_divergences", "fast_profile")
-
-Floats = NDArray[np.float64]
 
 
 def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from scipy.optimize import root
 
 from tcdp_sim.calibration.accounting import Accounting, largest_loss
 from tcdp_sim.calibration.outward_search import extremes, first_computable, increasing_root, largest_root
-from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily, Shapes
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.releases import Release
+from tcdp_sim.releases import BoundedLossFamily, Release, ReleaseFamily
+from tcdp_sim.releases.families import Anchor, Parameters, Shapes
 
 _FIRST_WIDENING, _ATTEMPTS = 2.5e-13, 12  # relative, fourfold each time: at most 1e-6
 _LEAST_RATIO = 1e-6  # of a value to its target: below, only that it is too small matters
@@ -29,14 +29,9 @@ class NoShapeError(ValueError):
 class Search(ABC):
     """For the releases of one family, by their parameters without scale and shape, in one currency."""
 
-    name: str
+    family: type[ReleaseFamily]
     accounting: Accounting
     parameters: Parameters
-
-    @property
-    def family(self) -> RecordFamily:
-        """What releases of that name are made of."""
-        return RECORD_FAMILIES[self.name]
 
     @abstractmethod
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
@@ -50,7 +45,7 @@ class Search(ABC):
         """The release of that scale; ValueError for one that is not a float to compute with."""
         if not 1e-300 < scale < 1e300:
             raise ValueError(f"scale = {scale:g} would meet the anchors, but is not a float to compute with")
-        return self.family.build(scale=scale, **self.parameters, **shape)
+        return self.family.release(scale, **self.parameters, **shape)
 
     def release(self, anchors: tuple[Anchor, ...], shape: Parameters) -> Release:
         """The release that meets one anchor with that shape, {} for none, or two with a shape of its own; certified.
@@ -89,7 +84,8 @@ class Search(ABC):
         if place is None:
             least, most = (exp(end) for end in extremes(level, begin, *shapes.range()))
             raise NoShapeError(
-                f"anchors = {(first, second)} are not feasible for {self.name} (accounting = {self.accounting.name}); "
+                f"anchors = {(first, second)} are not feasible for {self.family.name} "
+                f"(accounting = {self.accounting.name}); "
                 f"valid with the first one: {least:.6g} <= value at {second[0]:g} <= {most:.6g}"
             )
         return shapes.at(place)
@@ -113,6 +109,8 @@ class ByShift(Search):
 class ByLoss(Search):
     """Additive noise in a currency that is a function of its largest loss."""
 
+    family: type[BoundedLossFamily]
+
     def scale(self, anchor: Anchor, shape: Parameters) -> float:
         t, value = anchor
         return t / self._distance(self.accounting.least_loss(value), shape)
@@ -123,7 +121,6 @@ class ByLoss(Search):
 
     def _distance(self, loss: float, shape: Parameters) -> float:
         """The influence in scales at which the largest loss is `loss`; ValueError if that is not a float."""
-        assert self.family.reach is not None
         distance = self.family.reach(loss, {**self.parameters, **shape})
         if not 1e-300 < distance < 1e300:
             raise ValueError(f"a largest loss of {loss:g} is met at {distance:g} scales, too far to compute with")
@@ -153,7 +150,7 @@ class ByValue(ByLoss):
         """From the shape that would do if the value were a function of the largest loss."""
         closed = Accounting("printed" if self.accounting.name == "zcdp" else "pure", self.accounting.delta)
         try:
-            start = ByLoss(self.name, closed, self.parameters).shape(first, second)
+            start = ByLoss(self.family, closed, self.parameters).shape(first, second)
         except NoShapeError:
             start = self._shapes(first, second).start
         try:
@@ -184,14 +181,17 @@ class ByValue(ByLoss):
         return shapes.at(float(found.x[0])) if rises else None
 
 
-def search(family: str, accounting: str, delta: float, parameters: Parameters) -> Search:
-    """How to calibrate a family in a currency; ValueError if that does not go together, and for an unknown currency."""
-    kind, currency = RECORD_FAMILIES[family], Accounting(accounting, delta)
-    if kind.reach is not None:
+def search(family: type[ReleaseFamily], accounting: str, delta: float, parameters: Parameters) -> Search:
+    """Return the search that calibrates a family in a currency.
+
+    Raises ValueError if the two do not go together, and for an unknown currency.
+    """
+    currency = Accounting(accounting, delta)
+    if issubclass(family, BoundedLossFamily):
         return (ByLoss if currency.by_largest_loss else ByValue)(family, currency, parameters)
     if accounting == "pure":
         raise ValueError(
-            f"accounting = 'pure' is not valid for {family}: the loss of Gaussian noise has no bound; "
+            f"accounting = 'pure' is not valid for {family.name}: the loss of Gaussian noise has no bound; "
             "valid: printed, zcdp, approx_dp"
         )
     return ByShift(family, currency, parameters)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tcdp_sim.calibration.record_families import RECORD_FAMILIES, Anchor, Parameters, RecordFamily
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.releases import Release
+from tcdp_sim.releases import RELEASE_FAMILIES, Release, ReleaseFamily
+from tcdp_sim.releases.families import Anchor, Parameters
 
 
 def calibrate_records(
@@ -34,17 +34,16 @@ def calibrate_records(
     Raises ValueError for another family, parameter or number of anchors, and for two anchors that no shape meets, with
     the interval of second values that it can meet. Source: Finley et al. 2024; exact accounting derived here.
     """
-    kind = RECORD_FAMILIES[choice("family", family, tuple(RECORD_FAMILIES))]
+    kind = RELEASE_FAMILIES[choice("family", family, tuple(RELEASE_FAMILIES))]
     checked = _anchors(anchors)
     given = {name: value for name, value in fixed.items() if value is not None}
     shape = _given_shape(family, kind, given, len(checked))
     parameters = _parameters(family, kind, given)
     from tcdp_sim.calibration import record_search  # exact values, which workers do without
 
-    search = record_search.search(family, accounting, delta, parameters)
-    search.build(
-        1.0, shape or ({kind.shape: kind.example} if kind.shape else {})
-    )  # says what is wrong with a parameter
+    search = record_search.search(kind, accounting, delta, parameters)
+    example = {kind.shape: kind.example} if kind.shape else {}
+    search.build(1.0, shape or example)  # says what is wrong with a parameter
     return search.release(checked, shape)
 
 
@@ -65,23 +64,23 @@ def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:
     return checked
 
 
-def _given_shape(family: str, kind: RecordFamily, given: dict[str, Any], anchors: int) -> dict[str, Any]:
+def _given_shape(family: str, kind: type[ReleaseFamily], given: dict[str, Any], anchors: int) -> dict[str, Any]:
     """The shape that is given or a default with one anchor, taken out of what is given; {} if there is none to give."""
     if not kind.shape:
         if anchors == 2:
             raise ValueError(f"2 anchors are not valid for {family}, which has nothing but a scale; valid: 1 anchor")
         return {}
     both = f"valid: 1 anchor and {kind.shape}, or 2 anchors without"
-    shape = given.pop(kind.shape, kind.with_one_anchor if anchors == 1 else None)
+    shape = given.pop(kind.shape, kind.shape_of_one_anchor if anchors == 1 else None)
     if (shape is None) == (anchors == 1):
         have = "without" if shape is None else "with"
         raise ValueError(f"{anchors} anchor{'s' * (anchors - 1)} {have} {kind.shape} for {family} is not valid; {both}")
     return {} if shape is None else {kind.shape: shape}
 
 
-def _parameters(family: str, kind: RecordFamily, given: Parameters) -> Parameters:
+def _parameters(family: str, kind: type[ReleaseFamily], given: Parameters) -> Parameters:
     """All other parameters of the family, with defaults; ValueError for unknown and missing ones."""
-    names = (*kind.required, *kind.optional)
+    names = (*kind.required, *kind.optional())
     for name in given:
         if name not in names:
             valid = ", ".join((*names, *([kind.shape] if kind.shape else []))) or "none"
@@ -89,4 +88,4 @@ def _parameters(family: str, kind: RecordFamily, given: Parameters) -> Parameter
     for name in kind.required:
         if name not in given:
             raise ValueError(f"{name} is missing for {family}; valid: {name}=...")
-    return {**kind.optional, **given}
+    return {**kind.optional(), **given}

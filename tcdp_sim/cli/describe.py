@@ -12,12 +12,12 @@ from tcdp_sim.cli.say import say
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import known
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
+from tcdp_sim.mechanisms.axes import DATA
 from tcdp_sim.study import groups
-from tcdp_sim.study.axes import AXES, Axis
+from tcdp_sim.study.blocks import sweep_of
 from tcdp_sim.study.compose import composed
+from tcdp_sim.study.points import LOG10
 from tcdp_sim.study.settings import Settings, settings
-
-UNKNOWN = Axis("", "", "")
 
 
 def main(experiment: str, console: Console) -> None:
@@ -38,12 +38,13 @@ def main(experiment: str, console: Console) -> None:
 
 def _axes(study: Settings, mechanism: type[Mechanism]) -> Table:
     table = _table("Axes of the sweep (sweep.NAME=...; * must be given)", "axis", "default", "meaning", "unit", "valid")
-    suggested = {**study.experiment.axes, **{key: v for key, v in study.sweep.items() if v is not None}}
-    for name in mechanism.axes:
-        axis = AXES.get(name, UNKNOWN)
-        key = name if name in suggested else f"log10_{name}"
-        default = _short(suggested[key]) if key in suggested else "by data" if name in ("k", "rho") else ""
-        valid = ", ".join(groups.options(name)) if name in ("noise", "data") else axis.valid
+    suggested = {**study.experiment.axes, **{key: v for key, v in sweep_of(study).items() if v is not None}}
+    by_data = {key.removeprefix(LOG10) for key in study.data.get("axes") or () if DATA.name in mechanism.axes}
+    for name, axis in mechanism.axes.items():
+        key = name if name in suggested else f"{LOG10}{name}"
+        otherwise = "by data" if name in by_data else "" if axis.default is None else _short(axis.default)
+        default = _short(suggested[key]) if key in suggested else otherwise
+        valid = ", ".join(groups.options(name)) if axis.kind == "option" else axis.valid
         star = "*" if name in mechanism.required else ""
         table.add_row(*map(escape, (name + star, default, axis.meaning, axis.unit, valid)))
     return table

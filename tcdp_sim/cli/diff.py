@@ -1,6 +1,7 @@
 """`tcdp-sim diff`: whether another run gives the same within Monte Carlo error, and where it does not."""
 
 import json
+from math import isnan
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.cli.say import say
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.core.texts import write_csv
+from tcdp_sim.core.texts import blank, write_csv
 from tcdp_sim.results.published import loaded
 from tcdp_sim.statistics import compare_runs
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES
@@ -56,7 +57,7 @@ def _report(comparison, table, path, console) -> None:
     say(console, f"identical: {comparison.identical} cells; compared: {comparison.compared} cells, {made:,} numbers")
     if comparison.only_here or comparison.only_there:
         say(console, f"only here: {comparison.only_here} cells; only there: {comparison.only_there} cells")
-    if made and comparison.resolution == comparison.resolution:
+    if made and not isnan(comparison.resolution):
         say(console, f"a mean has to differ by about {100 * comparison.resolution:.2g}% to be noticed (median)")
     rate = f"{FALSE_DISCOVERIES:.0%} false discoveries"
     if table.empty:
@@ -71,7 +72,7 @@ def _report(comparison, table, path, console) -> None:
 
 def _where(line, table) -> str:
     axes = [name for name in table if name not in (*compare_runs.COLUMNS, "id")]
-    given = ((axis, line[axis]) for axis in axes if line[axis] == line[axis] and line[axis] != "")
+    given = ((axis, line[axis]) for axis in axes if not blank(line[axis]))
     return " ".join(f"{axis}={value:g}" if isinstance(value, float) else f"{axis}={value}" for axis, value in given)
 
 

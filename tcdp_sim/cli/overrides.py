@@ -135,8 +135,10 @@ def _no_such_key(cause: BaseException | None) -> str:
     own = [str(valid) for valid in section if valid != "hydra"]
     candidates = [f"{where}.{valid}" if where else valid for valid in own]
     if not where:  # the whole config: what is asked for may be in a section
-        sections = [one for one in ("sweep", *groups.CHOSEN) if hasattr(section.get(one), "keys")]
-        candidates += [f"{one}.{valid}" for one in sections for valid in section[one]]
+        from tcdp_sim.study.settings import axis_keys  # slow to import
+
+        sections = [one for one in groups.CHOSEN if hasattr(section.get(one), "keys")]
+        candidates += [*axis_keys(section), *(f"{one}.{valid}" for one in sections for valid in section[one])]
     new = "; or a new one, with + in front: '+also.x={k: 20}'" if key.startswith("also.") else ""
     return f"{key} is not a key; valid: {', '.join(own)}{suggestion(name, candidates)}{new}"
 

@@ -12,6 +12,6 @@ Bools = NDArray[np.bool_]
 Weights = NDArray[Any]  # whole numbers as int64, or float64: what of a data set is counted
 Objects = NDArray[np.object_]  # Python integers of any size
 Real = float | Floats
-AsGiven = Any  # a number for a number, an array for an array; numpy annotates its own functions so
+Reals = Any  # a number for a number, an array for an array; numpy annotates its own functions so
 RealFunction = Callable[[Floats], Floats]  # of every element on its own
 Shape = int | tuple[int, ...]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from math import isnan
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ class Bounds(_Ends[T]):
 def _between(lower: Any, value: Any, upper: Any) -> Any:
     """The value, or the end that it has crossed; ends and values that are NaN stay as they are."""
     if isinstance(value, float):
-        return max(min(value, upper), lower) if lower == lower and upper == upper else value
+        return value if isnan(lower) or isnan(upper) else max(min(value, upper), lower)
     with np.errstate(invalid="ignore"):
         return np.where(np.less(value, lower), lower, np.where(np.greater(value, upper), upper, value))[()]
 

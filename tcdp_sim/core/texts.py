@@ -3,6 +3,7 @@
 import csv
 import os
 from collections.abc import Iterable
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,11 @@ def shortened(text: str, most: int = LONGEST_LINE) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most - most // 4]} ... ({len(text):,} characters) ... {text[-(most // 4) :]}"
+
+
+def blank(value: object) -> bool:
+    """Return True for what stands in a table where there is no value: None, an empty text, NaN."""
+    return value is None or value == "" or (isinstance(value, float) and isnan(value))
 
 
 def unmathematical(text: str) -> str:
@@ -72,7 +78,7 @@ def _as_written(column: "pd.Series[Any]") -> list[Any]:
     written: list[object]
     if column.dtype == "float64":
         places, bits = pd.factorize(column.to_numpy().view("int64"))  # bits tell -0.0 from 0.0
-        written = ["" if value != value else repr(value) for value in bits.view("float64").tolist()]
+        written = ["" if isnan(value) else repr(value) for value in bits.view("float64").tolist()]
     elif pd.api.types.infer_dtype(column, skipna=True) == "string":
         places, values = pd.factorize(column)  # -1 for what is missing
         written = [*map(cell, values), ""]

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 
-Floats = NDArray[np.float64]
 Statistic = str | tuple[str, float]
 LEAST = 1e-300  # S is never 0: the larger one of a smooth sensitivity and a constant is one as well
 _MEDIAN = ("quantile", 0.5)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from math import isnan
 from typing import Any, Protocol
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -50,7 +51,7 @@ class Tally:
         lacked, wanted = self._todo.of_cell(cell)
         left = self._missing.pop(cell, lacked) - 1
         error = self._errors.pop(cell, 0.0)
-        if record.relative_mcse == record.relative_mcse:
+        if not isnan(record.relative_mcse):
             self._has_error = True
             error = record.relative_mcse / (wanted - left) ** 0.5
         if left > 0:

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
 from tcdp_sim.exact.divergence import quadrature, reach, renyi_divergence
 from tcdp_sim.exact.orders import SURE
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.missing import cannot
 
 LARGEST_LOG_SCALE = 5.0

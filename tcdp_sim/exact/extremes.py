@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import AsGiven, Floats, Real
+from tcdp_sim.core.arrays import Floats, Real, Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise.base import Noise
@@ -26,7 +26,7 @@ def max_quantile(noise: Noise, count: ArrayLike, q: ArrayLike) -> Bounds[Any]:
     low = np.greater(log_below, 0.5)  # then the lower tail: 1 minus it has no digits of it left
     tail = np.where(low, np.exp(-log_below), -np.expm1(-log_below))[()]
 
-    def at_tail(p: Real) -> AsGiven:
+    def at_tail(p: Real) -> Reals:
         below: Floats = noise.ppf(p)
         return np.where(low, below, noise.isf(p))[()]
 
@@ -67,7 +67,7 @@ def log_all_below(noise: Noise, x: Floats, count: Real) -> Floats:
     return result
 
 
-def _times(count: Real, log_tail: Real) -> AsGiven:
+def _times(count: Real, log_tail: Real) -> Reals:
     """count e^log_tail, of factors that need not be floats."""
     with np.errstate(divide="ignore"):
         return np.exp(np.minimum(np.log(count) + log_tail, 700.0))
@@ -77,7 +77,7 @@ def _count(count: ArrayLike) -> Real:
     return real("count", count, 1, MAX_COUNT, closed=True, finite=False)
 
 
-def _log_below(count: ArrayLike, q: ArrayLike) -> AsGiven:
+def _log_below(count: ArrayLike, q: ArrayLike) -> Reals:
     """Minus the log of the distribution function of one draw at the q-quantile of the maximum of `count`."""
     return -np.log(real("q", q, 0, 1)) / _count(count)
 

@@ -6,7 +6,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import AsGiven, RealFunction
+from tcdp_sim.core.arrays import RealFunction, Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
 
@@ -42,31 +42,31 @@ class Mixture:
         object.__setattr__(self, "shifts", tuple(sorted(merged)))
         object.__setattr__(self, "weights", tuple(merged[shift] for shift in sorted(merged)))
 
-    def pdf(self, x: ArrayLike) -> AsGiven:
+    def pdf(self, x: ArrayLike) -> Reals:
         """Density at x."""
         return np.exp(self.logpdf(x))
 
-    def logpdf(self, x: ArrayLike) -> AsGiven:
+    def logpdf(self, x: ArrayLike) -> Reals:
         """Natural log of the density at x."""
         return self._log_sum(self.noise.logpdf, x)
 
-    def cdf(self, x: ArrayLike) -> AsGiven:
+    def cdf(self, x: ArrayLike) -> Reals:
         """P[X <= x]."""
         return np.exp(self.logcdf(x))
 
-    def logcdf(self, x: ArrayLike) -> AsGiven:
+    def logcdf(self, x: ArrayLike) -> Reals:
         """log P[X <= x]."""
         return np.minimum(self._log_sum(self.noise.logcdf, x), 0.0)
 
-    def sf(self, x: ArrayLike) -> AsGiven:
+    def sf(self, x: ArrayLike) -> Reals:
         """P[X > x]."""
         return np.exp(self.logsf(x))
 
-    def logsf(self, x: ArrayLike) -> AsGiven:
+    def logsf(self, x: ArrayLike) -> Reals:
         """log P[X > x]."""
         return np.minimum(self._log_sum(self.noise.logsf, x), 0.0)
 
-    def _log_sum(self, f: RealFunction, x: ArrayLike) -> AsGiven:
+    def _log_sum(self, f: RealFunction, x: ArrayLike) -> Reals:
         points = np.asarray(x, dtype=np.float64)
         terms = [np.log(weight) + f(points - shift) for shift, weight in zip(self.shifts, self.weights)]
         return np.logaddexp.reduce(terms, axis=0)[()]

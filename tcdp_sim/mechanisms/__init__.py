@@ -1,6 +1,7 @@
 """Mechanisms, by name: they are what the files of this folder define."""
 
 from tcdp_sim.core import registry
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms.audit import Audit
 from tcdp_sim.mechanisms.base import Mechanism, Observable
 from tcdp_sim.mechanisms.gap_max import GapMax
@@ -29,6 +30,7 @@ def mechanism_class(name: str) -> type[Mechanism]:
 __all__ = [
     "MECHANISMS",
     "Audit",
+    "Axis",
     "GapMax",
     "GapMaxData",
     "Histogram",
@@ -44,5 +46,6 @@ __all__ = [
     "SmoothSensitivity",
     "Subsampled",
     "Thresholds",
+    "declared",
     "mechanism_class",
 ]

@@ -7,9 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, scalar
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.gap_max import ALGORITHM
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
@@ -47,7 +50,11 @@ class Audit(Mechanism):
 
     name = "audit"
     version = 1
-    axes = ("algorithm", *NOISE_AXES, "shift")
+    axes = declared(
+        ALGORITHM,
+        *NOISE_AXES,
+        Axis("shift", "change of the answer, or of every score, between two neighbours", "counts", POSITIVE),
+    )
     required = ("shift",)
     options = ()
     observables = MappingProxyType(

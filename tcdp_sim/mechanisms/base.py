@@ -1,7 +1,8 @@
 """What a mechanism is to the rest of the package."""
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, Self
@@ -9,6 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.axes import Axis, declared
+from tcdp_sim.core.errors import UserError
+from tcdp_sim.mechanisms.axes import COMMON
 from tcdp_sim.privacy import Guarantee
 
 Point = Mapping[str, Any]  # axis -> value, of a sweep; a noise by its spec
@@ -27,6 +31,13 @@ class Observable:
     most: float = inf
 
 
+def check_beta(options: Options) -> None:
+    """Raise UserError unless the option beta, a probability of failure, is one number between 0 and 1."""
+    beta = options["beta"]
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
+        raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
+
+
 class Mechanism(ABC):
     """A mechanism on fixed data, ready to be simulated.
 
@@ -37,12 +48,18 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     version: ClassVar[int]  # raise it whenever the law or the use of the random stream changes
-    axes: ClassVar[tuple[str, ...]]  # the sweep axes it understands
+    axes: ClassVar[Mapping[str, Axis]]  # of a sweep, by name: all that it understands
     required: ClassVar[tuple[str, ...]]  # those that every point must give
     options: ClassVar[tuple[str, ...]]  # its own settings, in conf/mechanism/<name>.yaml
     observables: ClassVar[Mapping[str, Observable]]
     events: ClassVar[Mapping[str, str]]  # name -> meaning
     neighbours: ClassVar[str] = "substitute"  # the relation under which its guarantee holds
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        names = vars(cls).get("axes", {})
+        if not isinstance(names, Mapping):
+            cls.axes = _of_names(cls.__name__, names) if names else declared()
 
     @classmethod  # noqa: B027 (a mechanism may have nothing to check)
     def check_options(cls, options: Options) -> None:
@@ -92,3 +109,10 @@ class Mechanism(ABC):
     @abstractmethod
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         """Independent trials: observable or event name -> array of shape (trials,), float64 or bool."""
+
+
+def _of_names(mechanism: str, names: Iterable[str]) -> Mapping[str, Axis]:
+    """Return the axes of a plug-in's mechanism that gives their names alone, as all mechanisms once did."""
+    advice = "declare them: axes = declared(NOISE, Axis('mean', 'mean of the records', '1', '0 to 1'))"
+    warnings.warn(f"the axes of {mechanism} are names; {advice}", DeprecationWarning, stacklevel=4)
+    return declared(*(COMMON.get(name, Axis(name, "")) for name in names))

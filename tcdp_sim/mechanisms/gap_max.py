@@ -1,19 +1,22 @@
 """Private selection under a gap assumption, by every algorithm, as a mechanism of a sweep."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, real, scalar, whole
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability
 from tcdp_sim.selection.calibration import (
+    ACCOUNTINGS,
     ALGORITHMS,
     WITH_ACCOUNTING,
     WITH_NOISE,
@@ -26,6 +29,13 @@ from tcdp_sim.selection.calibration import (
 from tcdp_sim.selection.scores import MOST
 
 SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k: this many hundredths of it
+ALGORITHM = Axis("algorithm", "algorithm of private selection", valid=", ".join(ALGORITHMS), kind="text")
+ACCOUNTING = Axis(
+    "accounting", "how an algorithm's guarantee is derived", valid=", ".join(ACCOUNTINGS), kind="text", default="tight"
+)
+CANDIDATES = replace(K, meaning="number of candidates", valid="a whole number from 2 to 1e300")
+GAP = Axis("gap", "by how much the best candidates lead the others", "counts", "at least 0")
+M = Axis("m", "how many candidates tie at the top, and are selected", "1", "a whole number from 1 to 1e6", default=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +62,7 @@ class GapMax(Mechanism):
 
     name = "gap_max"
     version = 1
-    axes = ("algorithm", "noise", "accounting", "k", "gap", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    axes = declared(ALGORITHM, NOISE, ACCOUNTING, CANDIDATES, GAP, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "k", "gap", "rho")
     options = ("beta",)
     observables = MappingProxyType({"needed_gap": Observable("counts", "smallest gap at which the run succeeds")})
@@ -60,9 +70,7 @@ class GapMax(Mechanism):
 
     @classmethod
     def check_options(cls, options: Options) -> None:
-        beta = options["beta"]
-        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
-            raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
+        check_beta(options)
 
     @classmethod
     def blurs_counts(cls, point: Point) -> bool:
@@ -77,10 +85,14 @@ class GapMax(Mechanism):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        algorithm, noise, accounting = point["algorithm"], point.get("noise"), point.get("accounting") or "tight"
+        algorithm, noise, accounting = (
+            point["algorithm"],
+            point.get("noise"),
+            point.get("accounting") or ACCOUNTING.default,
+        )
         target = noise_axes.target(algorithm, depends_on(algorithm, _family(point)), point)
         k = float(whole("k", point["k"], 2, MOST))
-        m = whole("m", 1.0 if point.get("m") is None else point["m"], 1, 1e6)
+        m = whole("m", M.default if point.get("m") is None else point["m"], 1, 1e6)
         if m >= k:
             raise ValueError(f"m = {m:g} is not valid; valid: 1 <= m < k = {k:g}")
         law = {

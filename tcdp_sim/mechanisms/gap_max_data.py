@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from tcdp_sim.core.axes import declared
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Options, Point
-from tcdp_sim.mechanisms.gap_max import GapMax
+from tcdp_sim.mechanisms.gap_max import ACCOUNTING, ALGORITHM, GapMax, M
 from tcdp_sim.selection.scores import Scores
 
 
@@ -17,7 +19,7 @@ class GapMaxData(GapMax):
     """
 
     name = "gap_max_data"
-    axes = ("algorithm", "noise", "accounting", "data", "k", "m", "rho", "omega", "omega_sqrt_rho", "delta")
+    axes = declared(ALGORITHM, NOISE, ACCOUNTING, DATA, K, M, *TCDP_TARGET, DELTA)
     required = ("algorithm", "data", "k", "rho")
 
     @classmethod
@@ -28,6 +30,6 @@ class GapMaxData(GapMax):
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         others = counts.bins - len(counts.counts)
         scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
-        m = 1 if point.get("m") is None else point["m"]
+        m = M.default if point.get("m") is None else point["m"]
         gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # what is no number of winners is refused below
         return super().law({**point, "k": counts.bins, "gap": gap}, options, None)

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
-from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, TCDP_TARGET, K
+from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point, check_beta
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
 
 TILE = 2**15  # numbers drawn at a time: fits the second-level cache, large enough to hide call overhead
 DENSE_BINS = 1e7
-Floats = NDArray[np.float64]
 SAMPLINGS = ("order_statistics", "dense")
 
 
@@ -44,7 +46,7 @@ class Histogram(Mechanism):
 
     name = "histogram"
     version = 1
-    axes = ("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "delta")
+    axes = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)
     required = ("noise", "data", "k", "rho")
     options = ("sampling", "beta")
     observables = MappingProxyType(
@@ -80,10 +82,8 @@ class Histogram(Mechanism):
 
     @classmethod
     def check_options(cls, options: Options) -> None:
-        beta, sampling = options["beta"], options["sampling"]
-        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < 1:
-            raise UserError(f"mechanism.beta = {beta!r} is not valid; valid: one number, 0 < beta < 1")
-        if sampling not in SAMPLINGS:
+        check_beta(options)
+        if (sampling := options["sampling"]) not in SAMPLINGS:
             raise UserError(f"mechanism.sampling = {sampling!r} is not known; valid: {', '.join(SAMPLINGS)}")
 
     @classmethod

@@ -1,23 +1,23 @@
 """What a noisy answer says about n equal records: one count, or a histogram."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DELTA, NOISE, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
 MOST_BINS = 100_000
 TILE = 2**18  # numbers drawn at a time
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,13 @@ class Information(Mechanism):
 
     name = "information"
     version = 1
-    axes = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "n", "k")
+    axes = declared(
+        NOISE,
+        *TCDP_TARGET,
+        DELTA,
+        Axis("n", "number of records, which are equal", "records", "a whole number from 1 to 1e15"),
+        replace(K, meaning="number of bins; 1: one count of a fair bit", valid=f"a whole number from 1 to {MOST_BINS}"),
+    )
     required = ("noise", "rho", "n", "k")
     options = ()
     observables = MappingProxyType({"information": Observable("nats", "mutual information of records and release")})

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real, scalar, whole
 from tcdp_sim.data.hard_records import SHAPES, hard_data
 from tcdp_sim.interior import LevelProfile, Recipe, binary_search, exponential_mechanism, methods, release
@@ -16,6 +17,7 @@ from tcdp_sim.interior.budget import checked_split
 from tcdp_sim.interior.ledger import ACCOUNTINGS
 from tcdp_sim.interior.recursive_release import sample_recursive
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import NOISE, POSITIVE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
@@ -45,7 +47,18 @@ class InteriorPoint(Mechanism):
 
     name = "interior_point"
     version = 2
-    axes = ("method", "noise", "shape", "draw", "log2_k", "n", "n_share", "rho", "omega", "omega_sqrt_rho")
+    axes = declared(
+        Axis("method", "algorithm for interior points", "", ", ".join(methods.METHODS), "text"),
+        NOISE,
+        Axis("shape", "hard data set", "", ", ".join(SHAPES), "text"),
+        Axis("draw", "which of the random data sets of a shape", "1", "a whole number", default=0),
+        Axis(
+            "log2_k", "logarithm to base 2 of the size of the domain", "bits", f"a whole number from 1 to {MOST_LOG2_K}"
+        ),
+        Axis("n", "number of records, in place of n_share", "records", f"a whole number from 1 to {MOST_N}"),
+        Axis("n_share", "number of records over the number that the method needs", "1", POSITIVE),
+        *TCDP_TARGET,
+    )
     required = ("method", "shape", "log2_k", "rho")
     options = ("accounting", "split", "beta", "delta")
     observables = MappingProxyType(

@@ -8,12 +8,21 @@ from typing import Any, Self
 import numpy as np
 
 from tcdp_sim.core import registry
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DELTA, NOISE, POSITIVE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 
-NOISE_AXES = ("noise", "rho", "omega", "omega_sqrt_rho", "delta", "scale", "knee", "bound")
+NOISE_AXES = (
+    NOISE,
+    *TCDP_TARGET,
+    DELTA,
+    Axis("scale", "parameter of the noise, in place of a target", "counts", POSITIVE),
+    Axis("knee", "parameter of sinh-normal noise, in place of a target", "counts", POSITIVE),
+    Axis("bound", "parameter of truncated Laplace noise, in place of a target", "counts", POSITIVE),
+)
 
 
 def noise_uses(point: Mapping[str, Any]) -> tuple[str, ...]:
@@ -55,7 +64,7 @@ class NoiseDraw(Mechanism):
 
     name = "noise"
     version = 1
-    axes = NOISE_AXES
+    axes = declared(*NOISE_AXES)
     required = ("noise",)
     options = ()
     observables = MappingProxyType(

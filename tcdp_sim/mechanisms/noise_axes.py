@@ -10,13 +10,14 @@ from typing import Any
 
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective
 from tcdp_sim.core import registry
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS
 from tcdp_sim.noise import Noise, Objective
 from tcdp_sim.privacy import Guarantee
 
 Point = Mapping[str, Any]
 Spec = Mapping[str, Any]
 KEPT = 64  # calibrated noises that are kept while cells are laid out
-_AXES = {"omega": ("omega", "omega_sqrt_rho")}  # a parameter of a target that several axes give
+_AXES = {OMEGA.name: OMEGA_FORMS}  # a parameter of a target that several axes give
 
 
 def depends_on(spec: Spec | None) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
@@ -34,7 +36,7 @@ class OptimalNoise(Mechanism):
 
     name = "optimal_noise"
     version = 1
-    axes = ("rho", "omega", "omega_sqrt_rho", "k")
+    axes = declared(*TCDP_TARGET, K)
     required = ("rho", "k")
     options = ()
     observables = MappingProxyType({"linf_error": Observable("counts", "largest absolute error over all bins")})
@@ -42,7 +44,7 @@ class OptimalNoise(Mechanism):
 
     @classmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
-        return cls.axes
+        return tuple(cls.axes)
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:

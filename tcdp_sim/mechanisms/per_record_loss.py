@@ -8,9 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
+from tcdp_sim.mechanisms.axes import ORDER, POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
+    INFLUENCE,
     RELEASE_AXES,
     WORDS,
     built_release,
@@ -52,7 +55,12 @@ class PerRecordLoss(Mechanism):
     version = 1
     neighbours = "add-remove"
     largest = LARGEST  # above it a mean is drawn as inf
-    axes = (*RELEASE_AXES, "influence", "epsilon", "order")
+    axes = declared(
+        *RELEASE_AXES,
+        Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE),
+        Axis("epsilon", "privacy loss: argument of the tail and of the privacy profile", "nats", POSITIVE),
+        ORDER,
+    )
     required = ("release", "influence")
     options = ("populations",)
     observables = MappingProxyType(

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.record_axes import (
@@ -48,7 +49,11 @@ class PerRecordSum(Mechanism):
     name = "per_record_sum"
     version = 1
     neighbours = "add-remove"
-    axes = (*RELEASE_AXES, "group_by", "answer")
+    axes = declared(
+        *RELEASE_AXES,
+        Axis("group_by", "column whose values are the groups that sums are of", "", f"a name, or {UNGROUPED}", "text"),
+        Axis("answer", "true sum, in place of a population's", "values", "at least 0"),
+    )
     required = ("release",)
     options = ("populations",)
     observables = MappingProxyType(

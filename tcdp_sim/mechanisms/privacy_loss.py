@@ -8,7 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import real
+from tcdp_sim.mechanisms.axes import ORDER, POSITIVE
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.noise import NOISE_AXES, built_noise, noise_law, noise_uses
 from tcdp_sim.noise import Noise
@@ -40,7 +42,12 @@ class PrivacyLoss(Mechanism):
     name = "privacy_loss"
     version = 1
     largest = LARGEST  # above it a mean is drawn as inf
-    axes = (*NOISE_AXES, "shift", "epsilon", "order")
+    axes = declared(
+        *NOISE_AXES,
+        Axis("shift", "distance of the answers on two neighbours", "counts", POSITIVE),
+        Axis("epsilon", "privacy loss: argument of the tail and of the privacy profile", "nats", "a number"),
+        ORDER,
+    )
     required = ("noise", "shift")
     options = ()
     observables = MappingProxyType(

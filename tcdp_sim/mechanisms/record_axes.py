@@ -7,70 +7,66 @@ is read off the population: such an anchor is confidential, and a study of it an
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import lru_cache
-from math import ceil, exp
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from tcdp_sim import calibration
-from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, choice, known, real
 from tcdp_sim.data.skewed import Population, skewed_records
+from tcdp_sim.mechanisms.axes import DELTA, POSITIVE
 from tcdp_sim.mechanisms.base import Options, Point
-from tcdp_sim.releases import (
-    AdditiveRelease,
-    ClippedRelease,
-    Log,
-    Release,
-    Root,
-    Transform,
-    TransformedRelease,
-    UnitSplitRelease,
-)
+from tcdp_sim.releases import FORMS, RELEASE_FAMILIES, Release, ReleaseFamily
+from tcdp_sim.releases.families import ACCOUNTINGS
 
 WORDS = {  # of influence -> quantile of the population
     **{"min": 0.0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75},
     **{"p90": 0.9, "p95": 0.95, "p99": 0.99, "max": 1.0},
 }
-ANCHOR_AXES = ("accounting", "delta", "population", "influence_low", "value_low", "influence_high", "value_high")
-PARAMETER_AXES = (
+INFLUENCE = f"above 0, or of the population: {', '.join(WORDS)}"
+_PUBLISHED = (  # the order in which tables have the parameters of releases; others follow
     *("power", "rate", "offset", "degree", "clip", "threshold", "rule", "pieces", "exponent"),
     *("estimator", "nonnegative"),
 )
-RELEASE_AXES = ("release", *ANCHOR_AXES, "scale", *PARAMETER_AXES)
+
+
+def _parameter_axes() -> tuple[Axis, ...]:
+    """Return the parameters of all families, each once."""
+    axes = declared(*(axis for family in RELEASE_FAMILIES.values() for axis in family.parameters))
+    first = [axes[name] for name in _PUBLISHED]
+    return (*first, *(axis for name, axis in axes.items() if name not in _PUBLISHED))
+
+
+RELEASE_AXES = (
+    Axis("release", "how one number is released", "", ", ".join(RELEASE_FAMILIES), "text"),
+    Axis("accounting", "what of a record's privacy is counted", valid=", ".join(ACCOUNTINGS), kind="text"),
+    DELTA,
+    Axis(
+        "population",
+        "records: what is summed, and where influences in words are read",
+        "",
+        "a name in mechanism.populations",
+        "text",
+    ),
+    Axis(
+        "influence_low", "influence of the smaller of two records that a release is calibrated at", "counts", INFLUENCE
+    ),
+    Axis("value_low", "privacy that this record may lose, by the accounting", "nats", POSITIVE),
+    Axis("influence_high", "influence of the larger record that a release is calibrated at", "counts", INFLUENCE),
+    Axis("value_high", "privacy that this record may lose, by the accounting", "nats", POSITIVE),
+    Axis("scale", "scale of the release's noise, in place of accounting and records", "counts", POSITIVE),
+    *_parameter_axes(),
+)
 Data = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Family:
-    """A family of releases: the parameters besides `scale`, and the one that a second anchor decides, if any."""
-
-    parameters: tuple[str, ...] = ()
-    shape: str | None = None
-
-
-_TRANSFORMED = ("estimator", "nonnegative")
-FAMILIES = {
-    "gaussian": Family(),
-    "laplace": Family(),
-    "generalized_gaussian": Family(("power",), "power"),
-    "exponential_polylogarithmic": Family(("power", "rate", "offset"), "rate"),
-    "square_root": Family(("offset", *_TRANSFORMED), "offset"),
-    "fourth_root": Family(("offset", *_TRANSFORMED), "offset"),
-    "root": Family(("degree", "offset", *_TRANSFORMED), "offset"),
-    "log": Family(("offset", *_TRANSFORMED), "offset"),
-    "clipped": Family(("clip",)),
-    "unit_splitting": Family(("threshold", "rule", "pieces", "exponent")),
-}
-
-
 def release_uses(point: Point) -> tuple[str, ...]:
-    """The axes of a point that its release depends on; UserError or ValueError for an unknown release."""
-    family = _family(point)
-    given = tuple(name for name in family.parameters if point.get(name) is not None)
+    """Return the axes of a point that its release depends on; UserError or ValueError for an unknown release."""
+    given = tuple(_given(point))
     if point.get("scale") is not None:
         return ("release", "scale", *given)
     low = ("influence_low", "value_low") if _has_two_anchors(point) else ()
@@ -86,19 +82,19 @@ def is_illustration(point: Point) -> bool:
 
 
 def release_law(point: Point, values: Floats | None = None) -> Data:
-    """The release of a point as plain data: what `built_release` takes. ValueError for what is missing or not valid.
+    """Return the release of a point as plain data, which `built_release` takes.
 
-    `release` is one of FAMILIES. With `scale` its parameters are given. Else it is calibrated: by `accounting`, to
-    `value_high` at `influence_high`; also to `value_low` at `influence_low`, where both that and the family's shape
-    (power, rate, offset) are free. values: of the population's records, for influences in WORDS.
+    `release` is one of RELEASE_FAMILIES. With `scale` its parameters are given. Without it the release is calibrated:
+    by `accounting`, to `value_high` at `influence_high`, and also to `value_low` at `influence_low` where the family's
+    shape (power, rate, offset) is not given. values: of the population's records, for influences in WORDS.
+    Raises ValueError if something is missing or not valid.
     """
-    family = _family(point)
-    given = {name: point[name] for name in family.parameters if point.get(name) is not None}
+    given = _given(point)
     if "nonnegative" in given:
         given["nonnegative"] = is_true(point, "nonnegative")
     if point.get("scale") is not None:
-        return _data(_direct(point["release"], real("scale", point["scale"], 0), given))
-    accounting = choice("accounting", _needed(point, "accounting"), ("printed", "zcdp", "approx_dp", "pure"))
+        return _direct(point["release"], real("scale", point["scale"], 0), given).as_data()
+    accounting = choice("accounting", _needed(point, "accounting"), ACCOUNTINGS)
     delta = real("delta", _needed(point, "delta"), 0, 1) if accounting == "approx_dp" else None
     both = ("low", "high") if _has_two_anchors(point) else ("high",)
     anchors = tuple(_anchor(point, end, values) for end in both)
@@ -164,41 +160,23 @@ def is_true(point: Point, axis: str) -> bool:
 
 
 def built_release(data: Mapping[str, Any]) -> Release:
-    """The release that plain data of `release_law` stands for."""
-    rest = {name: value for name, value in data.items() if name != "form"}
-    if data["form"] == "additive":
-        return AdditiveRelease(registry.noise(rest.pop("noise"))(**rest))
-    if data["form"] == "transformed":
-        transform = _TRANSFORMS[rest.pop("transform")](**rest.pop("of"))
-        return TransformedRelease(transform, **rest)
-    return _FORMS[data["form"]](**rest)
+    """Return the release that plain data of `release_law` stands for."""
+    parameters = dict(data)
+    return FORMS[parameters.pop("form")].of_data(parameters)
 
 
-_TRANSFORMS: dict[str, type[Transform]] = {"root": Root, "log": Log}
-_FORMS: dict[str, Any] = {"clipped": ClippedRelease, "unit_splitting": UnitSplitRelease}
+def _family(point: Point) -> type[ReleaseFamily]:
+    return RELEASE_FAMILIES[known("release", point.get("release"), RELEASE_FAMILIES)]
 
 
-def _data(release: Release) -> Data:
-    """The inverse of `built_release`."""
-    if isinstance(release, AdditiveRelease):
-        noise: Any = release.noise
-        return {"form": "additive", "noise": noise.family} | asdict(noise)
-    if isinstance(release, TransformedRelease):
-        name = next(name for name, kind in _TRANSFORMS.items() if type(release.transform) is kind)
-        rest = {name: getattr(release, name) for name in ("scale", "estimator", "nonnegative")}
-        return {"form": "transformed", "transform": name, "of": asdict(release.transform)} | rest  # type: ignore[call-overload]
-    form = next(form for form, kind in _FORMS.items() if type(release) is kind)
-    known = {name: value for name, value in asdict(release).items() if value is not None}  # type: ignore[call-overload]
-    return {"form": form} | known
-
-
-def _family(point: Point) -> Family:
-    return FAMILIES[known("release", point.get("release"), FAMILIES)]
+def _given(point: Point) -> Data:
+    """Return the parameters of the release that the point gives, beside the scale."""
+    return {axis.name: point[axis.name] for axis in _family(point).parameters if point.get(axis.name) is not None}
 
 
 def _has_two_anchors(point: Point) -> bool:
     shape = _family(point).shape
-    return shape is not None and point.get(shape) is None and point.get("value_low") is not None
+    return bool(shape) and point.get(shape) is None and point.get("value_low") is not None
 
 
 def _anchor(point: Point, end: str, values: Floats | None) -> tuple[float, float]:
@@ -216,43 +194,13 @@ def _needed(point: Point, name: str) -> Any:
 def _calibrated(family: str, anchors: Any, accounting: str, delta: float | None, given: Any) -> Data:
     """Of many cells with one release it is calibrated once."""
     more = {} if delta is None else {"delta": delta}
-    return _data(calibration.calibrate_records(family, anchors, accounting, **more, **dict(given)))
+    return calibration.calibrate_records(family, anchors, accounting, **more, **dict(given)).as_data()
 
 
 def _direct(family: str, scale: float, given: Mapping[str, Any]) -> Release:
-    """The release whose parameters are all given; ValueError for one that is missing."""
-    if family in _TRANSFORMED_BY:
-        rest = {name: value for name, value in given.items() if name in _TRANSFORMED}
-        return TransformedRelease(_TRANSFORMED_BY[family](given), scale, **rest)
-    if family in _FORMS:
-        _complete(family, given, {"clip", "threshold"} & set(FAMILIES[family].parameters))
-        return _FORMS[family](scale=scale, **given)  # type: ignore[no-any-return]
-    noise = registry.noise(family)
-    _complete(family, given, set(noise.parameters()) - {"scale", "offset"})
-    if "offset" in noise.parameters():
-        given = {"offset": exp(given["power"] - 1)} | dict(given)  # the least that is valid, and 1 at power 1
-    return AdditiveRelease(noise(scale=scale, **given))
-
-
-def _complete(family: str, given: Mapping[str, Any], needed: set[str]) -> None:
-    for name in sorted(needed - set(given)):
+    """Return the release whose parameters are all given; ValueError for one that is missing."""
+    kind = RELEASE_FAMILIES[family]
+    complete = kind.defaults() | dict(given)
+    for name in sorted(axis.name for axis in kind.parameters if axis.name not in complete):
         raise ValueError(f"release {family} with scale needs {name}, which the sweep does not give")
-
-
-def _root(degree: float | None, given: Mapping[str, Any]) -> Transform:
-    if degree is None:
-        _complete("root", given, {"degree"})
-    return Root(given["degree"] if degree is None else degree, given.get("offset", 0.0))
-
-
-def _log(given: Mapping[str, Any]) -> Transform:
-    _complete("log", given, {"offset"})
-    return Log(given["offset"])
-
-
-_TRANSFORMED_BY: dict[str, Any] = {
-    "square_root": lambda given: _root(2, given),
-    "fourth_root": lambda given: _root(4, given),
-    "root": lambda given: _root(None, given),
-    "log": _log,
-}
+    return kind.release(scale, **complete)

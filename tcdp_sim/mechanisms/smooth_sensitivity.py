@@ -10,10 +10,12 @@ import numpy as np
 
 from tcdp_sim.calibration import calibrate
 from tcdp_sim.calibration.smooth import calibrate_smooth
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real, whole
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.data.smooth_sensitivity import robust_statistic, smooth_sensitivity
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
@@ -50,7 +52,17 @@ class SmoothSensitivity(Mechanism):
 
     name = "smooth_sensitivity"
     version = 1
-    axes = ("method", "smooth_noise", "records", "n", "smoothing", "contamination", "rho", "omega", "omega_sqrt_rho")
+    axes = declared(
+        Axis("method", "the centre that is released, and where its noise comes from", "", ", ".join(METHODS), "text"),
+        Axis("smooth_noise", "noise whose scale is a smooth sensitivity", "", "a name, such as student_t", "text"),
+        Axis("records", "ordered records", "", "a name in mechanism.records", "text"),
+        Axis("n", "number of records that are taken", "records", f"a whole number from 1 to {MOST_RECORDS}"),
+        Axis("smoothing", "how fast the smooth sensitivity may change, a record", "nats", "above 0, at most 2"),
+        Axis(
+            "contamination", "share of the records that is moved to the upper bound", "1", "0 to below 0.5", default=0
+        ),
+        *TCDP_TARGET,
+    )
     required = ("method", "records", "n", "rho")
     options = ("records", "trim")
     observables = MappingProxyType({"abs_error": Observable("1", "distance from the clean statistic, in units")})

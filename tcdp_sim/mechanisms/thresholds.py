@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcdp_sim.core.arrays import Ints, Objects
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.data.ordered import ordered_records
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import NOISE, TCDP_TARGET
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.thresholds.medians import plan_medians
@@ -54,7 +56,12 @@ class Thresholds(Mechanism):
 
     name = "thresholds"
     version = 3
-    axes = ("method", "noise", "records", "rho", "omega", "omega_sqrt_rho")
+    axes = declared(
+        Axis("method", "algorithm for threshold queries", "", ", ".join(METHODS), "text"),
+        NOISE,
+        Axis("records", "ordered records", "", "a name in mechanism.records", "text"),
+        *TCDP_TARGET,
+    )
     required = ("method", "records", "rho")
     options = ("records", "beta", "most_windows")
     observables = MappingProxyType(

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.noise.distribution import Distribution, Reals
+from tcdp_sim.core.arrays import Reals
+from tcdp_sim.noise.distribution import Distribution
 
 
 class HasErrorRadius(Distribution):

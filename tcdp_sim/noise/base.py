@@ -7,11 +7,8 @@ import numpy as np
 
 from tcdp_sim.noise.accuracy import HasErrorRadius
 from tcdp_sim.noise.calibratable import Calibratable
-from tcdp_sim.noise.distribution import Reals
 from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
 from tcdp_sim.noise.stretched import HasStretchedLoss
-
-__all__ = ["Noise", "Objective", "Reals"]
 
 Objective = Callable[["Noise"], float]
 OF_OUTPUTS = (  # methods of a noise whose arguments may be so extreme that floats overflow on the way

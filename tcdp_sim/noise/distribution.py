@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.noise.missing import cannot
 from tcdp_sim.noise.moments import kurtosis_by_quadrature
 from tcdp_sim.noise.parametric import Parametric
 
-Reals = Any  # a float where all arguments are scalars, else an array of floats, which numpy's types cannot say
 LEAST_LOG = -690.0  # below, a probability is no longer a float
 
 

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
 

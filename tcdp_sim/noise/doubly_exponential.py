@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.core.arrays import Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.gaussian import Gaussian
 from tcdp_sim.privacy.definitions import TCDP, ApproxDP, Guarantee
 

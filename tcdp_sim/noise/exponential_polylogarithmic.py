@@ -6,11 +6,12 @@ from functools import cache, cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtri_exp
 
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
 
@@ -24,8 +25,6 @@ _FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no fl
 _DEEPEST = -1e290  # of a log tail; below, products with it are no floats, and its quantile has long been none
 _CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
 _LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from tcdp_sim.core.arrays import Floats
+
 _HALVINGS = 110  # of an interval of some 1e6: to the last digit
 
 

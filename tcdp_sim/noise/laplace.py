@@ -6,9 +6,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, closed_form, rounded
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 

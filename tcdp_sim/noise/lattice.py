@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tcdp_sim.core import registry
-from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
 OFFSETS = (0.0, 0.5)

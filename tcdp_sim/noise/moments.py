@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tcdp_sim.core.arrays import AsGiven, Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import integrate
 
 _LOW, _LARGEST = -30.0, 700.0  # of log(z / quartile): below, the moments have nothing; of log z: beyond are no floats
@@ -12,7 +12,7 @@ _PANELS = 2000
 _DROP = 50.0  # of the log of the integrand from its peak: what is left out is e^-50 of it
 
 
-def kurtosis_by_quadrature(logsf: Callable[[Floats], AsGiven], quartile: float) -> float:
+def kurtosis_by_quadrature(logsf: Callable[[Floats], Reals], quartile: float) -> float:
     """E Z^4 / (E Z^2)^2 of a symmetric law from log P[Z > z]; quartile > 0: where that is log(1/4).
 
     inf where z^4 P[Z > z] has not died out within the floats.

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
-from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.privacy.definitions import TCDP, Guarantee

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, ndtri_exp
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import ArrayBounds
 from tcdp_sim.noise import sinh_squared_law as law
-from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.sinh_squared_renyi import scaled_divergence
 from tcdp_sim.noise.strips import Strips, strips

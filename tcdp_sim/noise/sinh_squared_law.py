@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, kve, log_ndtr, ndtr, roots_laguerre
 
-from tcdp_sim.core.arrays import AsGiven, Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import gauss_panels
 
 _FAR = 2.0  # v: the Laguerre rule is good from here on
@@ -34,7 +34,7 @@ def _laguerre() -> tuple[Floats, Floats]:
 _LAGUERRE = _laguerre()
 
 
-def bessel(z: ArrayLike) -> AsGiven:
+def bessel(z: ArrayLike) -> Reals:
     """Return e^z K_0(z) for z > 0; scipy gives NaN from 1e9 on."""
     z = np.asarray(z, dtype=np.float64)
     inverse = 1 / np.maximum(z, _LARGEST)
@@ -42,7 +42,7 @@ def bessel(z: ArrayLike) -> AsGiven:
     return np.where(z > _LARGEST, large, kve(0, np.clip(z, _LEAST, _LARGEST)))[()]
 
 
-def mass(c: ArrayLike) -> AsGiven:
+def mass(c: ArrayLike) -> Reals:
     """Return the integral of exp(-sinh^2(u) / 2 c^2) over all u, which is e^z K_0(z) at z = 1 / (2 c)^2."""
     c = np.asarray(c, dtype=np.float64)
     narrow, wide = np.sqrt(2 * np.pi) * c, np.log(8) + 2 * np.log(c) - np.euler_gamma

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.numerics import ArrayBounds
-from tcdp_sim.noise.distribution import Distribution, Reals
+from tcdp_sim.noise.distribution import Distribution
 from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.privacy.definitions import TCDP, Guarantee, PureDP, concentrated
 

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammainc
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import TINY, ULP, ArrayBounds, Bounds
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes, room
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 

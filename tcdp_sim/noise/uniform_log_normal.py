@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import erfcx, log_ndtr, ndtr
 
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.noise.base import Reals
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.noise.inversion import rising_root
 from tcdp_sim.noise.stretchable import StretchableNoise

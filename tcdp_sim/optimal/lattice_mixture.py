@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
-from tcdp_sim.noise.base import Noise, Reals
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import Guarantee
 
 _ROUNDING = 1e-13  # relative, of sums of non-negative terms

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
+from tcdp_sim.releases.families import ReleaseFamily
 
 
 class ContributionRelease(Release):
@@ -23,39 +25,39 @@ class ContributionRelease(Release):
     scale: float
 
     @abstractmethod
-    def contribution(self, value: Any) -> AsGiven:
+    def contribution(self, value: Any) -> Reals:
         """What a record of that value >= 0 adds to the sum."""
 
     def answer(self, records: Any) -> float:
         """The sum of the contributions of all records: the q of the other methods."""
         return float(np.sum(self.contribution(records)))
 
-    def cdf(self, q: Any, x: Any) -> AsGiven:
+    def cdf(self, q: Any, x: Any) -> Reals:
         return ndtr(np.subtract(x, q) / self.scale)
 
-    def sf(self, q: Any, x: Any) -> AsGiven:
+    def sf(self, q: Any, x: Any) -> Reals:
         return ndtr(np.subtract(q, x) / self.scale)
 
-    def ppf(self, q: Any, u: Any) -> AsGiven:
+    def ppf(self, q: Any, u: Any) -> Reals:
         return q + self.scale * ndtri(u)
 
-    def bias(self, q: Any, truth: Any = None) -> AsGiven:
+    def bias(self, q: Any, truth: Any = None) -> Reals:
         """q - truth: minus what was clipped away."""
         return np.subtract(q, q if truth is None else truth)
 
-    def var(self, q: Any) -> AsGiven:
+    def var(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.scale**2)[()]
 
-    def mse(self, q: Any, truth: Any = None) -> AsGiven:
+    def mse(self, q: Any, truth: Any = None) -> Reals:
         """scale^2 + bias^2."""
         return self.var(q) + np.square(self.bias(q, truth))
 
-    def kurtosis(self, q: Any, truth: Any = None) -> AsGiven:
+    def kurtosis(self, q: Any, truth: Any = None) -> Reals:
         """E (release - truth)^4 / mse^2: of a Gaussian with that bias."""
         shift = np.square(self.bias(q, truth) / self.scale)
         return (3 + 6 * shift + shift**2) / np.square(1 + shift)
 
-    def median_abs_error(self, q: Any, truth: Any = None) -> AsGiven:
+    def median_abs_error(self, q: Any, truth: Any = None) -> Reals:
         """The median of |release - truth|."""
         return elementwise(self._folded_median, self.bias(q, truth))
 
@@ -67,7 +69,7 @@ class ContributionRelease(Release):
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return Gaussian(self.scale), float(self.contribution(one_influence(influence)))
 
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
         return q + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
 
 
@@ -78,13 +80,27 @@ class ClippedRelease(ContributionRelease):
     clip: float
     scale: float
 
+    form = "clipped"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "clip", scalar("clip", self.clip, 0))
         object.__setattr__(self, "scale", scalar("scale", self.scale, 0))
 
-    def contribution(self, value: Any) -> AsGiven:
+    def contribution(self, value: Any) -> Reals:
         return np.minimum(real("value", value, 0, closed=True), self.clip)
 
-    def policy(self, influence: Any) -> AsGiven:
+    def policy(self, influence: Any) -> Reals:
         """min(t, clip)^2 / (2 scale^2), for a record of value t."""
         return policies.gaussian(self.contribution(influence), self.scale)
+
+
+class ClippedSum(ReleaseFamily):
+    """Gaussian noise on the sum of clipped values."""
+
+    name = "clipped"
+    parameters = (Axis("clip", "where values are clipped", "counts", "above 0"),)
+    required = ("clip",)
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return ClippedRelease(scale=scale, **parameters)

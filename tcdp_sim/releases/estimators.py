@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import eval_hermitenorm, ndtr, ndtri, roots_hermitenorm
 
-from tcdp_sim.core.arrays import AsGiven, Floats, RealFunction
+from tcdp_sim.core.arrays import Floats, RealFunction, Reals
 from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.releases.transforms import Log, Transform
 
@@ -27,7 +27,7 @@ class Estimator(ABC):
     monotone: ClassVar[bool] = True
 
     @abstractmethod
-    def value(self, noisy: Any) -> AsGiven:
+    def value(self, noisy: Any) -> Reals:
         """g(V)."""
 
     @abstractmethod
@@ -42,12 +42,12 @@ class Estimator(ABC):
     def var(self, v: float) -> float:
         """Variance of g(V)."""
 
-    def cdf(self, v: Any, x: Any) -> AsGiven:
+    def cdf(self, v: Any, x: Any) -> Reals:
         """P[g(V) <= x]."""
         low, high = self.at_most(np.asarray(x, dtype=np.float64))
         return _mass(low, high, v, self.scale)
 
-    def sf(self, v: Any, x: Any) -> AsGiven:
+    def sf(self, v: Any, x: Any) -> Reals:
         """P[g(V) > x], from the gaps between the intervals."""
         low, high = self.at_most(np.asarray(x, dtype=np.float64))
         end = np.full((*low.shape[:-1], 1), np.inf)
@@ -102,7 +102,7 @@ class Hermite(Estimator):
         with np.errstate(divide="ignore"):
             return np.log(np.abs(eval_hermitenorm(self.degree - 1, np.divide(noisy, self.scale))))
 
-    def value(self, noisy: Any) -> AsGiven:
+    def value(self, noisy: Any) -> Reals:
         return self.scale**self.degree * eval_hermitenorm(self.degree, np.divide(noisy, self.scale)) - self.offset
 
     def at_most(self, x: Floats) -> Intervals:
@@ -146,7 +146,7 @@ class SignedPower(Estimator):
     scale: float
     offset: float
 
-    def value(self, noisy: Any) -> AsGiven:
+    def value(self, noisy: Any) -> Reals:
         return np.copysign(np.abs(noisy) ** self.degree, noisy) - self.offset
 
     def at_most(self, x: Floats) -> Intervals:
@@ -192,7 +192,7 @@ class EvenPower(Estimator):
         with np.errstate(divide="ignore"):
             return (self.degree - 1) * np.log(np.abs(noisy))
 
-    def value(self, noisy: Any) -> AsGiven:
+    def value(self, noisy: Any) -> Reals:
         return np.power(noisy, self.degree) - self.offset
 
     def at_most(self, x: Floats) -> Intervals:
@@ -218,7 +218,7 @@ class Exponential(Estimator):
     def lowest(self) -> float:
         return -self.offset
 
-    def value(self, noisy: Any) -> AsGiven:
+    def value(self, noisy: Any) -> Reals:
         with np.errstate(over="ignore"):
             return np.exp(noisy - self.shrink * self.scale**2) - self.offset
 
@@ -274,7 +274,7 @@ def _normal_mean_everywhere(function: Callable[[Floats], Floats], v: float, scal
     return normal_mean(function, v, scale, v - REACH * scale, v + REACH * scale)
 
 
-def _mass(low: Floats, high: Floats, v: Any, scale: float) -> AsGiven:
+def _mass(low: Floats, high: Floats, v: Any, scale: float) -> Reals:
     """The mass of N(v, scale^2) on a union of intervals, in the tails without cancellation."""
     v = np.asarray(v, dtype=np.float64)[..., None]
     a, b = (low - v) / scale, (high - v) / scale

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.noise.privacy_loss import HasPrivacyLoss
@@ -16,36 +16,36 @@ from tcdp_sim.releases.base import elementwise, influences
 from tcdp_sim.releases.transforms import Transform
 
 
-def gaussian(influence: Any, scale: float) -> AsGiven:
+def gaussian(influence: Any, scale: float) -> Reals:
     """t^2 / (2 scale^2): zCDP of N(0, scale^2) noise on an answer that a record moves by t >= 0."""
     with np.errstate(over="ignore"):
         return 0.5 * np.square(influences(influence) / real("scale", scale, 0))
 
 
-def transformation(transform: Transform, influence: Any, scale: float) -> AsGiven:
+def transformation(transform: Transform, influence: Any, scale: float) -> Reals:
     """(f(t+a) - f(a))^2 / (2 scale^2): zCDP of N(0, scale^2) noise on f(q + a), for concave f; attained at q = 0."""
     return gaussian(transform.rise(influences(influence)), scale)
 
 
-def value_change(transform: Transform, old: Any, new: Any, scale: float) -> AsGiven:
+def value_change(transform: Transform, old: Any, new: Any, scale: float) -> Reals:
     """(f(max+a) - f(min+a))^2 / (2 scale^2): zCDP when one record changes from `old` to `new`, both >= 0."""
     old, new = real("old", old, 0, closed=True), real("new", new, 0, closed=True)
     low = np.minimum(old, new)
     return gaussian(transform.rise(np.abs(np.subtract(new, old)), start=low), scale)
 
 
-def pure(noise: HasPrivacyLoss, influence: Any) -> AsGiven:
+def pure(noise: HasPrivacyLoss, influence: Any) -> Reals:
     """The supremum of the privacy loss of additive noise, in nats: pure DP; inf where the noise bounds none."""
     return elementwise(lambda t: _largest_loss(noise, t), influences(influence))
 
 
-def printed_zcdp(loss: Any) -> AsGiven:
+def printed_zcdp(loss: Any) -> Reals:
     """P tanh(P / 2): zCDP of P-DP in both directions, P >= 0 (Finley et al. 2024, Lemma 5.2)."""
     loss = real("loss", loss, 0, closed=True)
     return loss * np.tanh(np.multiply(0.5, loss))
 
 
-def additive(noise: HasPrivacyLoss, influence: Any) -> AsGiven:
+def additive(noise: HasPrivacyLoss, influence: Any) -> Reals:
     """zCDP of additive noise: its divergence of order 1 where D_a = a D_1, else P tanh(P / 2) of its largest loss.
 
     ValueError for a noise without any zCDP policy: one whose loss is unbounded and not linear in the order.
@@ -68,4 +68,4 @@ def _first_order(noise: HasPrivacyLoss, t: float) -> float:
 
 def _largest_loss(noise: HasPrivacyLoss, t: float) -> float:
     loss = noise.largest_loss(t) if t > 0 else 0.0
-    return float(loss) if loss == loss else np.inf  # NaN: not known
+    return np.inf if np.isnan(loss) else float(loss)  # NaN: not known

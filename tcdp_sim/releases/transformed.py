@@ -1,20 +1,32 @@
 """Slowly scaling releases: noise on a concave function of the answer, and an estimator of the answer from that."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, crossing, elementwise, one_influence
 from tcdp_sim.releases.estimators import REACH, Estimator, estimator_of
+from tcdp_sim.releases.families import LEAST_OFFSET, OFFSET, Parameters, ReleaseFamily, Shapes
 from tcdp_sim.releases.fourth_moment import fourth_moment
-from tcdp_sim.releases.transforms import Transform
+from tcdp_sim.releases.transforms import Log, Root, Transform
 
 ESTIMATORS = ("mean_unbiased", "median_unbiased", "plain", "least_mse")
+FURTHEST_OFFSET = 1e12  # in influences: there a transformation is a line
+DEGREE = Axis("degree", "degree of a root", "1", "at least 1")
+ESTIMATION = (
+    Axis(
+        "estimator", "how the answer is read off its noisy transform", "", ", ".join(ESTIMATORS), "text", ESTIMATORS[0]
+    ),
+    Axis("nonnegative", "true if negative releases become 0", "", "true, false", "flag", default=False),
+)
+TRANSFORMS: dict[str, type[Transform]] = {"root": Root, "log": Log}
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,18 @@ class TransformedRelease(Release):
     nonnegative: bool = False
     law: Estimator = field(init=False, repr=False, compare=False)
 
+    form = "transformed"
+
+    def as_data(self) -> dict[str, Any]:
+        name = next(name for name, kind in TRANSFORMS.items() if type(self.transform) is kind)
+        rest = {name: getattr(self, name) for name in ("scale", "estimator", "nonnegative")}
+        return {"form": self.form, "transform": name, "of": asdict(self.transform)} | rest  # type: ignore[call-overload]
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Self:
+        rest = dict(data)
+        return cls(TRANSFORMS[rest.pop("transform")](**rest.pop("of")), **rest)
+
     def __post_init__(self) -> None:
         if not isinstance(self.transform, Transform):
             raise ValueError(f"transform = {self.transform!r} is not valid; valid: Identity(), Root(...) or Log(...)")
@@ -41,54 +65,54 @@ class TransformedRelease(Release):
             raise ValueError(f"nonnegative = {self.nonnegative!r} is not valid; valid: True, False")
         object.__setattr__(self, "law", estimator_of(self.transform, self.scale, self.estimator))
 
-    def cdf(self, q: Any, x: Any) -> AsGiven:
+    def cdf(self, q: Any, x: Any) -> Reals:
         below = self.law.cdf(self._centre(q), x)
         return np.where(np.less(x, 0), 0.0, below)[()] if self.nonnegative else below
 
-    def sf(self, q: Any, x: Any) -> AsGiven:
+    def sf(self, q: Any, x: Any) -> Reals:
         above = self.law.sf(self._centre(q), x)
         return np.where(np.less(x, 0), 1.0, above)[()] if self.nonnegative else above
 
-    def ppf(self, q: Any, u: Any) -> AsGiven:
+    def ppf(self, q: Any, u: Any) -> Reals:
         self._centre(q)
         return elementwise(self._ppf, q, real("u", u, 0, 1, closed=True, finite=False))
 
-    def bias(self, q: Any) -> AsGiven:
+    def bias(self, q: Any) -> Reals:
         return elementwise(self._bias, self._checked(q))
 
-    def var(self, q: Any) -> AsGiven:
+    def var(self, q: Any) -> Reals:
         return elementwise(self._var, self._checked(q))
 
-    def mse(self, q: Any) -> AsGiven:
+    def mse(self, q: Any) -> Reals:
         return elementwise(self._mse, self._checked(q))
 
-    def kurtosis(self, q: Any) -> AsGiven:
+    def kurtosis(self, q: Any) -> Reals:
         return elementwise(self._kurtosis, self._checked(q))
 
-    def median_abs_error(self, q: Any) -> AsGiven:
+    def median_abs_error(self, q: Any) -> Reals:
         return super().median_abs_error(self._checked(q))
 
-    def prob_negative(self, q: Any) -> AsGiven:
+    def prob_negative(self, q: Any) -> Reals:
         """P[release < 0]; 0 where negative releases become 0."""
         return np.zeros(np.shape(q))[()] if self.nonnegative else self.cdf(q, 0.0)
 
-    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> AsGiven:
+    def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
         centre = self._centre(q)
         noisy = centre + self.scale * rng.standard_normal(np.shape(q) if size is None else size)
         released = self.law.value(noisy)
         return np.maximum(released, 0.0) if self.nonnegative else released
 
-    def policy(self, influence: Any) -> AsGiven:
+    def policy(self, influence: Any) -> Reals:
         """(f(t+a) - f(a))^2 / (2 scale^2) in nats, attained at q = 0 as the order grows (Theorem 4.4)."""
         return policies.transformation(self.transform, influence, self.scale)
 
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return Gaussian(self.scale), float(self.transform.rise(one_influence(influence)))
 
-    def _checked(self, q: Any) -> AsGiven:
+    def _checked(self, q: Any) -> Reals:
         return real("q", q, 0, closed=True)
 
-    def _centre(self, q: Any) -> AsGiven:
+    def _centre(self, q: Any) -> Reals:
         return self.transform.forward(self._checked(q))
 
     def _ppf(self, q: float, u: float) -> float:
@@ -136,3 +160,58 @@ class TransformedRelease(Release):
 
     def _below(self, q: float, x: float) -> float:
         return 0.0 if self.nonnegative and x <= 0 else float(self.law.cdf(self._centre(q), x))
+
+
+class RootRelease(ReleaseFamily):
+    """Gaussian noise on a root of the answer plus an offset."""
+
+    name = "root"
+    parameters: ClassVar[tuple[Axis, ...]] = (DEGREE, OFFSET, *ESTIMATION)
+    required: ClassVar[tuple[str, ...]] = (DEGREE.name,)
+    shape = OFFSET.name
+    shape_of_one_anchor = 0.0
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        root = Root(parameters.pop("degree"), parameters.pop("offset"))
+        return TransformedRelease(root, scale, **parameters)
+
+    @classmethod
+    def shapes(cls, parameters: Parameters, influence: float, loss: float) -> Shapes:
+        return Shapes(0.0, FURTHEST_OFFSET * influence, influence)
+
+
+class SquareRootRelease(RootRelease):
+    """Gaussian noise on the square root of the answer plus an offset."""
+
+    name = "square_root"
+    parameters = (OFFSET, *ESTIMATION)
+    required = ()
+    degree: ClassVar[float] = 2
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return super().release(scale, degree=cls.degree, **parameters)
+
+
+class FourthRootRelease(SquareRootRelease):
+    """Gaussian noise on the fourth root of the answer plus an offset."""
+
+    name = "fourth_root"
+    degree = 4
+
+
+class LogarithmRelease(ReleaseFamily):
+    """Gaussian noise on the logarithm of the answer plus an offset."""
+
+    name = "log"
+    parameters = (OFFSET, *ESTIMATION)
+    shape = OFFSET.name
+
+    @classmethod
+    def release(cls, scale: float, **parameters: Any) -> Release:
+        return TransformedRelease(Log(parameters.pop("offset")), scale, **parameters)
+
+    @classmethod
+    def shapes(cls, parameters: Parameters, influence: float, loss: float) -> Shapes:
+        return Shapes(LEAST_OFFSET, FURTHEST_OFFSET * influence, influence)

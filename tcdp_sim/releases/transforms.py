@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tcdp_sim.core.arrays import AsGiven
+from tcdp_sim.core.arrays import Reals
 from tcdp_sim.core.errors import scalar
 
 
@@ -16,11 +16,11 @@ class Transform(ABC):
     offset: float
 
     @abstractmethod
-    def forward(self, q: Any) -> AsGiven:
+    def forward(self, q: Any) -> Reals:
         """f(q + offset)."""
 
     @abstractmethod
-    def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
+    def rise(self, step: Any, start: Any = 0.0) -> Reals:
         """f(start + step + offset) - f(start + offset), without cancellation for step far below start + offset."""
 
 
@@ -30,10 +30,10 @@ class Identity(Transform):
 
     offset = 0.0
 
-    def forward(self, q: Any) -> AsGiven:
+    def forward(self, q: Any) -> Reals:
         return np.add(q, 0.0)
 
-    def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
+    def rise(self, step: Any, start: Any = 0.0) -> Reals:
         return np.add(step, 0.0)
 
 
@@ -55,10 +55,10 @@ class Root(Transform):
         object.__setattr__(self, "degree", degree)
         object.__setattr__(self, "offset", scalar("offset", self.offset, 0, closed=True))
 
-    def forward(self, q: Any) -> AsGiven:
+    def forward(self, q: Any) -> Reals:
         return np.power(np.add(q, self.offset), 1 / self.degree)
 
-    def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
+    def rise(self, step: Any, start: Any = 0.0) -> Reals:
         step, base = np.asarray(step, dtype=np.float64), np.add(start, self.offset)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ratio = step / base
@@ -80,10 +80,10 @@ class Log(Transform):
             raise ValueError(f"{mistake} (at 0 the policy of the logarithm is infinite)") from None
         object.__setattr__(self, "offset", offset)
 
-    def forward(self, q: Any) -> AsGiven:
+    def forward(self, q: Any) -> Reals:
         return np.log(np.add(q, self.offset))
 
-    def rise(self, step: Any, start: Any = 0.0) -> AsGiven:
+    def rise(self, step: Any, start: Any = 0.0) -> Reals:
         step, base = np.asarray(step, dtype=np.float64), np.add(start, self.offset)
         with np.errstate(divide="ignore", over="ignore"):
             ratio = step / base

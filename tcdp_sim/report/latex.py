@@ -1,6 +1,6 @@
 """Tables for papers: numbers with their standard errors in parentheses, as LaTeX (booktabs)."""
 
-from math import floor, isfinite, log10
+from math import floor, isfinite, isnan, log10
 from typing import Any
 
 import pandas as pd
@@ -22,7 +22,7 @@ def escaped(text: str) -> str:
 
 def number(value: float, digits: int = 4) -> str:
     """A number of so many significant digits, in LaTeX; nothing for NaN."""
-    if value != value:
+    if isnan(value):
         return ""
     if not isfinite(value):
         return r"$\infty$" if value > 0 else r"$-\infty$"

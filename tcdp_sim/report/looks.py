@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
@@ -116,7 +116,7 @@ def of_omega(row: Mapping[str, Any]) -> str:
     scaled, omega = (row.get(name, nan) for name in ("omega_sqrt_rho", "omega"))
     if inf in (scaled, omega):
         return ", zCDP"
-    return f", ω√ρ = {scaled:g}" if scaled == scaled else f", ω = {omega:g}" if omega == omega else ""
+    return f", ω√ρ = {scaled:g}" if not isnan(scaled) else f", ω = {omega:g}" if not isnan(omega) else ""
 
 
 def line_of(style: Style) -> Style:

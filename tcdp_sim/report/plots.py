@@ -1,5 +1,6 @@
 """The look of every figure, and how figures are saved; captions, axes, points with intervals."""
 
+import io
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,6 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 from pandas import DataFrame
 
 from tcdp_sim.core.texts import unmathematical, write_csv
-from tcdp_sim.report.picture import Picture
 from tcdp_sim.report.thinning import marked
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
@@ -47,6 +47,22 @@ STYLE = {
     "svg.hashsalt": "tcdp_sim",
     "pdf.fonttype": 42,
 }
+
+
+class Picture(Figure):
+    """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
+
+    left_out: of what there is more than the figure shows -> how much is shown, in words; its caption says so.
+    """
+
+    def __init__(self, *how: Any, **more: Any) -> None:
+        super().__init__(*how, **more)
+        self.left_out: dict[str, str] = {}
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
 
 
 def style():

@@ -11,9 +11,8 @@ from tcdp_sim.mechanisms import Mechanism, mechanism_class
 from tcdp_sim.statistics.one_sample import quantile_p_values
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.bins import bin_edges, in_order
-from tcdp_sim.summaries.estimates import NORMAL
+from tcdp_sim.summaries.estimates import NORMAL, UNSEEN
 
-UNSEEN = 3.6888794541139363  # -log(0.025)
 RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read from bins is right to a few per cent
 
 

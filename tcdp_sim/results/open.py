@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 
 from tcdp_sim.core.errors import UserError, lacks_memory
+from tcdp_sim.core.texts import blank
 from tcdp_sim.store import columns, digests
 
 MEND = "the command that ran it publishes it again from the journal"
@@ -154,8 +155,8 @@ def _unstacked(part, rows, labels):
     """A family on the grid of the sweep's axes, without those that others of its cells have and none of these."""
     values = {axis: _levels(column) for axis, column in labels.items()}
     places = {axis: {value: i for i, value in enumerate(levels)} for axis, levels in values.items()}
-    blank = {axis: [_blank(value) for value in column] for axis, column in labels.items()}
-    used = [axis for axis in labels if all(blank[axis]) or not all(blank[axis][i] for i in rows)]
+    missing = {axis: [blank(value) for value in column] for axis, column in labels.items()}
+    used = [axis for axis in labels if all(missing[axis]) or not all(missing[axis][i] for i in rows)]
     where = np.full([len(values[axis]) for axis in used], -1)
     for i in rows:
         where[tuple(_position(labels[axis][i], places[axis]) for axis in used)] = i
@@ -168,15 +169,11 @@ def _unstacked(part, rows, labels):
 
 
 def _levels(column):
-    kept = [value for value in dict.fromkeys(column.tolist()) if not _blank(value)]
+    kept = [value for value in dict.fromkeys(column.tolist()) if not blank(value)]
     if all(isinstance(value, float) for value in kept):
         kept = sorted(kept)
     return kept or column[:1].tolist()
 
 
 def _position(value, places):
-    return slice(None) if _blank(value) else places[value]
-
-
-def _blank(value) -> bool:
-    return value in (None, "") or value != value
+    return slice(None) if blank(value) else places[value]

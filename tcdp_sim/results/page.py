@@ -4,6 +4,7 @@ import csv
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 
 from tcdp_sim import results
 from tcdp_sim.core.errors import UserError, reason
-from tcdp_sim.core.texts import shortened
+from tcdp_sim.core.texts import blank, shortened
 from tcdp_sim.report import html, latex, plots, svg
 from tcdp_sim.results import published
 from tcdp_sim.results.published import TITLE, Published
@@ -99,8 +100,7 @@ def _asked(run: Published, config: Mapping[str, Any]) -> list[tuple[str, str]]:
     cells = run.cells
     terms = [("experiment", str(cells.attrs["title"]).removeprefix(TITLE)), ("mechanism", config["mechanism"]["name"])]
     for axis in json.loads(cells.attrs["axes"]):
-        levels = [value for value in dict.fromkeys(cells[axis].values.tolist()) if value not in (None, "")]
-        levels = [value for value in levels if value == value]
+        levels = [value for value in dict.fromkeys(cells[axis].values.tolist()) if not blank(value)]
         if levels:
             terms.append((axis, _listed(levels)))
     trials = sorted(set(cells["trials"].values.tolist()))
@@ -144,7 +144,7 @@ def _table(title: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
-        return "" if value != value else f"{value:.6g}"
+        return "" if isnan(value) else f"{value:.6g}"
     return str(value)
 
 

@@ -1,7 +1,7 @@
 """What is made of a published run: its table beside the exact values, its figures, its contradictions."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,13 +16,13 @@ from matplotlib.figure import Figure
 from tcdp_sim import results
 from tcdp_sim.core import log, registry
 from tcdp_sim.core.errors import UserError, reason
+from tcdp_sim.core.log import Tell
 from tcdp_sim.report import plots
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns
 
 TITLE = "tcdp_sim experiment "
 BY_CELL = "BY_CELL"  # of an experiment whose `reference` makes a cell's rows from that cell alone: any part will do
-Tell = Callable[[str], None]  # takes a line for people
 
 
 @dataclass(frozen=True)

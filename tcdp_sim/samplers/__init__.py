@@ -1,10 +1,8 @@
 """Exact sampling of order statistics, and of rare events by importance."""
 
-from tcdp_sim.samplers.extremes import sample_abs_max, sample_extremes, sample_max
+from tcdp_sim.samplers.extremes import first_above, sample_abs_max, sample_extremes, sample_max, sample_top
 from tcdp_sim.samplers.importance import Importance, importance
 from tcdp_sim.samplers.losses import hockey_stick_draws, loss_tail_draws, renyi_excess_draws
-from tcdp_sim.samplers.passage import first_above
-from tcdp_sim.samplers.top_m import sample_top
 
 __all__ = [
     "Importance",

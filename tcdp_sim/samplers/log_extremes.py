@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import AsGiven, Floats, Real, Shape
+from tcdp_sim.core.arrays import Floats, Real, Reals, Shape
 from tcdp_sim.noise.distribution import Distribution
 
 
@@ -23,7 +23,7 @@ def sample_max_log(noise: Distribution, rng: np.random.Generator, log_count: Arr
     return np.where(none, -np.inf, draws)
 
 
-def isf_log(noise: Distribution, log_p: Real) -> AsGiven:
+def isf_log(noise: Distribution, log_p: Real) -> Reals:
     """The x with log P[Z > x] = log_p, log_p <= 0, however small.
 
     ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.

@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from tcdp_sim.core.texts import write_csv
+from tcdp_sim.core.texts import blank, write_csv
 from tcdp_sim.statistics.one_sample import skewed
 from tcdp_sim.statistics.two_samples import FALSE_DISCOVERIES, beyond_chance
-from tcdp_sim.summaries.estimates import SAME
+from tcdp_sim.summaries.estimates import NORMAL, SAME, UNSEEN
 
 ROWS = 65536  # of a table that are compared at a time
-COVERAGE = 1.959963984540054  # normal half-width of the tables' 95% intervals
-NO_HIT = -np.log(0.025)  # hits expected at the upper end of the interval of none
 
 
 def find(table: pd.DataFrame) -> pd.DataFrame:
@@ -48,7 +46,7 @@ def _compared(table, quantity, name, prefix):
     skewness, chance = (_column(table, f"{prefix}{end}") for end in ("skewness", "p_value"))
     with np.errstate(divide="ignore", invalid="ignore"):  # both may be infinite
         gap = exact - simulated
-        side = np.where(gap > 0, upper - simulated, simulated - lower) / COVERAGE
+        side = np.where(gap > 0, upper - simulated, simulated - lower) / NORMAL
         equal = (mcse <= SAME * np.abs(simulated)) & ~(lower < upper)  # no trial differs: what is rarer is not known
         unit = np.where(np.isfinite(side) & (side > 0), np.fmax(side, _if_exact(*given)), np.where(equal, np.nan, mcse))
         agree = (np.abs(gap) <= 1e-12 * np.abs(exact)) | np.isposinf(side)  # no end on that side: anything goes
@@ -69,8 +67,8 @@ def _if_exact(simulated, exact, mcse, lower, upper):
     Hits, or of what lies in [0, 1] misses, come in steps of mcse^2 / simulated; of none at all, upper / 3.69.
     """
     shares = (lower >= 0) & (upper <= 1) & (exact <= 1)
-    hit = np.where(simulated > 0, mcse**2 / simulated, upper / NO_HIT)
-    miss = np.where(simulated < 1, mcse**2 / (1 - simulated), (1 - lower) / NO_HIT)
+    hit = np.where(simulated > 0, mcse**2 / simulated, upper / UNSEEN)
+    miss = np.where(simulated < 1, mcse**2 / (1 - simulated), (1 - lower) / UNSEEN)
     fewer, more = (simulated >= 0) & (exact > simulated), shares & (exact < simulated)
     return np.sqrt(np.where(fewer, hit * exact, np.where(more, miss * (1 - exact), np.nan)))
 
@@ -112,7 +110,7 @@ def _axes(row, cells) -> list[str]:
 
 def _where(row, cells) -> str:
     names = [*_axes(row, cells), "at"]
-    given = [(name, row[name]) for name in names if name in row and not _blank(row[name])]
+    given = [(name, row[name]) for name in names if name in row and not blank(row[name])]
     axes = " ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in given)
     cell = f"cell={row['alarm_cell'][:16]}" if row["alarm_cell"] else f"row {row['alarm_row']}"
     return f"{cell} ({axes})" if axes else cell
@@ -127,17 +125,13 @@ def _cell(row, cells) -> str:
     for axis in axes:
         fits &= _same(cells[axis].values, row[axis])
     others = [axis for axis in json.loads(cells.attrs["axes"]) if axis not in axes]
-    narrower = [fits & _same(cells[axis].values, row["at"]) for axis in others if not _blank(row.get("at"))]
+    narrower = [fits & _same(cells[axis].values, row["at"]) for axis in others if not blank(row.get("at"))]
     exact = [mask for mask in narrower if mask.sum() == 1]
     fits = exact[0] if exact and fits.sum() > 1 else fits
     return str(cells["id"].values[fits][0]) if fits.sum() == 1 else ""
 
 
 def _same(column, value) -> np.ndarray:
-    if _blank(value):
-        return np.array([_blank(other) for other in column])
+    if blank(value):
+        return np.array([blank(other) for other in column])
     return column == value
-
-
-def _blank(value) -> bool:
-    return value is None or value == "" or value != value

@@ -8,6 +8,7 @@ from tcdp_sim.study import groups, retired
 from tcdp_sim.study.compose import OWN_TABLE, composed
 
 NOT_ITS_OWN = (*retired.FORMER, "cluster", "results_dir")  # of a command, or of where it ran
+SWEEP = "sweep."  # whose keys need no + in front: its axes are the mechanism's
 PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"  # needs no quotes in a list
 
 
@@ -26,6 +27,7 @@ def words(config: Mapping[str, Any]) -> list[str]:
         base = composed({**chosen, "data": dict(config["data"]) if own_table else option})
         base |= {"data": groups.named("data", option)}
     own = {key: value for key, value in config.items() if key not in NOT_ITS_OWN}
+    own["sweep"], base["sweep"] = _sweep(config), _sweep(base)
     return [f"{key}={value}" for key, value in chosen.items()] + list(_different("", own, base))
 
 
@@ -40,16 +42,24 @@ def _option(data: Mapping[str, Any]) -> str:
     return max(groups.options("data"), key=alike)
 
 
+def _sweep(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sweep without the chosen data set, which older runs name in it though it is the default."""
+    return {
+        key: value for key, value in config["sweep"].items() if (key, value) != ("data", config["data"].get("name"))
+    }
+
+
 def _different(place: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[str]:
     for key, value in own.items():
         name, before = f"{place}{key}", base.get(key)
-        if key in base and (value == before or not (value or before or isinstance(value, int | str))):
-            continue  # nothing is nothing, whether it is written null, [] or {}
-        if isinstance(value, Mapping) and isinstance(before, Mapping) and before:
+        nothing = not (value or before or isinstance(value, int | str))  # whether it is written null, [] or {}
+        if value == before or (nothing and (key in base or place == SWEEP)):
+            continue
+        if isinstance(value, Mapping) and isinstance(before, Mapping) and (before or f"{name}." == SWEEP):
             yield from _different(f"{name}.", value, before)
-            yield from (f"~{name}.{gone}" for gone in before if gone not in value)
+            yield from (f"~{name}.{gone}" for gone in before if gone not in value and before[gone] is not None)
         else:
-            yield f"{'' if key in base else '+'}{name}={_written(value)}"
+            yield f"{'' if key in base or place == SWEEP else '+'}{name}={_written(value)}"
 
 
 def _written(value: Any) -> str:

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tcdp_sim.core.errors import UserError, known
+from tcdp_sim.mechanisms import mechanism_class
+from tcdp_sim.mechanisms.axes import COMMON, DATA, OMEGA_FORMS
 from tcdp_sim.study import groups
+from tcdp_sim.study.points import KEYWORDS, LOG10
 from tcdp_sim.study.settings import Settings
 
 DEFAULT_DATA = "one_bin"  # as in config.yaml
@@ -35,6 +38,19 @@ def absent_blocks(settings: Settings) -> list[str]:
     """The blocks of `also` whose conditions leave them out of the study, each with the reason, for people."""
     reasons = {name: _absence(settings, name, block) for name, block in _further(settings).items()}
     return [f"also.{name} is not part of this study: {reason}" for name, reason in reasons.items() if reason]
+
+
+def sweep_of(settings: Settings) -> dict[str, Any]:
+    """Return `sweep` with the chosen data set, if the mechanism reads one and the sweep says nothing of data.
+
+    The axes that most mechanisms have come first, in one order, whoever writes them down: of the order in which axes
+    are multiplied out the order of a study's cells is made.
+    """
+    sweep = dict(_mapping("sweep", settings.sweep))
+    if DATA.name in mechanism_class(settings.mechanism["name"]).axes:
+        sweep.setdefault(DATA.name, settings.data.get("name"))
+    first = {key: sweep[key] for axis in COMMON for key in (axis, f"{LOG10}{axis}") if key in sweep}
+    return first | sweep
 
 
 def data_spec(settings: Settings, name: str) -> Mapping[str, Any]:
@@ -63,16 +79,17 @@ def _parts(where: str, block: Mapping[str, Any]) -> Iterator[tuple[str, dict[str
 
 def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | None:
     """Why the block is not part of the study, or None if it is."""
-    sweep, wanted, unless = settings.sweep, block.get("only_with"), block.get("unless_given")
+    sweep, wanted, unless = sweep_of(settings), block.get("only_with"), block.get("unless_given")
     keys = unless if isinstance(unless, list) else [None]
-    if unless is not None and not all(isinstance(key, str) and key in sweep for key in keys):
+    valid = {*mechanism_class(settings.mechanism["name"]).axes, *COMMON, *KEYWORDS, *sweep}
+    if unless is not None and not all(isinstance(key, str) and key.removeprefix(LOG10) in valid for key in keys):
         raise UserError(f"also.{name}.unless_given = {unless!r} is not valid; valid: a list of keys of sweep: [k, rho]")
-    if wanted is not None and wanted != sweep.get("data"):
+    if wanted is not None and wanted != sweep.get(DATA.name):
         if wanted != settings.data.get("name"):
             known(f"also.{name}.only_with", wanted, groups.options("data"))
         return f"it goes with data {wanted}"
     for key, value in sweep.items():
-        if value is not None and key.removeprefix("log10_") in (unless or ()):
+        if value is not None and key.removeprefix(LOG10) in (unless or ()):
             return f"sweep.{key} is given"
     return None
 
@@ -80,12 +97,13 @@ def _absence(settings: Settings, name: str, block: Mapping[str, Any]) -> str | N
 def _completed(settings: Settings, own: Mapping[str, Any], where: str = "sweep.data") -> dict[str, Any]:
     """A block with the axes that it does not give itself, as this file's head says."""
     experiment = _mapping("experiment.axes", settings.experiment.axes)
-    chosen = _suggested(settings, settings.sweep, "sweep.data")
+    sweep = sweep_of(settings)
+    chosen = _suggested(settings, sweep, "sweep.data")
     if isinstance(own.get("data"), str):
         suggested = _with_axes(experiment, _suggested(settings, own, where))
     else:
         suggested = _with_axes(chosen, experiment)
-    return _with_axes(_with_axes(suggested, _mapping("sweep", settings.sweep)), own)
+    return _with_axes(_with_axes(suggested, sweep), own)
 
 
 def _suggested(settings: Settings, block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -110,8 +128,8 @@ def _mapping(where: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _with_axes(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """`over` on top of `base`; an axis given as log10_x replaces x and the other way round."""
-    given = {key.removeprefix("log10_") for key, value in over.items() if value is not None}
-    if given & {"omega", "omega_sqrt_rho"}:
-        given |= {"omega", "omega_sqrt_rho"}
-    kept = {key: value for key, value in base.items() if key.removeprefix("log10_") not in given}
+    given = {key.removeprefix(LOG10) for key, value in over.items() if value is not None}
+    if given & set(OMEGA_FORMS):
+        given |= set(OMEGA_FORMS)
+    kept = {key: value for key, value in base.items() if key.removeprefix(LOG10) not in given}
     return kept | {key: value for key, value in over.items() if value is not None}

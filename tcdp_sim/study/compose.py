@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from hydra import compose, initialize_config_module
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from hydra.plugins.search_path_plugin import SearchPathPlugin
@@ -33,11 +34,14 @@ class PlugInConfigs(SearchPathPlugin):
 
 @contextmanager
 def our_configs() -> Iterator[None]:
-    """Let Hydra compose our yaml files and those of plug-ins in the block.
+    """Let Hydra compose our yaml files and those of plug-ins in the block, with any key of `sweep`.
 
-    What somebody else, such as a notebook, has asked of Hydra before is as it was afterwards.
+    Mechanisms say which axes there are, so `open_sweep`, which config.yaml begins with, is a `sweep` without Hydra's
+    lock against new keys. A yaml file cannot say so. Afterwards Hydra is as somebody else had set it, say a notebook.
     """
     Plugins.instance().register(PlugInConfigs)
+    unlocked = OmegaConf.create({}, flags={"struct": False})
+    ConfigStore.instance().store("open_sweep", OmegaConf.create({"sweep": unlocked}))
     before = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()
     try:

@@ -14,13 +14,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tcdp_sim.core.errors import UserError, real, suggestion
+from tcdp_sim.core.axes import Axis
+from tcdp_sim.core.errors import UserError, suggestion
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_FORMS, scaled_omega
 
 Point = dict[str, Any]  # axis -> value
 Pool = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # names of axes, and the values that they have together
 KEYWORDS = ("zip", "where", "cells")
-NAMES = ("noise", "data")  # axes whose values are names
-YES_NO = ("nonnegative",)  # axes whose values are true and false, as texts
+LOG10 = "log10_"
 MOST_POINTS = 10**6
 _CONDITION = re.compile(r"^\s*(\w+)\s*(<=|>=|==|!=|<|>)\s*(\S+)\s*$")
 _COMPARE = {
@@ -43,19 +44,32 @@ class Points(Iterable[Point]):
         return self._make()
 
 
-def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sweep") -> Points:
-    """Multiply a block out. `where` names the block in error messages. Raises UserError."""
-    valid_axes = tuple(valid_axes)
+def points(block: Mapping[str, Any], valid: Mapping[str, Axis], where: str = "sweep") -> Points:
+    """Return the points of a block, multiplied out.
+
+    Parameters
+    ----------
+    block : mapping
+        Axes and their values, and the keywords `zip`, `where` and `cells`.
+    valid : mapping of str to Axis
+        The axes that a block may have, such as those of a mechanism.
+    where : str
+        The name of the block in error messages.
+
+    Raises
+    ------
+    UserError
+        If a key or a value is not valid.
+    """
     axes = {}
     for key in block:
         if key not in KEYWORDS and block[key] is not None:
-            name, values = _axis(f"{where}.{key}", key, block[key])
-            _known_axis(f"{where}.{key}", name, (*valid_axes, *KEYWORDS))
-            if name in axes:
-                raise UserError(f"{where}: the axis {name} is given twice, also as log10_{name}")
-            axes[name] = values
+            axis = _known_axis(f"{where}.{key}", key, valid, KEYWORDS)
+            if axis.name in axes:
+                raise UserError(f"{where}: the axis {axis.name} is given twice, also as {LOG10}{axis.name}")
+            axes[axis.name] = axis_values(axis, key, block[key], where)
     pools = _pools(axes, _groups(block.get("zip"), axes, where))
-    cells = [{}] if block.get("cells") is None else _explicit_cells(block["cells"], valid_axes, where)
+    cells = [{}] if block.get("cells") is None else _explicit_cells(block["cells"], valid, where)
     _affordable(where, math.prod(len(values) for _, values in pools) * len(cells))
     tests = [_condition(text, where) for text in _listed(block.get("where"))]
 
@@ -68,9 +82,27 @@ def points(block: Mapping[str, Any], valid_axes: Iterable[str], where: str = "sw
     return Points(make)
 
 
-def axis_values(key: str, value: Any) -> list[Any]:
-    """Return the values that a key of a sweep gives its axis: k = [10, 100] for log10_k = [1, 2]. Raises UserError."""
-    return _axis(f"sweep.{key}", key, value)[1]
+def axis_values(axis: Axis, key: str, value: Any, where: str = "sweep") -> list[Any]:
+    """Return the values that a key of a sweep gives its axis: k = [10, 100] for log10_k = [1, 2].
+
+    Parameters
+    ----------
+    axis : Axis
+        The axis that is given.
+    key : str
+        The name of the axis, or log10_ and the name.
+    value : object
+        A scalar, a list or a range.
+    where : str
+        The name of the block in error messages.
+
+    Raises
+    ------
+    UserError
+        If the value is not valid.
+    """
+    place = f"{where}.{key}"
+    return _names(place, value) if axis.kind == "option" else _values(place, axis, key != axis.name, value)
 
 
 def rounded(x: float) -> float:
@@ -78,23 +110,17 @@ def rounded(x: float) -> float:
     return x if not math.isfinite(x) else float(f"{x:.12g}")
 
 
-def _axis(where: str, key: str, value: Any) -> tuple[str, list[Any]]:
-    if key in NAMES:
-        return key, _names(where, value)
-    name = key.removeprefix("log10_")
-    if name in NAMES:
-        raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
-    exponent = key != name
+def _values(where: str, axis: Axis, exponent: bool, value: Any) -> list[Any]:
     values = _range(where, value) if isinstance(value, Mapping) else list(_listed(value))
-    if name in YES_NO:
+    if axis.kind == "flag":
         values = [str(v).lower() if isinstance(v, bool) else v for v in values]
     if not values:
         raise UserError(f"{where} is empty; give at least one value")
     values = [_power(where, v) if exponent else v if isinstance(v, str) else _number(where, v) for v in values]
-    if name == "k":
+    if axis.kind == "whole":
         counted = exponent or isinstance(value, Mapping)  # a grid of k is meant to be rounded, a k that is given not
         values = [_whole(where, v, counted) if isinstance(v, float) else v for v in values]
-    return name, list(dict.fromkeys(values))
+    return list(dict.fromkeys(values))
 
 
 def _names(where: str, value: Any) -> list[str]:
@@ -115,9 +141,15 @@ def _whole(where: str, k: float, rounding: bool) -> float:
     return float(round(k))
 
 
-def _known_axis(where: str, name: str, valid: tuple[str, ...]) -> None:
+def _known_axis(where: str, key: str, valid: Mapping[str, Axis], keywords: tuple[str, ...] = ()) -> Axis:
+    """Return the axis that a key gives; UserError for a key that gives none."""
+    name = key.removeprefix(LOG10)
     if name not in valid:
-        raise UserError(f"{where} is not an axis; valid: {', '.join(valid)}{suggestion(name, valid)}")
+        names = (*valid, *keywords)
+        raise UserError(f"{where} is not an axis; valid: {', '.join(names)}{suggestion(name, names)}")
+    if key != name and not valid[name].has_exponent:
+        raise UserError(f"{where} is not an axis: a name has no exponent; valid: {name}")
+    return valid[name]
 
 
 def _affordable(where: str, size: int) -> None:
@@ -199,32 +231,32 @@ def _product(pools: list[Pool]) -> Iterator[Point]:
         yield dict(zip(names, itertools.chain.from_iterable(combination)))
 
 
-def _explicit_cells(listed: Any, valid_axes: tuple[str, ...], where: str) -> list[Point]:
-    cells = [_explicit(cell, valid_axes, where) for cell in _listed(listed)]
+def _explicit_cells(listed: Any, valid: Mapping[str, Axis], where: str) -> list[Point]:
+    cells = [_explicit(cell, valid, where) for cell in _listed(listed)]
     if not cells:
         raise UserError(f"{where}.cells is empty; give at least one point, such as {{k: 10, rho: 0.1}}, or null")
     return cells
 
 
-def _explicit(cell: Any, valid_axes: tuple[str, ...], where: str) -> dict[str, Any]:
+def _explicit(cell: Any, valid: Mapping[str, Axis], where: str) -> dict[str, Any]:
     if not isinstance(cell, Mapping) or not cell:
         raise UserError(f"{where}.cells: {cell!r} is not a point; valid: values of axes such as {{k: 10, rho: 0.1}}")
     out = {}
     for key, value in cell.items():
         if not isinstance(key, str):
-            raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid_axes)}")
-        name, values = _axis(f"{where}.cells.{key}", key, value)
-        _known_axis(f"{where}.cells.{key}", name, valid_axes)
+            raise UserError(f"{where}.cells: {key!r} is not an axis; valid: {', '.join(valid)}")
+        axis = _known_axis(f"{where}.cells.{key}", key, valid)
+        values = axis_values(axis, key, value, f"{where}.cells")
         if len(values) > 1:
             raise UserError(f"{where}.cells.{key} = {value!r} is not valid; valid: one value")
-        out[name] = values[0]
+        out[axis.name] = values[0]
     return out
 
 
 def _without_omega(point: dict[str, Any], cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The point without the axis omega, in either form, if the cell gives it."""
-    both = {"omega", "omega_sqrt_rho"}
-    return {axis: value for axis, value in point.items() if axis not in both} if both & set(cell) else point
+    """Return the point without the axis omega, in either form, if the cell gives it."""
+    forms = set(OMEGA_FORMS)
+    return {axis: value for axis, value in point.items() if axis not in forms} if forms & set(cell) else point
 
 
 def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -249,12 +281,9 @@ def _condition(text: Any, where: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def derived(point: Mapping[str, Any], where: str = "sweep") -> dict[str, Any]:
-    """The point with omega, however it was given. `where` names the block in error messages."""
-    scaled, rho = point.get("omega_sqrt_rho"), point.get("rho")
-    if scaled is None or rho is None:
-        return dict(point)
+    """Return the point with omega, however it is given. `where` names the block in error messages."""
     try:
-        omega = real("omega_sqrt_rho", scaled, 0, finite=False) / math.sqrt(real("rho", rho, 0))
+        omega = scaled_omega(point)
     except ValueError as mistake:
         raise UserError(f"{where}: {mistake}") from None
-    return {**point, "omega": rounded(omega)}
+    return dict(point) if omega is None else {**point, OMEGA.name: rounded(omega)}

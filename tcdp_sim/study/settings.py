@@ -141,6 +141,16 @@ def settings(config: Mapping[str, Any]) -> Settings:
         raise _complaint(first, config) from None
 
 
+def axis_keys(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the keys of a config that give the axes of its mechanism, such as sweep.rho: for suggestions."""
+    from tcdp_sim.mechanisms import mechanism_class  # for a message alone: much is imported with it
+
+    try:
+        return tuple(f"sweep.{axis}" for axis in mechanism_class(config["mechanism"]["name"]).axes)
+    except (KeyError, TypeError, UserError):  # what is wrong with the mechanism is said when its turn comes
+        return ()
+
+
 _URGENCY = {"extra_forbidden": 0, "missing": 1}
 
 
@@ -154,7 +164,7 @@ def _complaint(mistake: Mapping[str, Any], config: Mapping[str, Any]) -> UserErr
     if mistake["type"] == "extra_forbidden":
         if part is Settings and where[-1] in retired.FORMER:
             return UserError(retired.advice(where[-1], value))
-        near = suggestion(where[-1], (*fields, *(f"sweep.{axis}" for axis in config.get("sweep") or ())))
+        near = suggestion(where[-1], (*fields, *axis_keys(config)))
         name = "config" if part is Settings else "experiment"
         return UserError(f"{name}: {where[-1]!r} is not a key; valid: {', '.join(fields)}{near}")
     key = ".".join(where[: 2 if part is Experiment else 1])

@@ -9,11 +9,12 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from tcdp_sim.core.errors import UserError, only_keys
+from tcdp_sim.core.errors import UserError, only_keys, real
 from tcdp_sim.core.version import __version__
 from tcdp_sim.data import Counts, load_counts
 from tcdp_sim.mechanisms import Mechanism, mechanism_class
-from tcdp_sim.study import blocks, cells, groups, targets
+from tcdp_sim.mechanisms.axes import OMEGA, OMEGA_SQRT_RHO
+from tcdp_sim.study import blocks, cells, groups
 from tcdp_sim.study.points import points
 from tcdp_sim.study.settings import MOST_TRIALS_A_CHUNK, Settings
 
@@ -71,8 +72,8 @@ class Study:
         """What a published snapshot says about itself."""
         s = self.settings
         names = [axis for axis in self.mechanism.axes if axis in self.plan.axes]
-        if "omega_sqrt_rho" in names:
-            names.remove("omega")  # a coordinate that follows from the others
+        if OMEGA_SQRT_RHO.name in names:
+            names.remove(OMEGA.name)  # a coordinate that follows from the others
         return {
             "title": title(s),
             "axes": json.dumps(names),
@@ -105,7 +106,7 @@ def prepare(settings: Settings) -> Study:
     _check_size(settings, 1)
     mechanism = mechanism_class(settings.mechanism["name"])
     _check_options(settings, mechanism)
-    targets.check(settings.target_mcse, mechanism)
+    _check_target(settings.target_mcse, mechanism)
     _check_axes(settings, mechanism)
     points_of = {name: points(block, mechanism.axes, name) for name, block in blocks.blocks(settings).items()}
     noises = {name: groups.named("noise", name) for name in groups.options("noise")}
@@ -133,6 +134,22 @@ def _check_options(
     if missing := [name for name in mechanism.options if name not in settings.options]:
         raise UserError(f"mechanism.{missing[0]} is missing; give it a value")
     mechanism.check_options(settings.options)
+
+
+def _check_target(target: Mapping[str, Any] | None, mechanism: type[Mechanism]) -> None:
+    """UserError unless target_mcse names observables or events of the mechanism, each with one kind of target."""
+    names = (*mechanism.observables, *mechanism.events)
+    for name, wanted in (target or {}).items():
+        where = f"target_mcse.{name}"
+        if name not in names:
+            raise UserError(f"{where} is not an observable or event of {mechanism.name}; valid: {', '.join(names)}")
+        if not isinstance(wanted, Mapping) or len(wanted) != 1 or not set(wanted) <= {"absolute", "relative"}:
+            raise UserError(f"{where} = {wanted!r} is not valid; valid: {{absolute: 0.1}} or {{relative: 0.001}}")
+        for kind, value in wanted.items():
+            try:
+                real(f"{where}.{kind}", value, 0)
+            except ValueError as mistake:
+                raise UserError(str(mistake)) from None
 
 
 def _check_axes(

@@ -5,9 +5,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tcdp_sim.core.axes import Axis
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.mechanisms import mechanism_class
 from tcdp_sim.study import blocks
-from tcdp_sim.study.points import KEYWORDS, axis_values
+from tcdp_sim.study.points import LOG10, axis_values
 from tcdp_sim.study.settings import Settings
 from tcdp_sim.study.study import Study, prepare
 
@@ -71,7 +73,7 @@ def _candidates(ours: Settings, theirs: Settings, here: set[bytes], there: set[b
     elif here <= there:
         yield _with_sweep_of(ours, theirs)
     first, second = sorted((ours, _with_sweep_of(ours, theirs)), key=lambda each: _text([each.sweep, each.also]))
-    if (sweep := _joined(first.sweep, second.sweep)) is not None and first.also == second.also:
+    if (sweep := _joined(first, second)) is not None and first.also == second.also:
         yield first.model_copy(update={"sweep": sweep})
     yield _with_blocks_of(first, second)
     yield _with_blocks_of(second, first)
@@ -82,25 +84,26 @@ def _with_sweep_of(ours: Settings, theirs: Settings) -> Settings:
     return ours.model_copy(update={key: getattr(theirs, key) for key in ("sweep", "also", "data", "experiment")})
 
 
-def _joined(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any] | None:
+def _joined(first: Settings, second: Settings) -> dict[Any, Any] | None:
     """Return a sweep in which each axis has the values of both; None where one leaves it to a suggestion."""
-    joined: dict[Any, Any] = dict(first) | dict(second)
+    axes, sweeps = mechanism_class(first.mechanism["name"]).axes, [blocks.sweep_of(each) for each in (first, second)]
+    joined: dict[Any, Any] = sweeps[0] | sweeps[1]
     for key in list(joined):
-        if first.get(key) == second.get(key):
+        if sweeps[0].get(key) == sweeps[1].get(key):
             continue
-        name = key.removeprefix("log10_")
-        mine, other = (None if key in KEYWORDS else _values(sweep, name) for sweep in (first, second))
+        name = key.removeprefix(LOG10)
+        mine, other = (_values(sweep, axes[name]) if name in axes else None for sweep in sweeps)
         if mine is None or other is None:
             return None
-        joined |= {f"log10_{name}": None} if f"log10_{name}" in joined else {}
+        joined |= {f"{LOG10}{name}": None} if f"{LOG10}{name}" in joined else {}
         joined[name] = _in_order(mine, other)
     return joined
 
 
-def _values(sweep: Mapping[Any, Any], name: str) -> list[Any] | None:
-    for key in (name, f"log10_{name}"):
+def _values(sweep: Mapping[Any, Any], axis: Axis) -> list[Any] | None:
+    for key in (axis.name, f"{LOG10}{axis.name}"):
         if sweep.get(key) is not None:
-            return axis_values(key, sweep[key])
+            return axis_values(axis, key, sweep[key])
     return None
 
 

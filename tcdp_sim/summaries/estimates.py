@@ -5,7 +5,7 @@ Floating-point sums over chunks are taken exactly (math.fsum), so that no statis
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import fsum, nan, sqrt
+from math import fsum, isnan, log, nan, sqrt
 
 import numpy as np
 from scipy.special import bdtrik, betaincinv, ndtri
@@ -15,6 +15,7 @@ from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
 NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of such an interval of a normal law, in standard errors
+UNSEEN = -log(0.025)  # hits expected at the upper end of such an interval where there is none; 1 - 0.95 is rounded
 SAME = 1e-14  # relative: a standard error below this is what rounding leaves of trials that are all equal
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
@@ -40,7 +41,7 @@ def relative_mcse(summary: Summary) -> tuple[float, str]:
     errors = []
     for name, distribution in summary.observables.items():
         value, mcse, _ = mean(distribution)
-        if value and mcse == mcse:
+        if value and not isnan(mcse):
             errors.append((float(mcse / abs(value)), name))
     return max(errors, default=(nan, ""))
 

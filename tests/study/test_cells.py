@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.data import load_counts
-from tcdp_sim.mechanisms import Histogram, Mechanism
+from tcdp_sim.mechanisms import Axis, Histogram, Mechanism, PerRecordSum, declared
 from tcdp_sim.study import cells, groups
 from tcdp_sim.study.cells import cell_id, plan
 from tcdp_sim.study.points import MOST_POINTS, rounded
@@ -84,7 +84,7 @@ def refused(block, *words):
 
 def test_yes_and_no_are_texts_on_the_axes_that_take_them():
     block = {"release": "log", "nonnegative": [True, False, "true"]}
-    found = points(block, ("release", "nonnegative"))
+    found = points(block, PerRecordSum.axes)
     assert [point["nonnegative"] for point in found] == ["true", "false"]
     refused({"k": True}, "k = True is not a number")
 
@@ -343,7 +343,8 @@ def test_what_is_simulated_is_in_the_order_of_the_plan():
 class Coin(Mechanism):
     """Without data, noise or target: as little as a mechanism may be."""
 
-    name, version, axes, required, options = "coin", 1, ("p",), ("p",), ()
+    name, version, required, options = "coin", 1, ("p",), ()
+    axes = declared(Axis("p", "probability of heads", "1", "0 to 1"))
     observables, events = MappingProxyType({}), MappingProxyType({"heads": "the coin shows heads"})
     neighbours = "none"
     guarantee, thresholds, work = "none", MappingProxyType({}), 1.0
@@ -532,7 +533,7 @@ def test_rounded_leaves_nan():
 
 def test_a_k_that_is_given_is_not_rounded():
     with pytest.raises(UserError, match=r"sweep\.k = 2\.7 is not valid; valid: a whole number of bins"):
-        points({"k": 2.7}, ("k",))
+        points({"k": 2.7}, AXES)
 
 
 def test_a_cell_is_built_from_the_law_that_workers_get():

@@ -17,6 +17,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.data import load_counts
 from tcdp_sim.engine import clusters
 from tcdp_sim.mechanisms import MECHANISMS
+from tcdp_sim.mechanisms.axes import COMMON
 from tcdp_sim.study import groups
 from tcdp_sim.study.points import points
 
@@ -101,7 +102,7 @@ def test_a_data_set_loads_at_the_first_of_its_own_k(name, tmp_path, monkeypatch)
     if "domain" in spec and str(spec["domain"]).isdigit():
         spec["domain"] = int(spec["domain"])
     assert spec["name"] == name
-    first = next(iter(points(spec["axes"], ("k", "rho"))))
+    first = next(iter(points(spec["axes"], COMMON)))
     counts = load_counts(spec, None if first["k"] == "declared" else first["k"])
     assert counts.counts.sum() > 0
     assert counts.bins >= len(counts.counts)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import reduce
 from math import inf
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tcdp_sim.core.errors import UserError
+from tcdp_sim.summaries import estimates
 from tcdp_sim.summaries.bins import LARGEST_KEY, RESOLUTION, bin_edges, histogram, in_order
 from tcdp_sim.summaries.encoding import from_bytes, peek, to_bytes
 from tcdp_sim.summaries.estimates import CONFIDENCE, mean, proportion, quantiles
@@ -617,3 +619,10 @@ def test_the_last_usual_bin_stays_where_it_is_beside_larger_numbers():
     own = [np.flatnonzero((low <= value) & (value < high)) for value in x]
     assert [len(each) for each in own] == [1] * len(x)
     assert Counter(int(each[0]) for each in own) == Counter(dict(enumerate(counts.tolist())))
+
+
+def test_the_numbers_of_a_95_percent_interval_keep_their_last_digit():
+    """Published numbers were made of these; scipy.stats and mpmath are the oracles."""
+    assert pytest.approx(float(mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf("0.95"))), rel=4e-16) == estimates.NORMAL
+    assert float(-mpmath.log(mpmath.mpf("0.025"))) == estimates.UNSEEN
+    assert repr(estimates.NORMAL) == "1.959963984540054"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tcdp_sim.core.errors import scalar
-from tcdp_sim.mechanisms import NoiseDraw, Observable
+from tcdp_sim.mechanisms import Axis, NoiseDraw, Observable, declared
 from tcdp_sim.mechanisms.noise import built_noise
 
 
@@ -12,7 +12,9 @@ class NoisyMean(NoiseDraw):
     mean: float
     n: float
     name = "noisy_mean"
-    axes = (*NoiseDraw.axes, "mean", "n")
+    axes = declared(
+        *NoiseDraw.axes.values(), Axis("mean", "mean of the n", "1", "0 to 1"), Axis("n", "how many", "1", "above 0")
+    )
     required = ("noise", "mean", "n")
     observables = {"noisy_mean": Observable("1", "mean plus noise / n")}  # noqa: RUF012
 

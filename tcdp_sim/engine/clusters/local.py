@@ -2,6 +2,7 @@
 
 import logging
 import resource
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.core.log import Tell
 from tcdp_sim.engine import interrupts
-from tcdp_sim.engine.clusters import checks, main_module, protection, tuning
+from tcdp_sim.engine.clusters import checks, protection, tuning
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -69,7 +70,7 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
     from distributed import Client, LocalCluster
 
     folder = ends.enter_context(protection.scratch())
-    ends.enter_context(main_module.hidden())  # to the end: workers that die are started again
+    ends.enter_context(_hidden_main_module())  # to the end: workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
         cluster = LocalCluster(
             n_workers=spec["workers"],
@@ -90,3 +91,20 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 def _close(one: "Client | LocalCluster") -> None:
     with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart; it ends with this process
         one.close(timeout=5)
+
+
+@contextmanager
+def _hidden_main_module() -> Iterator[None]:
+    """For its time, processes that are started do not import the main module, so a script needs no main guard.
+
+    `multiprocessing` tells each new process to import the file or the module that `__main__` is. Workers need nothing
+    of it: what they run is in installed packages.
+    """
+    main = sys.modules["__main__"]
+    kept: dict[str, Any] = {name: main.__dict__[name] for name in ("__file__", "__spec__") if name in main.__dict__}
+    main.__dict__.pop("__file__", None)
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        main.__dict__.update(kept)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tcdp_sim.core.arrays import AsGiven, Bools, Floats, RealFunction
+from tcdp_sim.core.arrays import Bools, Floats, RealFunction, Reals
 from tcdp_sim.core.errors import choice, real
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.level_sets import LevelSets, log_mass, loss_sets
@@ -47,23 +47,23 @@ class PrivacyLossDistribution:
             raise ValueError(f"shift = {self.shift:g} is not valid for {self.noise!r}; valid: multiples of {step:g}")
         object.__setattr__(self, "noise", self.noise.with_density())
 
-    def sf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
+    def sf(self, loss: ArrayLike, under: str = "P") -> Reals:
         """P[L > loss]."""
         return np.exp(self.logsf(loss, under))
 
-    def logsf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
+    def logsf(self, loss: ArrayLike, under: str = "P") -> Reals:
         """log P[L > loss]."""
         return self._log_mass(loss, under, self._sets.above)
 
-    def cdf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
+    def cdf(self, loss: ArrayLike, under: str = "P") -> Reals:
         """P[L <= loss]."""
         return np.exp(self.logcdf(loss, under))
 
-    def logcdf(self, loss: ArrayLike, under: str = "P") -> AsGiven:
+    def logcdf(self, loss: ArrayLike, under: str = "P") -> Reals:
         """log P[L <= loss]."""
         return self._log_mass(loss, under, self._sets.below)
 
-    def isf(self, p: ArrayLike) -> AsGiven:
+    def isf(self, p: ArrayLike) -> Reals:
         """The smallest loss with P[L > loss] <= p, under P; p = 0: the largest loss there is."""
         self.noise.need_loss()
         tails = np.asarray(real("p", p, 0, 1, closed=True, finite=False))
@@ -71,7 +71,7 @@ class PrivacyLossDistribution:
             return self._by_bisection(lambda loss: self.sf(loss) <= tails, tails, 0)
         return self._loss_at(self.noise.ppf(tails))
 
-    def ppf(self, q: ArrayLike) -> AsGiven:
+    def ppf(self, q: ArrayLike) -> Reals:
         """The smallest loss with P[L <= loss] >= q, under P; q = 1: the largest loss there is."""
         self.noise.need_loss()
         levels = np.asarray(real("q", q, 0, 1, closed=True, finite=False))
@@ -106,7 +106,7 @@ class PrivacyLossDistribution:
     def _sets(self) -> LevelSets:
         return loss_sets(self.noise, self.shift)
 
-    def _log_mass(self, loss: ArrayLike, under: str, sets: Ends) -> AsGiven:
+    def _log_mass(self, loss: ArrayLike, under: str, sets: Ends) -> Reals:
         levels = np.asarray(real("loss", loss, -np.inf, closed=True, finite=False))
         centre = {"P": 0.0, "Q": self.shift}[choice("under", under, LAWS)]
         left, right = sets(levels.ravel())
@@ -130,13 +130,13 @@ class PrivacyLossDistribution:
             if not same.all():
                 self.noise.need_loss()
 
-    def _loss_at(self, x: Floats) -> AsGiven:
+    def _loss_at(self, x: Floats) -> Reals:
         with np.errstate(all="ignore"):
             loss = self.noise.privacy_loss(x, self.shift)
         ends = self._sets.value[[0, -1]]
         return np.where(np.isnan(loss), np.where(np.less(x, 0), *ends), loss)[()]
 
-    def _by_bisection(self, reached: Callable[[Floats], Bools], p: Floats, last: float) -> AsGiven:
+    def _by_bisection(self, reached: Callable[[Floats], Bools], p: Floats, last: float) -> Reals:
         """The smallest loss at which `reached` is true, for every p; the top at p = last. Bisects arsinh(loss)."""
         value = self._sets.value
         low, high = (np.full(p.shape, np.arcsinh(np.clip(end, -1e300, 1e300))) for end in (value.min(), value.max()))

@@ -3,6 +3,7 @@
 from types import MappingProxyType
 from typing import Any
 
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.base import Law, Mechanism, Options, Point
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
@@ -15,6 +16,7 @@ BASES: dict[str, type[Mechanism]] = {
     "gap_max_data": SubsampledSelection,
     "thresholds": SubsampledThresholds,
 }
+BASE = Axis("base", "mechanism that sees the sample", "", ", ".join(BASES), "text", "histogram")
 
 
 class Subsampled(Mechanism):
@@ -27,7 +29,7 @@ class Subsampled(Mechanism):
 
     name = "subsampled"
     version = 1
-    axes = tuple(dict.fromkeys(("base", *(axis for base in BASES.values() for axis in base.axes))))
+    axes = declared(BASE, *(axis for base in BASES.values() for axis in base.axes.values()))
     required = ("data", "k", "scheme", "sampling_fraction")
     options = ("path", "records", "beta", "most_windows")
     observables = MappingProxyType({name: about for base in BASES.values() for name, about in base.observables.items()})
@@ -58,7 +60,7 @@ class Subsampled(Mechanism):
 
 def _base(point: Point) -> type[Mechanism]:
     """The base of a sweep point; UserError for one that has no subsamples, or whose axes are not all understood."""
-    name = point.get("base") or "histogram"
+    name = point.get("base") or BASE.default
     if name not in tuple(BASES):
         raise UserError(f"sweep.base = {name} has no records to sample; valid: {', '.join(BASES)}")
     for axis in ("epsilon", "threshold"):

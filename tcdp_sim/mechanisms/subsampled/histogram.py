@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 
 from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective, variance
 from tcdp_sim.core import registry
+from tcdp_sim.core.arrays import Floats, Reals
+from tcdp_sim.core.axes import Axis, declared
 from tcdp_sim.core.errors import UserError, choice, real
 from tcdp_sim.mechanisms import noise_axes
+from tcdp_sim.mechanisms.axes import DATA, DELTA, NOISE, SAMPLING_FRACTION, SCHEME, TCDP_TARGET, K
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.base import Reals
 from tcdp_sim.privacy import SCHEMES, ApproxDP, Guarantee
 from tcdp_sim.privacy.amplification.schemes import known_scheme, log_unmixed
 from tcdp_sim.samplers import Importance, importance, sample_extremes
 from tcdp_sim.samplers.losses import noise_nodes
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
 
-Floats = NDArray[np.float64]
 TILE = 2**15
 CALIBRATED = ("poisson", "without_replacement")
+FINAL_EPSILON = Axis("epsilon", "of the subsampled mechanism, in place of its base's rho", "nats", "above 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +51,9 @@ class SubsampledHistogram(Mechanism):
 
     name = "subsampled"
     version = 2
-    axes = (
-        *("noise", "data", "k", "rho", "omega", "omega_sqrt_rho", "epsilon", "delta"),
-        *("scheme", "sampling_fraction", "threshold"),
+    axes = declared(
+        *(NOISE, DATA, K, *TCDP_TARGET, FINAL_EPSILON, DELTA, SCHEME, SAMPLING_FRACTION),
+        Axis("threshold", "privacy loss whose exceedance is counted", "nats", "a number"),
     )
     required = ("noise", "data", "k", "scheme", "sampling_fraction")
     options = ("path",)

@@ -8,9 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
+from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
 from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options, Point
 from tcdp_sim.mechanisms.gap_max_data import GapMaxData
+from tcdp_sim.mechanisms.subsampled.histogram import FINAL_EPSILON
 from tcdp_sim.privacy import SCHEMES, Guarantee, PureDP
 from tcdp_sim.privacy.amplification.schemes import log_unmixed
 from tcdp_sim.samplers.subsamples import Sampling, realised_fraction
@@ -40,7 +43,7 @@ class SubsampledSelection(Mechanism):
 
     name = "subsampled"
     version = 1
-    axes = tuple(dict.fromkeys((*GapMaxData.axes, "epsilon", "scheme", "sampling_fraction")))
+    axes = declared(*GapMaxData.axes.values(), FINAL_EPSILON, SCHEME, SAMPLING_FRACTION)
     required = ("algorithm", "data", "k", "scheme", "sampling_fraction")
     options = ("path",)
     observables = MappingProxyType(

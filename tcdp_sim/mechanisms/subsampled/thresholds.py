@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tcdp_sim.core.axes import declared
 from tcdp_sim.core.errors import UserError, choice, real
+from tcdp_sim.mechanisms.axes import SAMPLING_FRACTION, SCHEME
 from tcdp_sim.mechanisms.base import Draws, Law, Options, Point
 from tcdp_sim.mechanisms.thresholds import Thresholds
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, known_scheme
@@ -35,7 +37,7 @@ class SubsampledThresholds(Thresholds):
 
     name = "subsampled"
     version = 1
-    axes = (*Thresholds.axes, "scheme", "sampling_fraction")  # type: ignore[assignment]
+    axes = declared(*Thresholds.axes.values(), SCHEME, SAMPLING_FRACTION)
     required = (*Thresholds.required, "scheme", "sampling_fraction")  # type: ignore[assignment]
     options = (*Thresholds.options, "path")  # type: ignore[assignment]
 
