@@ -21,7 +21,7 @@ CALIBRATED = [name for name in MET if not FAMILIES[name].is_optimized]  # by a t
 
 def noise_of(family, rho, omega_sqrt_rho=1.0):
     target = {"rho": rho, "omega": max(omega_sqrt_rho / np.sqrt(rho), 1.01), "delta": 1e-6}
-    return calibrate(family, equal_privacy(family, **target), method="paper", coordinates=2)
+    return calibrate(family, equal_privacy(family, **target), method="paper", coordinates=2).noise
 
 
 @pytest.mark.parametrize("family", CALIBRATED)
