@@ -14,7 +14,7 @@ _KNEE_METHODS = ("limit", "widest", "least_knee", "fast_divergences", "fast_prof
 def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
     """Return SCALE or SCALE_AND_KNEE, the parameters of a family; ValueError for a family with others."""
     names = noise_class.parameters()
-    if names == SCALE or (names == SCALE_AND_KNEE and all(hasattr(noise_class, name) for name in _KNEE_METHODS)):
+    if names == SCALE or (names == SCALE_AND_KNEE and set(_KNEE_METHODS) <= set(dir(noise_class))):
         return names
     raise ValueError(f"{noise_class.family} has no tight calibration over ({', '.join(names)}); valid: method 'paper'")
 

@@ -94,9 +94,9 @@ def calibrate(
     if by_theorem:
         noise, how = noise_class.by_theorem(guarantee, sensitivity, coordinates), "the constants of a theorem"
     else:
-        from tcdp_sim.calibration import search  # exact divergences, which workers do without
+        from tcdp_sim.calibration.search import least  # exact divergences, which workers do without
 
-        noise, how = search.least(noise_class, guarantee, sensitivity, coordinates, objective)
+        noise, how = least(noise_class, guarantee, sensitivity, coordinates, objective)
     value = float(objective(noise))
     if not (by_theorem or np.isfinite(value)):
         raise ValueError(f"objective of {noise} is {value}; valid: a finite number")

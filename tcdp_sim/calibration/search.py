@@ -8,8 +8,9 @@ from typing import Any
 
 from numpy import inf
 
-from tcdp_sim.calibration import approximate, concentrated
+from tcdp_sim.calibration.approximate import loss_calibrated, profile_calibrated
 from tcdp_sim.calibration.candidates import MOST_COORDINATES
+from tcdp_sim.calibration.concentrated import calibrated
 from tcdp_sim.core.errors import real
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.objectives import LargestError, MeanSquaredError, Objective
@@ -30,14 +31,14 @@ def least(
     if isinstance(guarantee, ApproxDP):
         epsilon, delta = real("epsilon", guarantee.epsilon, 0, closed=True), real("delta", guarantee.delta, 0, 1)
         _check_coordinates(noise_class, guarantee, coordinates)
-        found = approximate.profile_calibrated(noise_class, epsilon, delta, coordinates, objective, sensitivity)
+        found = profile_calibrated(noise_class, epsilon, delta, coordinates, objective, sensitivity)
         return found, "the upper end of its privacy profile at epsilon"
     if isinstance(guarantee, PureDP):
         epsilon = real("epsilon", guarantee.epsilon, 0)
-        found = approximate.loss_calibrated(noise_class, epsilon / coordinates).scaled(sensitivity)
+        found = loss_calibrated(noise_class, epsilon / coordinates).scaled(sensitivity)
         return found, "the upper end of its largest privacy loss"
     rho, omega = guarantee.rho, guarantee.omega if isinstance(guarantee, TCDP) else inf  # type: ignore[attr-defined]
-    found = concentrated.calibrated(noise_class, rho / coordinates, omega, sensitivity, objective)
+    found = calibrated(noise_class, rho / coordinates, omega, sensitivity, objective)
     return found, "upper ends of its Renyi divergences, which cover all orders by convexity"
 
 

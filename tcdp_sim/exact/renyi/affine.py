@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
-from tcdp_sim.exact.renyi.divergence import quadrature, reach, renyi_divergence
-from tcdp_sim.exact.renyi.kernels import SURE, share_above
+from tcdp_sim.exact.renyi.divergence import reach, renyi_divergence
+from tcdp_sim.exact.renyi.kernels import SURE, quadrature, share_above
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.base import Reals
 

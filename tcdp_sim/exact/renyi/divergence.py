@@ -12,25 +12,17 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Bools, Floats
 from tcdp_sim.core.errors import real
-from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
+from tcdp_sim.core.numerics import ArrayBounds, Bounds
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.renyi.choice import Quantity, Way, way
 from tcdp_sim.exact.renyi.folded_loss import folded_renyi
-from tcdp_sim.exact.renyi.kernels import (
-    SURE,
-    divergence_of_moment,
-    excess_over_p,
-    lost_over_p,
-    max_divergence,
-)
+from tcdp_sim.exact.renyi.kernels import SURE, density_and_loss, max_divergence, quadrature
 from tcdp_sim.exact.renyi.lattice import dithered_renyi, lattice_renyi
 from tcdp_sim.exact.renyi.mixture_divergences import renyi_divergence_between
 from tcdp_sim.exact.resolution import with_kinks
 from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
-RELATIVE = 1e-11
-REFINEMENTS = 7
 _LEVELS = np.concatenate([np.linspace(0.45, 0.05, 9), 10.0 ** -np.geomspace(2, 307, 40)])
 
 
@@ -96,18 +88,6 @@ def _finite_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
     return Bounds(*parts)
 
 
-def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Floats]:
-    """Return lower ends, estimates and upper ends of D_order(P || Q), shape (n,), from panels between the edges x."""
-    for _ in range(REFINEMENTS):
-        fine, coarse, top, rounding = _moments(noise, shift, orders, x)
-        with np.errstate(invalid="ignore"):  # of infinite moments: then nothing is known of them
-            error = np.abs(fine - coarse) + rounding * fine
-        if (error <= (RELATIVE + 2 * rounding) * fine).all():
-            break
-        x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
-    return [divergence_of_moment(mean, top, orders) for mean in (fine - error, fine, fine + error)]
-
-
 def _arm(noise: Noise) -> Floats:
     """Return points of one side that cover the mass: down to tails of 1e-307 and a little beyond."""
     arm = noise.isf(_LEVELS)
@@ -132,15 +112,9 @@ def _far_arm(noise: Noise, shift: float, order: float) -> Floats:
     return np.unique(np.concatenate([arm, around[around > 0]]))
 
 
-def _density_and_loss(noise: Noise, shift: float, x: Floats) -> tuple[Floats, Floats]:
-    """Return log P and the privacy loss at x; infinite or NaN where a density vanishes."""
-    with np.errstate(all="ignore"):
-        return noise.logpdf(x), noise.privacy_loss(x, shift)
-
-
 def _log_integrand(noise: Noise, shift: float, order: float, x: Floats) -> Floats:
     """Return the log of P e^(sL); -inf where P vanishes or nothing is known."""
-    log_p, loss = _density_and_loss(noise, shift, x)
+    log_p, loss = density_and_loss(noise, shift, x)
     with np.errstate(all="ignore"):
         value = log_p + (order - 1) * loss
     return np.where(np.isfinite(value), value, -np.inf)
@@ -154,7 +128,7 @@ def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floa
     """
     arm = with_kinks(noise, arm)
     x = np.unique(np.concatenate([-arm, arm, arm + shift, shift - arm, [0.5 * shift]]))
-    log_p, loss = _density_and_loss(noise, shift, x)
+    log_p, loss = density_and_loss(noise, shift, x)
     with np.errstate(all="ignore"):
         lift = np.maximum(np.multiply.outer(orders - 1, loss), np.maximum(-loss, 0))  # P e^(sL), P, and P e^-L = Q
         lifted = np.where(np.isfinite(log_p), log_p + lift, -np.inf)
@@ -166,29 +140,3 @@ def reach(noise: Noise, shift: float, orders: Floats, arm: Floats) -> tuple[Floa
         return x, np.ones_like(cut)
     first, last = np.flatnonzero(kept.any(axis=0))[[0, -1]]
     return x[max(first - 1, 0) : last + 2], cut
-
-
-def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return (20-node mean, 10-node mean, log scale, relative rounding) of `excess_over_p`, for each order.
-
-    The means are divided by e^scale. The rounding is that of log P and L, which are good to 1e-12 of themselves.
-    """
-    means: list[Floats] = []
-    top: Any = None
-    rounding: Any = 1e-13
-    for nodes in (20, 10):
-        x, weight = gauss_panels(edges, nodes)
-        log_p, loss = _density_and_loss(noise, shift, x)
-        with np.errstate(all="ignore"):
-            if top is None:
-                height = log_p + np.multiply.outer(orders - 1, loss)
-                peak = np.where(np.isnan(height), -np.inf, height).argmax(axis=1)
-                top = np.maximum(height[np.arange(len(orders)), peak] - 600, 0)
-                terms = np.abs(log_p[peak]) + np.abs((orders - 1) * loss[peak])
-                rounding = rounding + np.where(top > 0, 1e-12 * terms, 0)
-            rows = [excess_over_p(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
-            if nodes == 20:
-                lost = [lost_over_p(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
-        means.append(np.array(rows))
-    with np.errstate(invalid="ignore"):  # of means that underflow nothing is known
-        return means[0], means[1], top, rounding + np.array(lost) / means[0]

@@ -18,16 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tcdp_sim.core.arrays import AsGiven, Floats, Real
-from tcdp_sim.core.numerics import ArrayBounds, Bounds
+from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
 
+RELATIVE = 1e-11  # how well a mean has to be known before panels are no longer halved
+REFINEMENTS = 7
 SURE = 1e-12  # relative: nearer to the largest order rounding decides whether it is infinite
 _LARGEST_LOSS_ROUNDING = 1e-14  # relative: the formulas of largest losses take powers, of up to some 40 units
 _SERIES_OVER_P, _SERIES_OVER_Q = 0.02, 0.05  # in nats: below, a power series is better than differences
 
 
-# The mean over all outputs
+# The mean under P
 
 
 def excess_over_p(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
@@ -62,6 +64,61 @@ def lost_over_p(log_p: Floats, loss: Floats, s: float, top: float) -> Floats:
     return np.where(np.isfinite(lost) & (s * loss > 1), lost, 0.0)
 
 
+def density_and_loss(noise: Noise, shift: float, x: Floats) -> tuple[Floats, Floats]:
+    """Return log P and the privacy loss at x; infinite or NaN where a density vanishes."""
+    with np.errstate(all="ignore"):
+        return noise.logpdf(x), noise.privacy_loss(x, shift)
+
+
+def quadrature(noise: Noise, shift: float, orders: Floats, x: Floats) -> list[Floats]:
+    """Return lower ends, estimates and upper ends of D_order(P || Q), shape (n,), from panels between the edges x."""
+    for _ in range(REFINEMENTS):
+        fine, coarse, top, rounding = _moments(noise, shift, orders, x)
+        with np.errstate(invalid="ignore"):  # of infinite moments: then nothing is known of them
+            error = np.abs(fine - coarse) + rounding * fine
+        if (error <= (RELATIVE + 2 * rounding) * fine).all():
+            break
+        x = np.sort(np.concatenate([x, 0.5 * (x[1:] + x[:-1])]))
+    return [divergence_of_moment(mean, top, orders) for mean in (fine - error, fine, fine + error)]
+
+
+def _moments(noise: Noise, shift: float, orders: Floats, edges: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return (20-node mean, 10-node mean, log scale, relative rounding) of `excess_over_p`, for each order.
+
+    The means are divided by e^scale. The rounding is that of log P and L, which are good to 1e-12 of themselves.
+    """
+    means: list[Floats] = []
+    top: Any = None
+    rounding: Any = 1e-13
+    for nodes in (20, 10):
+        x, weight = gauss_panels(edges, nodes)
+        log_p, loss = density_and_loss(noise, shift, x)
+        with np.errstate(all="ignore"):
+            if top is None:
+                height = log_p + np.multiply.outer(orders - 1, loss)
+                peak = np.where(np.isnan(height), -np.inf, height).argmax(axis=1)
+                top = np.maximum(height[np.arange(len(orders)), peak] - 600, 0)
+                terms = np.abs(log_p[peak]) + np.abs((orders - 1) * loss[peak])
+                rounding = rounding + np.where(top > 0, 1e-12 * terms, 0)
+            rows = [excess_over_p(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
+            if nodes == 20:
+                lost = [lost_over_p(log_p, loss, s, t) @ weight for s, t in zip(orders - 1, top)]
+        means.append(np.array(rows))
+    with np.errstate(invalid="ignore"):  # of means that underflow nothing is known
+        return means[0], means[1], top, rounding + np.array(lost) / means[0]
+
+
+def divergence_of_moment(moment: AsGiven, top: AsGiven, order: AsGiven) -> AsGiven:
+    """Return D_order from e^-top times E[e^(sL)] - 1; at order 1 that mean is taken over s, and is the divergence."""
+    s = np.subtract(order, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logged = np.where(np.greater(top, 0), top + np.log(moment + np.exp(-top)), np.log1p(moment))
+        return np.where(s == 0, moment, logged / s)[()]
+
+
+# The mean under Q
+
+
 def excess_over_q(s: float, loss: Floats, log_q: Floats) -> Floats:
     """Return Q (e^(aL) - 1 - a (e^L - 1)) / s, a = s + 1, without cancellation.
 
@@ -92,14 +149,6 @@ def lost_over_q(s: float, loss: Floats, log_q: Floats, error: Floats) -> Floats:
     tilted = np.where(np.abs(s * loss) < 30, tilted, np.exp(log_q + (s + 1) * loss) / max(s, 1e-300))
     second = 0.5 * (s + 1) * error**2 * np.exp(log_q + np.maximum((s + 1) * loss, 0))
     return np.asarray((s + 1) * tilted * error + second)
-
-
-def divergence_of_moment(moment: AsGiven, top: AsGiven, order: AsGiven) -> AsGiven:
-    """Return D_order from e^-top times E[e^(sL)] - 1; at order 1 that mean is taken over s, and is the divergence."""
-    s = np.subtract(order, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logged = np.where(np.greater(top, 0), top + np.log(moment + np.exp(-top)), np.log1p(moment))
-        return np.where(s == 0, moment, logged / s)[()]
 
 
 def divergence_of_mean(mean: float, order: float, top: float) -> float:
