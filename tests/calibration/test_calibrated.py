@@ -92,6 +92,8 @@ def test_a_release_comes_with_its_noise_if_it_adds_one():
     assert root.noise is None
     assert root.bounds.upper == root.release.policy(5e6)
     assert calibrate("gaussian", ZCDP(0.5)).release is None
+    two = calibrate_records("generalized_gaussian", ANCHORS, "pure")
+    assert two.bounds.estimate == two.release.pure_policy(ANCHORS[-1][0]) > two.release.pure_policy(ANCHORS[0][0])
 
 
 def test_the_bounds_of_smooth_noise_are_those_of_its_variance():

@@ -74,6 +74,15 @@ def test_small_kernels():
     assert log_mean(np.array([0.25, 0.0, 0.75]), np.array([[-800.0], [5.0], [-800.0]])) == pytest.approx(-800)
 
 
+class Steep(OwnLogistic):
+    """A noise that does not say that its slope is bounded, and whose loss has no bound."""
+
+    bounded_slope = False
+
+    def largest_loss(self, shift):
+        return np.inf
+
+
 D, P, R = Quantity.DIVERGENCE, Quantity.PROFILE, Quantity.LARGEST_RATIO
 CHOICES = [
     (LATTICE, (Way.LATTICE, Way.LATTICE, Way.LATTICE)),
@@ -87,6 +96,7 @@ CHOICES = [
     (UniformLogNormal(1.0, 0.4), (Way.MIXTURE, None, Way.MIXTURE)),
     (Logistic(2.0), (Way.MIXTURE, Way.MIXTURE, Way.MIXTURE)),  # no loss of its own
     (OwnLogistic(2.0), (Way.MIXTURE, Way.LOSS, Way.MIXTURE)),  # a loss, but not its largest value
+    (Steep(2.0), (Way.MIXTURE, Way.LOSS, Way.MIXTURE)),
     (SureLogistic(2.0), (Way.MIXTURE, Way.MIXTURE, Way.MIXTURE)),
 ]
 

@@ -136,8 +136,8 @@ def test_the_runs_are_the_corners_of_a_convex_curve(epsilon, most):
 def test_under_concentrated_dp_the_bound_is_that_for_all_lattices():
     """It is below the one for the integers alone, by little: they are the best lattice."""
     best = best_on_lattice(0.25, inf, MeanSquaredError(), 0.0, 0.0)
-    best = optimal_noise(ZCDP(0.25), MeanSquaredError())
-    noise, bounds = best.noise, best.bounds
+    answer = optimal_noise(ZCDP(0.25), MeanSquaredError())
+    noise, bounds = answer.noise, answer.bounds
     assert bounds.lower == best.lower_bound_of_squares() < best.lower_bound() <= bounds.upper
     assert bounds.lower > 0.9998 * bounds.upper
     assert noise.offset == 0
