@@ -43,7 +43,7 @@ class LargestError:
     --------
     >>> from tcdp_sim.noise import Gaussian
     >>> round(LargestError(1e6, 0.95)(Gaussian(1.0)), 3)
-    5.446
+    5.447
     """
 
     k: float
