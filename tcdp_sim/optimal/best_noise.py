@@ -125,8 +125,7 @@ def best_lattice_noise(
     Returns
     -------
     Calibrated
-        As of `optimal_noise`; for mean squares under ApproxDP no noise on these two lattices costs less than
-        `bounds.lower`.
+        As of `optimal_noise`: no noise at all costs less than `bounds.lower`.
 
     Raises
     ------
@@ -142,7 +141,8 @@ def best_lattice_noise(
     if isinstance(objective, MeanSquaredError) and isinstance(guarantee, ApproxDP):
         both = [_on_lattice(guarantee, objective, coordinates, offset) for offset in OFFSETS]
         best = min(both, key=lambda each: each.cost)
-        return Calibrated(best.noise, guarantee, _bounds(min(each.lower for each in both), best.cost), _HOW)
+        of_all = least_square(guarantee.epsilon, guarantee.delta) * (1 - _ROUNDING)
+        return Calibrated(best.noise, guarantee, _bounds(of_all, best.cost), "the better one of two lattices")
     return _on_best_lattice(guarantee, objective, coordinates)
 
 
