@@ -4,7 +4,7 @@ from math import inf, sqrt
 
 from benchmarks.drawing import seconds
 from tcdp_sim.optimal import (
-    LargestErrorQuantile,
+    LargestError,
     MeanAbsoluteError,
     MeanSquaredError,
     Tail,
@@ -23,8 +23,11 @@ def optimal():
     """Least tails and least quantiles under tCDP of two coordinates, and a mean error under (epsilon, delta)."""
     for rho, scaled, beyond, aim in TAILS:
         promise = TCDP(rho, scaled / sqrt(rho))
-        (spent,) = seconds(lambda promise=promise, beyond=beyond: optimal_noise(promise, Tail(beyond), 2), rounds=5)
-        noise, tail = optimal_noise(promise, Tail(beyond), 2)
+        (spent,) = seconds(
+            lambda promise=promise, beyond=beyond: optimal_noise(promise, Tail(beyond), 2).noise, rounds=5
+        )
+        best = optimal_noise(promise, Tail(beyond), 2)
+        noise, tail = best.noise, best.bounds
         yield f"least tail beyond {beyond:g}, {promise}", f"{spent:.2f} s", aim
         yield f"  certified gap, {len(noise.log_mass)} unknowns", f"{1 - tail.lower / tail.upper:.2%}", "< 1%"
     for rho, scaled, k, expected in QUANTILES:
@@ -33,18 +36,18 @@ def optimal():
         yield f"least 95% quantile of {k:g} errors, {promise}", f"{_quantile(promise, k):g}", expected
         yield "  time", f"{spent:.2f} s", "<= 5 s"
     for rho, aim in ((0.5, "<= 1 s"), (0.001, "<= 1 s"), (3e-5, "<= 10 s")):
-        (spent,) = seconds(lambda rho=rho: optimal_noise(ZCDP(rho), MeanSquaredError()), rounds=3)
-        square = optimal_noise(ZCDP(rho), MeanSquaredError())[1]
+        (spent,) = seconds(lambda rho=rho: optimal_noise(ZCDP(rho), MeanSquaredError()).noise, rounds=3)
+        square = optimal_noise(ZCDP(rho), MeanSquaredError()).bounds
         yield f"least mean square, {ZCDP(rho)}", f"{spent:.2f} s", aim
         yield "  certified gap", f"{1 - square.lower / square.upper:.2%}", "< 0.1%"
     promise = ApproxDP(0.3, 0.1)
-    (spent,) = seconds(lambda promise=promise: optimal_noise(promise, MeanSquaredError()), rounds=5)
+    (spent,) = seconds(lambda promise=promise: optimal_noise(promise, MeanSquaredError()).noise, rounds=5)
     yield f"least mean square, {promise}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
     promise = ApproxDP(0.1, 1e-9)
-    (spent,) = seconds(lambda: optimal_noise(promise, MeanAbsoluteError()), rounds=5)
+    (spent,) = seconds(lambda: optimal_noise(promise, MeanAbsoluteError()).noise, rounds=5)
     yield f"least mean absolute error, {promise}", f"{1e3 * spent:.1f} ms", "<= 10 ms"
 
 
 def _quantile(promise, k):
     best_noise.least_tail.cache_clear()
-    return optimal_noise(promise, LargestErrorQuantile(k, 0.95), 2)[1].upper
+    return optimal_noise(promise, LargestError(k, 0.95), 2).bounds.upper

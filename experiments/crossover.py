@@ -69,7 +69,9 @@ def reference(flat: xr.Dataset) -> pd.DataFrame:
 def _row(mechanism, ds):
     law = json.loads(ds["law"])
     rho = law["target"]["rho"]
-    gaussian = exact.max_abs_quantile(calibrate("gaussian", ZCDP(rho), coordinates=2), mechanism.bins, LEVEL).estimate
+    gaussian = exact.max_abs_quantile(
+        calibrate("gaussian", ZCDP(rho), coordinates=2).noise, mechanism.bins, LEVEL
+    ).estimate
     labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee", "noise_law", "trials")
     row = {name: ds[name] for name in labels if name in ds}
     row["accounting"] = law["noise"]["calibration"]
@@ -87,11 +89,11 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
     is a fraction. Within 1% of k; inf if it is beyond 1e300, 1 if it wins everywhere. Raises ValueError outside
     the theorem's precondition.
     """
-    gaussian = calibrate("gaussian", ZCDP(rho), coordinates=2)
+    gaussian = calibrate("gaussian", ZCDP(rho), coordinates=2).noise
 
     def behind(log10_k):
         error = LargestError(min(10.0**log10_k, LARGEST_K), LEVEL)
-        noise = calibrate("sinh_normal", TCDP(rho, omega), 1.0, method, coordinates=2, objective=error)
+        noise = calibrate("sinh_normal", TCDP(rho, omega), 1.0, method, coordinates=2, objective=error).noise
         return error(noise) / error(gaussian) - (1 - gain)
 
     if behind(0.0) <= 0:

@@ -78,7 +78,7 @@ def sinh_squared_q95(mechanism: OptimalNoise) -> float:
 
 def _rival(family: str, mechanism: OptimalNoise) -> float:
     objective = LargestError(mechanism.k, LEVEL)
-    noise: Noise = calibrate(family, mechanism.promise, 1.0, "tight", coordinates=2, objective=objective)
+    noise: Noise = calibrate(family, mechanism.promise, 1.0, "tight", coordinates=2, objective=objective).noise
     return float(exact.max_abs_quantile(noise, mechanism.k, LEVEL).estimate)
 
 

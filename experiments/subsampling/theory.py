@@ -41,7 +41,9 @@ def noises(rho: float) -> dict[str, Noise]:
     return {
         "Laplace": Laplace(1 / np.sqrt(2 * rho)),
         "Gaussian": Gaussian(1 / np.sqrt(2 * rho)),
-        "sinh-normal": calibrate("sinh_normal", TCDP(rho, max(2, 1 / np.sqrt(rho))), objective=LargestError(1e12)),
+        "sinh-normal": calibrate(
+            "sinh_normal", TCDP(rho, max(2, 1 / np.sqrt(rho))), objective=LargestError(1e12)
+        ).noise,
     }
 
 

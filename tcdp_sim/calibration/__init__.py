@@ -1,20 +1,31 @@
 """The noise of a family that meets a guarantee, and the guarantees at which families are compared."""
 
-from tcdp_sim.calibration.families import METHODS, MOST_COORDINATES, calibrate, equal_privacy
-from tcdp_sim.calibration.objectives import LargestError, spec_objective, variance
+from tcdp_sim.calibration.candidates import MOST_COORDINATES
+from tcdp_sim.calibration.families import METHODS, calibrate, equal_privacy
 from tcdp_sim.calibration.records import calibrate_records
-from tcdp_sim.calibration.smooth import SmoothNoise, calibrate_smooth, standard_deviation
+from tcdp_sim.calibration.smooth import calibrate_smooth, standard_deviation
+from tcdp_sim.core.renamed import renamed
+from tcdp_sim.noise.calibrated import Calibrated
+from tcdp_sim.noise.objectives import VARIANCE, LargestError, spec_objective
 
 __all__ = [
     "METHODS",
     "MOST_COORDINATES",
+    "VARIANCE",
+    "Calibrated",
     "LargestError",
-    "SmoothNoise",
     "calibrate",
     "calibrate_records",
     "calibrate_smooth",
     "equal_privacy",
     "spec_objective",
     "standard_deviation",
-    "variance",
 ]
+
+__getattr__ = renamed(
+    __name__,
+    {
+        "SmoothNoise": "tcdp_sim.noise.calibrated.Calibrated",
+        "variance": "tcdp_sim.noise.objectives.VARIANCE",
+    },
+)

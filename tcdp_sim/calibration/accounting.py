@@ -39,15 +39,19 @@ class Accounting:
         """Whether the value of additive noise of bounded loss is a function of its largest loss alone."""
         return self.name in ("printed", "pure")
 
-    def value(self, release: Release, influence: float) -> float:
-        """What a record of that influence, >= 0, gives away; certified from above."""
-        if self.name == "printed":
-            return float(release.policy(influence))
+    def bounds(self, release: Release, influence: float) -> Bounds:
+        """Return bounds on what a record of that influence, >= 0, gives away; a formula's value stands for itself."""
         if self.name == "zcdp":
-            return _upper(exact.record_policy(release, influence))
+            return exact.record_policy(release, influence)
         if self.name == "approx_dp":
-            return _upper(exact.record_epsilon(release, influence, self.delta))
-        return largest_loss(release, influence)
+            return exact.record_epsilon(release, influence, self.delta)
+        printed = self.name == "printed"
+        value = float(release.policy(influence)) if printed else largest_loss(release, influence)
+        return Bounds(value, value, value)
+
+    def value(self, release: Release, influence: float) -> float:
+        """Return the most that a record of that influence, >= 0, gives away."""
+        return _upper(self.bounds(release, influence))
 
     def ratio(self, release: Release, influence: float, value: float) -> float:
         """Above 1 where the record gives away more than `value`, in currencies that take quadrature."""
@@ -59,7 +63,7 @@ class Accounting:
     def gaussian_shift(self, value: float) -> float:
         """The shift of N(0, 1) that gives away `value` > 0; not for "pure"."""
         if self.name == "approx_dp":
-            noise: Any = calibrate("gaussian", ApproxDP(value, self.delta))
+            noise: Any = calibrate("gaussian", ApproxDP(value, self.delta)).noise
             return 1 / float(noise.scale)
         return sqrt(2 * value)
 

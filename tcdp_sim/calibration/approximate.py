@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from tcdp_sim.calibration.concentrated import (
+from tcdp_sim.calibration.candidates import (
     KNEE_DIGITS,
     SCALE_AND_KNEE,
     SCALE_DIGITS,
@@ -22,9 +22,10 @@ from tcdp_sim.calibration.concentrated import (
     uncertified,
     without_largest_loss,
 )
-from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.products import product_profile
-from tcdp_sim.noise import Noise, Objective
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.objectives import Objective
 
 _WIDEST = 1e3  # knees beyond this many scales of the family's limit are that limit for every purpose
 _LARGEST_LOG = 300.0  # no scale beyond e^300 counts is looked at
@@ -35,24 +36,30 @@ Falling = Callable[[float], float]  # a falling function of the log of a scale o
 
 @lru_cache(maxsize=1024)
 def profile_calibrated(
-    noise_class: type[Noise], epsilon: float, delta: float, coordinates: int, objective: Objective
+    noise_class: type[Noise],
+    epsilon: float,
+    delta: float,
+    coordinates: int,
+    objective: Objective,
+    sensitivity: float = 1.0,
 ) -> Noise:
-    """The noise with delta(epsilon) <= delta when each of `coordinates` coordinates changes by one.
+    """Return the noise with delta(epsilon) <= delta when each of `coordinates` coordinates changes by `sensitivity`.
 
-    epsilon >= 0 in nats, 0 < delta < 1; coordinates: any number for isotropic noise, else 1 or 2; objective: what
-    decides between noises of several parameters. Raises ValueError beyond that, and where nothing is certified.
+    epsilon >= 0 in nats, 0 < delta < 1; coordinates: any number for isotropic noise, else 1 or 2; objective: decides
+    between noises of several parameters. Raises ValueError beyond that, and where no noise is known to meet it.
     """
     if searched_over(noise_class) == SCALE_AND_KNEE:
-        noise = _least_knee_family(noise_class, epsilon, delta, coordinates, objective)
+        noise = _least_knee_family(noise_class, epsilon, delta, coordinates, objective, sensitivity)
     else:
         noise = _least_scale_family(noise_class, epsilon, delta, coordinates)
     where = f"epsilon = {epsilon:g}, delta = {delta:g}"
-    return _certified(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+    met = _certified(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+    return met.scaled(sensitivity)
 
 
 @lru_cache(maxsize=1024)
 def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
-    """The noise of a family with a scale alone whose loss never exceeds epsilon > 0 nats when an answer moves by one.
+    """Return the noise of a family with a scale alone whose loss never exceeds epsilon > 0 nats at a move by one.
 
     Raises ValueError where the largest loss is infinite, or not certified.
     """
@@ -95,7 +102,9 @@ def _at_root(noise_class: Any, excess: Falling) -> Any:
     return noise_class(rounded_up(np.exp(brentq(excess, low, high, xtol=1e-12)), SCALE_DIGITS))
 
 
-def _least_knee_family(noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective) -> Noise:
+def _least_knee_family(
+    noise_class: Any, epsilon: float, delta: float, coordinates: int, objective: Objective, sensitivity: float
+) -> Noise:
     family: str = noise_class.family
     if epsilon < ROUNDING[0] and delta < ROUNDING[1]:
         least = "epsilon >= {:g} or delta >= {:g}".format(*ROUNDING)
@@ -114,7 +123,7 @@ def _least_knee_family(noise_class: Any, epsilon: float, delta: float, coordinat
 
     def error(log_knee: float) -> float:
         knee = np.exp(log_knee)
-        return objective(noise_class(least_scale(knee), knee))
+        return objective(noise_class(least_scale(knee), knee).scaled(sensitivity))
 
     best = minimize_scalar(error, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)

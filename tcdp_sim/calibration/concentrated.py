@@ -15,43 +15,27 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq, minimize_scalar
 
+from tcdp_sim.calibration.all_orders import SLACK, is_certified
+from tcdp_sim.calibration.candidates import (
+    KNEE_DIGITS,
+    SCALE_AND_KNEE,
+    SCALE_DIGITS,
+    need_monotone_loss,
+    rounded_up,
+    searched_over,
+    uncertified,
+    without_largest_loss,
+)
 from tcdp_sim.core.arrays import Floats
-from tcdp_sim.exact.divergence import renyi_divergence
-from tcdp_sim.noise import Noise, Objective
-from tcdp_sim.noise.missing import cannot, undefined
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.objectives import Objective
 
-SLACK = 1e-4  # how much of rho the certificate may leave unused: 5e-5 of the scale
-KNEE_DIGITS, SCALE_DIGITS = 5, 8  # few enough that every machine ends at the same noise
 _FRONTIER = 28  # knees: interpolated between them, the error is at most 1e-4 above the best
 _SHARES = np.array([1e-3, 0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.0])
-LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
 _WIDEST = 1e3  # knees beyond this many Gaussian scales are Gaussian noise for every purpose
 _LEAST_EPSILON = 1e-130  # one over the largest scale that is looked at
-SCALE, SCALE_AND_KNEE = ("scale",), ("scale", "knee")  # the parameters that a search is known for
-# What the search asks of a family with a knee:
-_KNEE_METHODS = ("limit", "widest", "least_knee", "fast_divergences", "fast_profile")
-
-
-def searched_over(noise_class: type[Noise]) -> tuple[str, ...]:
-    """SCALE or SCALE_AND_KNEE, what a tight noise is searched over; ValueError for a family with other parameters."""
-    names = noise_class.parameters()
-    if names == SCALE or (names == SCALE_AND_KNEE and all(hasattr(noise_class, name) for name in _KNEE_METHODS)):
-        return names
-    goal = f"calibrate {noise_class.family} tightly over ({', '.join(names)})"
-    if names == SCALE_AND_KNEE:
-        lacking = [name for name in _KNEE_METHODS if not hasattr(noise_class, name)]
-        raise cannot(goal, "its search over the knee is not defined", *lacking, instead="method 'paper'")
-    reason = "a search is known for one parameter, `scale`"
-    raise cannot(goal, reason, "by_theorem", instead="method 'paper', if the noise has a theorem")
-
-
-def need_monotone_loss(noise: Noise) -> None:
-    """Raise ValueError unless the noise is log-concave: else a smaller change may cost more than the largest."""
-    goal = f"calibrate {noise.family} by a search"
-    if noise.is_discrete:
-        reason = "it is discrete, and the search moves a density by any amount"
-        raise cannot(goal, reason, "by_theorem", instead="a noise with a density, or method 'paper'")
-    noise.need_log_concave(goal, instead="method 'paper'")
+LARGEST = 1e7  # omega sqrt(rho) beyond which double precision certifies nothing
 
 
 def calibrated(noise_class: Any, rho: float, omega: float, sensitivity: float, objective: Objective) -> Noise:
@@ -125,22 +109,6 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     raise uncertified(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
 
 
-def uncertified(noise: Noise, where: str) -> ValueError:
-    """Return the one line for a guarantee that no noise is certified to meet; a loss without digits may be why."""
-    goal = f"calibrate {noise.family} at {where}"
-    lacking = undefined(noise, "privacy_loss")
-    return cannot(
-        goal, "quadrature certifies no noise", *lacking, instead="a less extreme guarantee, or method 'paper'"
-    )
-
-
-def without_largest_loss(noise: Noise, notion: str, instead: str) -> ValueError:
-    """Return the one line for a noise whose privacy loss has no upper end: it is infinite, or not known."""
-    lacking = undefined(noise, "privacy_loss", "largest_loss")
-    reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
-    return cannot(f"calibrate {noise.family} to {notion}", reason, *lacking, instead=instead)
-
-
 def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
     """Where a rising function of 1 / scale is zero."""
     low, high = guess / 2, 2 * guess
@@ -151,56 +119,6 @@ def _root(rising: Callable[[float], float], guess: float, family: str) -> float:
     while rising(high) < 0:
         high *= 2
     return float(brentq(rising, low, high, rtol=1e-12))
-
-
-def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
-    """Whether D_a <= rho a for ALL orders 1 < a < omega, and all smaller shifts, follows from finitely many bounds.
-
-    s D_(1+s), s = a - 1, is convex in s and zero at s = 0, so between two orders it lies below its chord; the
-    guarantee allows rho s (s + 1), and every chord must stay below that parabola. Intervals where it does not
-    are halved, until they are so short that a chord of the parabola itself would rise above it by less than SLACK.
-    """
-    if not noise.max_order(shift) > omega or not np.isfinite(omega):
-        return False
-    if not noise.log_concave:
-        return False  # a smaller shift may be worse
-    return below_parabola(lambda s: _scaled_divergence(noise, shift, s), rho, omega)
-
-
-def below_parabola(curve: Callable[[Floats], Floats], rho: float, omega: float) -> bool:
-    """Whether a convex curve of s, zero at 0, stays below rho s (s + 1) for all 0 < s < omega - 1, by finitely many s.
-
-    curve: upper bounds of it, vectorised; omega: finite, above 1.
-    """
-    ends = (omega - 1) * np.geomspace(1e-3, 1, 13)
-    left, right = np.concatenate([[0.0], ends[:-1]]), ends
-    value = curve(right)
-    low, high = np.concatenate([[0.0], value[:-1]]), value
-    while True:
-        if (high > rho * right * (right + 1)).any():
-            return False
-        fails = _chord_excess(left, right, low, high, rho) > 0
-        left, right, low, high = left[fails], right[fails], low[fails], high[fails]
-        if not fails.any():
-            return True
-        if (rho * (right - left) ** 2 / 4 < SLACK * rho * right * (right + 1)).any():
-            return False
-        middle = np.where(left > 0, np.sqrt(left * right), 0.1 * right)
-        value = curve(middle)
-        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        low, high = np.concatenate([low, value]), np.concatenate([value, high])
-
-
-def _scaled_divergence(noise: Noise, shift: float, s: Floats) -> Floats:
-    """Upper bounds on s D_(1+s)."""
-    return np.asarray(s * renyi_divergence(noise, shift, 1 + s).upper)
-
-
-def _chord_excess(left: Floats, right: Floats, low: Floats, high: Floats, rho: float) -> Floats:
-    """The most by which the chord from (left, low) to (right, high) rises above rho s (s + 1) in between."""
-    slope = (high - low) / (right - left)
-    touch = np.clip((slope / rho - 1) / 2, left, right)  # where the parabola is parallel to the chord
-    return np.asarray(low + slope * (touch - left) - rho * touch * (touch + 1))
 
 
 @lru_cache(maxsize=1024)
@@ -219,7 +137,7 @@ def _least_log_knee(noise_class: Any, rho: float, omega: float, low: float, high
     """The smallest log knee at which some noise meets the target: the widest one for its knee."""
 
     def slack(log_knee: float) -> float:
-        return _excess(noise_class(noise_class.widest * np.exp(log_knee), np.exp(log_knee)), rho, omega)
+        return _excess(noise_class, noise_class.widest * np.exp(log_knee), np.exp(log_knee), rho, omega)
 
     return low if slack(low) <= 0 else float(brentq(slack, low, high, xtol=1e-4))
 
@@ -229,7 +147,7 @@ def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> flo
 
     @cache  # the two ends are looked at here, and again by brentq
     def excess(scale: float) -> float:
-        return _excess(noise_class(scale, knee), rho, omega)
+        return _excess(noise_class, scale, knee, rho, omega)
 
     gaussian, widest = 1 / np.sqrt(2 * rho), noise_class.widest * knee
     if excess(widest) > 0:
@@ -239,14 +157,8 @@ def _least_scale(noise_class: Any, rho: float, omega: float, knee: float) -> flo
     return float(brentq(excess, gaussian, widest, rtol=1e-12))
 
 
-def _excess(noise: Any, rho: float, omega: float) -> float:
-    """By how much log(D_a / (rho a)) exceeds 0 at the worst of a few orders; shift one, uncertified."""
+def _excess(noise_class: Any, scale: float, knee: float, rho: float, omega: float) -> float:
+    """Return by how much log(D_a / (rho a)) exceeds 0 at the worst of a few orders; shift one, without bounds."""
     s = (omega - 1) * _SHARES
-    worst = (noise.fast_divergences(s) / (rho * s * (s + 1))).max()
+    worst = (noise_class(scale, knee).fast_divergences(s) / (rho * s * (s + 1))).max()
     return float(np.log(worst)) if np.isfinite(worst) else np.inf
-
-
-def rounded_up(x: float, digits: int) -> float:
-    """x > 0, rounded up to so many significant digits."""
-    step = 10.0 ** (np.floor(np.log10(x)) - digits + 1)
-    return float(f"{np.ceil(x / step) * step:.{digits}g}")

@@ -4,20 +4,48 @@ from collections.abc import Iterable
 from typing import Any
 
 from tcdp_sim.core.errors import choice, scalar
-from tcdp_sim.releases import RELEASE_FAMILIES, Release, ReleaseFamily
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.calibrated import Calibrated
+from tcdp_sim.releases import RELEASE_FAMILIES, AdditiveRelease, Release, ReleaseFamily
 from tcdp_sim.releases.families import Anchor, Parameters
 
 
 def calibrate_records(
     family: str, anchors: Iterable[Anchor], accounting: str = "approx_dp", delta: float = 1e-6, **fixed: Any
-) -> Release:
-    """The release of `family` that gives away v of a record of influence t, at one anchor (t, v) or at two.
+) -> Calibrated[Noise | None, Release]:
+    """Return the release of a family that gives away v of a record of influence t, at one anchor (t, v) or at two.
 
-    Influence is in the units of the answer, values are in nats, both > 0; the second anchor has more of both.
-    accounting: "printed", the zCDP policy as printed; "zcdp", the exact one; "approx_dp", the exact epsilon at `delta`,
-    the only one that means the same for all releases; "pure", the largest privacy loss, of additive noise alone. Every
-    value is certified: never above its anchor, and where rounding allows within 1e-6 of it (relative).
+    Parameters
+    ----------
+    family : str
+        A row of the table below.
+    anchors : iterable of pairs
+        One pair (influence, value) or two, in the units of the answer and in nats, both > 0. The second one has more
+        of both. Anchors that are read from confidential data tell of that data: such a release illustrates, and is
+        not private.
+    accounting : {"approx_dp", "zcdp", "printed", "pure"}
+        "printed": the zCDP policy as printed; "zcdp": the exact one; "approx_dp": the exact epsilon at `delta`, the
+        only one that means the same for all releases; "pure": the largest privacy loss, of additive noise alone.
+    delta : float
+        delta of "approx_dp", in (0, 1).
+    **fixed
+        Other parameters of the family; None counts as not given.
 
+    Returns
+    -------
+    Calibrated
+        The `release`, and its `noise` where it adds one. No value is above its anchor, and where rounding allows each
+        is within 1e-6 of it (relative). The bounds are those of the value at the last anchor. Of two shapes that meet
+        both anchors the release has the larger one: epsilon at `delta` may fall and then rise with the shape.
+
+    Raises
+    ------
+    ValueError
+        For another family, parameter or number of anchors, and for two anchors that no shape meets, with the interval
+        of second values that it can meet.
+
+    Notes
+    -----
     | family | one anchor and | two anchors, for scale and |
     |---|---|---|
     | gaussian, laplace | nothing | |
@@ -28,11 +56,17 @@ def calibrate_records(
     | clipped | clip | |
     | unit_splitting | threshold; rule, pieces, exponent | |
 
-    Roots and log also take estimator and nonnegative. None counts as not given.
-    Of two shapes that meet both anchors it is the larger one: epsilon at `delta` may fall and then rise with the shape.
-    Anchors that are read from confidential data tell of that data: such a release illustrates, and is not private.
-    Raises ValueError for another family, parameter or number of anchors, and for two anchors that no shape meets, with
-    the interval of second values that it can meet. Source: Finley et al. 2024; exact accounting derived here.
+    Roots and log also take estimator and nonnegative.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118. The exact
+    accounting is derived here.
+
+    Examples
+    --------
+    >>> calibrate_records("laplace", [(1e6, 2.0)], "pure").release
+    AdditiveRelease(noise=Laplace(scale=500000.0))
     """
     kind = RELEASE_FAMILIES[choice("family", family, tuple(RELEASE_FAMILIES))]
     checked = _anchors(anchors)
@@ -42,9 +76,11 @@ def calibrate_records(
     from tcdp_sim.calibration import record_search  # exact values, which workers do without
 
     search = record_search.search(kind, accounting, delta, parameters)
-    example = {kind.shape: kind.example} if kind.shape else {}
-    search.build(1.0, shape or example)  # says what is wrong with a parameter
-    return search.release(checked, shape)
+    example = shape or ({kind.shape: kind.example} if kind.shape else {})
+    search.build(1.0, example)  # says what is wrong with a parameter
+    release = search.release(checked, shape)
+    noise = release.noise if isinstance(release, AdditiveRelease) else None
+    return Calibrated(noise, checked, search.accounting.bounds(release, checked[-1][0]), accounting, release)
 
 
 def _anchors(anchors: Iterable[Anchor]) -> tuple[Anchor, ...]:

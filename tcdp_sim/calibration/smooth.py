@@ -1,46 +1,103 @@
 """Noise whose scale is a smooth sensitivity: the least that meets a guarantee, certified, or by published formulas."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tcdp_sim.calibration.tail_parameter import best_tail
 from tcdp_sim.core import registry
 from tcdp_sim.core.errors import choice, real, scalar
+from tcdp_sim.core.numerics import Bounds, closed_form
 from tcdp_sim.noise import Noise
+from tcdp_sim.noise.calibrated import Calibrated
+from tcdp_sim.noise.objectives import VARIANCE
 from tcdp_sim.privacy import ApproxDP, Guarantee
 from tcdp_sim.privacy.definitions import concentrated
 
-METHODS = ("tight", "box", "paper")
 LARGEST_SMOOTHING = 2.0
 
 
-class SmoothNoise(NamedTuple):
-    """shift: s, the largest move of the answer in units of the noise's own scale; noise: Z of f(x) + S(x) Z, per S."""
+_HOW = {
+    "tight": "upper ends for all pairs of scale and shift that neighbours can have",
+    "box": "upper ends for all shifts at all scales, which is more than neighbours can have",
+    "paper": "a published formula",
+}
 
-    shift: float
-    noise: Noise
 
+def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method: str = "tight") -> Calibrated:
+    """Return the noise Z of least standard deviation such that f(x) + S(x) Z keeps a guarantee.
 
-def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method: str = "tight") -> SmoothNoise:
-    """The noise Z of `family` with the least standard deviation such that f(x) + S(x) Z keeps the guarantee.
+    Parameters
+    ----------
+    family : str
+        The name of a noise.
+    guarantee : Guarantee
+        TCDP, ZCDP with xi = 0, ApproxDP with epsilon > 0 and delta from some 1e-13 on; PureDP of student_t by "paper".
+    smoothing : float
+        S is a `smoothing`-smooth sensitivity of f, as `data.smooth_sensitivity` gives: S(x') <= e^smoothing S(x) and
+        |f(x) - f(x')| <= S(x) for all neighbours. 0 < smoothing <= 2.
+    method : {"tight", "box", "paper"}
+        "tight" covers all pairs of scale and shift that neighbours can have (`neighbouring_scales`) and all orders, by
+        quadrature. "box" covers every shift up to the largest at every log-scale up to the smoothing, which is more
+        than neighbours can have, and to which the literature reduces the problem. "paper" uses published formulas.
 
-    S: a `smoothing`-smooth sensitivity of f, as `data.smooth_sensitivity` gives: S(x') <= e^smoothing S(x) and
-    |f(x) - f(x')| <= S(x) for all neighbours. 0 < smoothing <= 2. guarantee: TCDP, ZCDP with xi = 0, ApproxDP with
-    epsilon > 0 and delta from some 1e-13 on (and PureDP of student_t by "paper").
+    Returns
+    -------
+    Calibrated
+        The noise Z, per unit of S. The bounds are those of its variance. One over its `scale` is the largest move of
+        the answer in units of the noise's own scale. Results are cached.
 
-    method: "tight" certifies all pairs of scale and shift that neighbours can have (`neighbouring_scales`) and all
-    orders, by quadrature; "box" every shift up to s at every log-scale up to the smoothing, which is more than there is
-    (and what the literature reduces the problem to); "paper" uses published formulas. Results are cached.
-    Raises ValueError where a family cannot keep the guarantee, with the reason: sinh-normal noise never can.
+    Raises
+    ------
+    ValueError
+        If a family cannot keep the guarantee, with the reason: sinh-normal noise never can.
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> round(standard_deviation(calibrate_smooth("laplace_log_normal", ZCDP(0.1), 0.05, "paper")), 2)
+    6.28
     """
     noise_class: Any = registry.noise(family, "family")
-    choice("method", method, METHODS)
+    choice("method", method, tuple(_HOW))
     smoothing = scalar("smoothing", smoothing, 0, LARGEST_SMOOTHING, finite=False)
     if refusal := noise_class.smooth_refusal(guarantee, smoothing):
         raise ValueError(f"{family} gives no {guarantee} with smooth sensitivity (smoothing {smoothing:g}): {refusal}")
     if method == "paper":
-        return _published(noise_class, guarantee, smoothing)
+        unit, shift = _published(noise_class, guarantee, smoothing)
+    else:
+        unit, shift = _searched(noise_class, guarantee, smoothing, method == "box")
+    if not shift > 0:
+        raise ValueError(f"{family}: no noise meets the guarantee; valid: less smoothing, or a weaker guarantee")
+    noise = unit.scaled(1 / shift)
+    variance = VARIANCE(noise)
+    return Calibrated(noise, guarantee, Bounds(-np.inf, variance, closed_form(variance).upper), _HOW[method])
+
+
+def standard_deviation(calibrated: Calibrated) -> float:
+    """Return the standard deviation of a noise.
+
+    Parameters
+    ----------
+    calibrated : Calibrated
+        What `calibrate_smooth` returns.
+
+    Returns
+    -------
+    float
+        The standard deviation, in units of the smooth sensitivity.
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP
+    >>> round(standard_deviation(calibrate_smooth("gaussian", TCDP(0.5, 3.0), 0.05)), 2)
+    1.13
+    """
+    return float(np.sqrt(calibrated.noise.var()))
+
+
+def _searched(noise_class: Any, guarantee: Guarantee, smoothing: float, box: bool) -> tuple[Noise, float]:
+    """Return the noise of unit scale and the largest shift, by quadrature."""
     if isinstance(guarantee, ApproxDP):
         real("epsilon", guarantee.epsilon, 0)
         real("delta", guarantee.delta, 0, 1)
@@ -48,24 +105,14 @@ def calibrate_smooth(family: str, guarantee: Guarantee, smoothing: float, method
         raise ValueError(f"{guarantee} is not valid here; valid: TCDP, ZCDP with xi = 0, ApproxDP")
     from tcdp_sim.calibration import smooth_search  # workers never come here: they are given finished noises
 
-    unit, shift = smooth_search.least(noise_class, guarantee, smoothing, method == "box")
-    return _answer(unit, shift)
+    return smooth_search.least(noise_class, guarantee, smoothing, box)
 
 
-def standard_deviation(calibrated: SmoothNoise) -> float:
-    """Of the noise, in units of the smooth sensitivity."""
-    return float(np.sqrt(calibrated.noise.var()))
+def _published(noise_class: Any, guarantee: Guarantee, smoothing: float) -> tuple[Noise, float]:
+    """Return the noise of unit scale and the largest shift, by its formula."""
 
-
-def _published(noise_class: Any, guarantee: Guarantee, smoothing: float) -> SmoothNoise:
     def shift(unit: Noise) -> float:
         return max(float(unit.smooth_shift(guarantee, smoothing)), 0.0)
 
     unit = best_tail(noise_class, shift)
-    return _answer(unit, shift(unit))
-
-
-def _answer(unit: Noise, shift: float) -> SmoothNoise:
-    if not shift > 0:
-        raise ValueError(f"{unit.family}: no noise meets the guarantee; valid: less smoothing, or a weaker guarantee")
-    return SmoothNoise(shift, unit.scaled(1 / shift))
+    return unit, shift(unit)

@@ -1,21 +1,21 @@
 """Exact laws: what the simulations must agree with. Every answer is Bounds(lower, estimate, upper)."""
 
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.affine import affine_divergence
-from tcdp_sim.exact.divergence import renyi_divergence
 from tcdp_sim.exact.extremes import max_abs_quantile, max_abs_sf, max_quantile
 from tcdp_sim.exact.histogram_information import histogram_information
 from tcdp_sim.exact.identities import group_profile, profile_from_losses, renyi_from_profile
 from tcdp_sim.exact.information import mutual_information
 from tcdp_sim.exact.losses.composed import composed_epsilon, composed_profile
 from tcdp_sim.exact.losses.distribution import PrivacyLossDistribution
-from tcdp_sim.exact.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.mixtures import Mixture, subsampled
-from tcdp_sim.exact.orders import max_order
 from tcdp_sim.exact.per_record import record_epsilon, record_policy, record_profile, record_renyi
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.ranking import spurious_wins_probability, top_stays_probability
+from tcdp_sim.exact.renyi.affine import affine_divergence
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.exact.renyi.kernels import max_order
+from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.exact.selection.outputs import delta_of_outputs, divergence_of_outputs, selection_distribution
 from tcdp_sim.exact.selection.privacy import OutputPair, output_pair, spent_delta, spent_renyi, worst_pairs
 from tcdp_sim.exact.selection.success import required_gap, selection_failure, selection_probability

@@ -6,6 +6,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, gauss_panels
+from tcdp_sim.exact.renyi.kernels import share_above
 from tcdp_sim.noise import Noise
 
 _SPAN = 40.0  # of log |y|: what is e^-40 times nearer to 0 than the mass and the crossing adds nothing
@@ -77,5 +78,5 @@ class FoldedProfile:
         size = np.exp(x)
         mass = weight * size * self.noise.pdf(size)
         loss = self._loss(side, x)
-        gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
+        gain = share_above(epsilon, loss)
         return float(mass @ gain), float(mass.sum()), _LOSS_ROUNDING * float(mass @ loss)

@@ -6,27 +6,19 @@ little more of it.
 """
 
 from collections.abc import Callable
-from functools import partial
 from math import inf, isnan, log
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.best_order import best_ratio
-from tcdp_sim.exact.divergence import renyi_divergence
-from tcdp_sim.exact.folded_loss import Curve, FoldedLoss, falls_away
-from tcdp_sim.exact.folded_profile import FoldedProfile
-from tcdp_sim.exact.lattice import LatticeLoss
-from tcdp_sim.exact.profile import hockey_stick
-from tcdp_sim.exact.transformed_renyi import transformed_renyi
+from tcdp_sim.exact.profile import hockey_stick, profile_function
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.exact.renyi.policy import largest_ratio
+from tcdp_sim.exact.renyi.transformed import transformed_renyi
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.noise.missing import cannot, undefined
 from tcdp_sim.releases import Release, TransformedRelease
 
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
@@ -60,7 +52,7 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     noise, shift = _in_scales(release, influence)
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
         return Bounds(0.0, 0.0, 0.0)
-    profile = _profile(noise, shift)
+    profile = profile_function(noise, shift)
     known = noise.largest_loss(shift)
     largest = inf if isnan(known) else known
     high = largest if largest < inf else 1.0
@@ -89,42 +81,7 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     """
     omega = scalar("omega", omega, 1, finite=False)
     noise, shift = _in_scales(release, influence)
-    if shift == 0:
-        return Bounds(0.0, 0.0, 0.0)
-    if noise.linear_in_order:
-        return Bounds(*(part * 0.5 for part in renyi_divergence(noise, shift, 2.0)))
-    if omega > noise.max_order(shift):
-        return Bounds(inf, inf, inf)
-    if isinstance(noise, LatticeNoise):
-        loss = LatticeLoss(noise, int(shift))
-        return best_ratio(loss.curve, loss.divergence_at_one(), loss.largest, omega)
-    if falls_away(noise, shift):
-        return _policy_of_bounded_loss(noise, shift, omega)
-    if omega == inf:
-        _need_largest_loss(noise, shift)
-    at_one = renyi_divergence(noise, shift, 1.0)
-    if omega == inf and at_one.lower <= 0:
-        return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
-    if omega == inf:  # D is at most the largest loss, so that D / order is below D_1 from this order on
-        omega = 1 + noise.largest_loss(shift) / at_one.lower
-    return best_ratio(partial(_curve, noise, shift), at_one, inf, omega)
-
-
-def _need_largest_loss(noise: Noise, shift: float) -> None:
-    """Raise ValueError unless the loss has a known and finite supremum; high orders would magnify its rounding."""
-    if noise.gives_loss and noise.largest_loss(shift) < inf:
-        return
-    lacking = undefined(noise, "privacy_loss", "largest_loss")
-    reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
-    raise cannot(f"find the zCDP of {noise!r} (omega = inf)", reason, *lacking, instead="a finite omega")
-
-
-def _profile(noise: Noise, shift: float) -> Callable[[float], Bounds]:
-    """epsilon -> delta(epsilon), once what does not depend on epsilon has been worked out."""
-    if not noise.bounded_slope and falls_away(noise, shift):
-        folded = FoldedProfile(noise, shift)
-        return lambda epsilon: folded(epsilon).delta
-    return partial(hockey_stick, noise, shift)
+    return largest_ratio(noise, shift, omega)
 
 
 def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
@@ -153,17 +110,3 @@ def _certain_upper(profile: Callable[[float], Bounds], delta: float, ends: list[
         if there.estimate == 0:  # what is left is the error of the quadrature, which is no smaller further out
             break
     return largest
-
-
-def _policy_of_bounded_loss(noise: Noise, shift: float, omega: float) -> Bounds:
-    at_one = FoldedLoss(noise, shift, 0.0).divergence_at_one()
-    if at_one.lower <= 0:
-        return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
-    largest_s = min(omega - 1, noise.largest_loss(shift) / at_one.lower)
-    return best_ratio(FoldedLoss(noise, shift, largest_s).curve, at_one, noise.largest_loss(shift), omega)
-
-
-def _curve(noise: Noise, shift: float, s: Floats) -> Curve:
-    """s D_(1+s), of any noise; slopes are not known."""
-    lower, estimate, upper = (s * part for part in renyi_divergence(noise, shift, 1 + s))
-    return Curve(lower, estimate, upper, np.full(s.shape, np.nan))

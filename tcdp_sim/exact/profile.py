@@ -5,6 +5,8 @@ no digits are lost however small it is. The closed form of a noise that has one 
 other noise quadrature from `logpdf`, `sf` and `privacy_loss`.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,16 +15,15 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, ArrayBounds, Bounds, closed_form, gauss_panels, integrate
-from tcdp_sim.exact.folded_loss import falls_away
 from tcdp_sim.exact.folded_profile import FoldedProfile
-from tcdp_sim.exact.lattice import dithered_profile, lattice_profile
 from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
-from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
+from tcdp_sim.exact.renyi.choice import Quantity, Way, way
+from tcdp_sim.exact.renyi.kernels import share_above
+from tcdp_sim.exact.renyi.lattice import dithered_profile, lattice_profile
+from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.resolution import ROUNDING
 from tcdp_sim.noise import Noise
-from tcdp_sim.noise.dithered_lattice import DitheredLattice
-from tcdp_sim.noise.lattice import LatticeNoise
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
 _DECADES = np.concatenate([[0.0, 0.03, 0.1, 0.2, 0.35], np.linspace(0.6, 3, 7), [4, 5.5, 7, 9, 12, 16, 21, 28]])
@@ -51,20 +52,32 @@ def hockey_stick(noise: Noise, shift: float, epsilon: ArrayLike) -> Bounds[Any]:
     return bounds if np.ndim(epsilon) else Bounds(*(float(part[0]) for part in bounds))
 
 
-def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
-    """For epsilon >= 0 and shift > 0; by monotone loss where there is one, else over every interval with L > eps."""
-    if (closed := noise.closed_hockey_stick(shift, epsilons)) is not None:
-        return closed
-    if isinstance(noise, LatticeNoise):
-        return lattice_profile(noise, shift, epsilons)
-    if isinstance(noise, DitheredLattice):
-        return dithered_profile(noise, shift, epsilons)
-    if not noise.bounded_slope and falls_away(noise, shift):
+def profile_function(noise: Noise, shift: float) -> Callable[[float], Bounds]:
+    """Return epsilon -> delta(epsilon) for epsilon >= 0 and shift > 0, once what does not depend on epsilon is done."""
+    if way(noise, shift, Quantity.PROFILE) is Way.FOLDED:
         folded = FoldedProfile(noise, shift)
-        columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))
-        return Bounds(*(np.array(column) for column in columns))
-    if not noise.gives_loss:
-        return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
+        return lambda epsilon: folded(epsilon).delta
+    return partial(hockey_stick, noise, shift)
+
+
+def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
+    """Return delta(epsilon) for epsilon >= 0 and shift > 0."""
+    closed = noise.closed_hockey_stick(shift, epsilons)
+    return WAYS[way(noise, shift, Quantity.PROFILE)](noise, shift, epsilons) if closed is None else closed
+
+
+def _folded_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
+    folded = FoldedProfile(noise, shift)
+    columns = zip(*(folded(float(epsilon)).delta for epsilon in epsilons))
+    return Bounds(*(np.array(column) for column in columns))
+
+
+def _mixture_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
+    return hockey_stick_between(Mixture(noise), Mixture(noise, (shift,)), epsilons)
+
+
+def _loss_profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
+    """Return it by the noise's own loss: by its one crossing if it is monotone, else over every interval above."""
     sets = loss_sets(noise, shift)
     if sets.monotone:
         return _monotone(noise, shift, epsilons, sets.above(epsilons)[1][0])
@@ -72,6 +85,15 @@ def _profile(noise: Noise, shift: float, epsilons: Floats) -> ArrayBounds:
     slack = 1e-12 * bounds.estimate + _rounding(epsilons, np.exp(log_mass(noise, *sets.above(epsilons))))
     outside = float(noise.cdf(sets.x[0]) + noise.sf(sets.x[-1]))
     return Bounds(bounds.lower - slack, bounds.estimate, bounds.upper + slack + outside)
+
+
+WAYS: dict[Way, Callable[[Any, float, Floats], ArrayBounds]] = {
+    Way.LATTICE: lattice_profile,
+    Way.DITHERED: dithered_profile,
+    Way.FOLDED: _folded_profile,
+    Way.LOSS: _loss_profile,
+    Way.MIXTURE: _mixture_profile,
+}
 
 
 def _rounding(epsilons: Floats, mass: Floats) -> Floats:
@@ -115,5 +137,5 @@ def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes:
 def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
-        gain = np.exp(log_p) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)
+        gain = np.exp(log_p) * share_above(epsilon, noise.privacy_loss(x, shift))
         return np.where(log_p > -np.inf, gain, 0.0)  # where neither has density the loss is NaN

@@ -14,13 +14,9 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import choice, real, scalar
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.mixture_divergences import (
-    divergence_of_mean,
-    excess_over_s,
-    hockey_stick_between,
-    renyi_divergence_between,
-)
 from tcdp_sim.exact.mixtures import Mixture, subsampled
+from tcdp_sim.exact.renyi.kernels import divergence_of_mean, excess_over_q
+from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between, renyi_divergence_between
 from tcdp_sim.noise import Gaussian, Noise
 from tcdp_sim.privacy.amplification.schemes import SCHEMES, chance_drawn, drawn_again, drawn_more_often
 
@@ -88,7 +84,7 @@ def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: 
     with np.errstate(all="ignore"):
         rise = np.exp(heights[0] + np.log(s) - at_q) - np.exp(heights[1] + np.log(s) - at_q)
         loss = np.where(np.abs(rise) < 0.5, np.log1p(rise), at_p - at_q)  # where s is small all digits are in the rise
-        terms = excess_over_s(order - 1, loss, at_q - top)
+        terms = excess_over_q(order - 1, loss, at_q - top)
     return terms.sum() * (x[1] - x[0]) ** 2 / (2 * np.pi), top
 
 

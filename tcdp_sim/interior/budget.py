@@ -84,7 +84,8 @@ def parts(
     epsilon_end = exponential_epsilon(end * rho, accounting)
     objective = NodeMargin(float(log2_k), 2 / epsilon_end * np.log(6 / BETA))
     queries, shift = CHARGES[choice("selection", selection, CHARGES)]
-    noise = calibrate(family, TCDP(node * rho, omega), shift, how, coordinates=queries, objective=objective)
+    target = TCDP(node * rho, omega)
+    noise = calibrate(family, target, shift, how, coordinates=queries, objective=objective).noise
     return Parts(exponential_epsilon(level * rho, accounting), noise, epsilon_end)
 
 

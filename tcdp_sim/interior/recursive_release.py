@@ -214,7 +214,8 @@ def _bought(
     for i in range(depth):
         node, end = (share * rho for share in shares[1 + 2 * i : 3 + 2 * i])
         objective = _DeepQuantile(each / 2, float(size))
-        noise = calibrate(family, TCDP(node, omega), 1.0, how, coordinates=_shifts(i, variant), objective=objective)
+        target, moved = TCDP(node, omega), _shifts(i, variant)
+        noise = calibrate(family, target, 1.0, how, coordinates=moved, objective=objective).noise
         unit = 1 if i == 0 else NODE_PER_STEP
         bought = Parts(
             exponential_epsilon(shares[0] * rho, accounting), noise, unit * exponential_epsilon(end, accounting)

@@ -50,7 +50,8 @@ def calibrated(spec: Spec, promise: Guarantee, *, coordinates: int = 1, k: float
     k: how many numbers are blurred, for a noise that is tuned to it. ValueError where no such noise is known.
     """
     objective = spec_objective(spec, k)
-    return calibrate(spec["family"], promise, 1.0, spec["calibration"], coordinates=coordinates, objective=objective)
+    family, method = spec["family"], spec["calibration"]
+    return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective).noise
 
 
 def noise_law(spec: Spec, point: Point, *, coordinates: int = 1, k: float = 1) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _noise_for(
     objective: Objective,
 ) -> Noise:
     promise = noise_class.equal_privacy(**dict(wanted))
-    return calibrate(noise_class.family, promise, 1.0, calibration, coordinates=coordinates, objective=objective)
+    return calibrate(noise_class.family, promise, 1.0, calibration, coordinates=coordinates, objective=objective).noise
 
 
 def parameters(noise: Noise) -> dict[str, Any]:

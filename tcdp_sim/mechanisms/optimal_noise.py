@@ -49,7 +49,7 @@ class OptimalNoise(Mechanism):
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         from tcdp_sim.optimal import (  # the driver's alone: it knows exact divergences
-            LargestErrorQuantile,
+            LargestError,
             optimal_noise,
         )
 
@@ -58,7 +58,8 @@ class OptimalNoise(Mechanism):
         target = {
             name: float(point[name]) for name in ("rho", "omega") if point.get(name, np.inf) not in (None, np.inf)
         }
-        noise, least = optimal_noise(_promise(target), LargestErrorQuantile(k, LEVEL), coordinates=2)
+        best = optimal_noise(_promise(target), LargestError(k, LEVEL), coordinates=2)
+        noise, least = best.noise, best.bounds
         return {
             "mechanism": cls.name,
             "version": cls.version,

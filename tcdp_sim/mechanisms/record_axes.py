@@ -194,7 +194,7 @@ def _needed(point: Point, name: str) -> Any:
 def _calibrated(family: str, anchors: Any, accounting: str, delta: float | None, given: Any) -> Data:
     """Of many cells with one release it is calibrated once."""
     more = {} if delta is None else {"delta": delta}
-    return calibration.calibrate_records(family, anchors, accounting, **more, **dict(given)).as_data()
+    return calibration.calibrate_records(family, anchors, accounting, **more, **dict(given)).release.as_data()
 
 
 def _direct(family: str, scale: float, given: Mapping[str, Any]) -> Release:

@@ -91,7 +91,7 @@ class SmoothSensitivity(Mechanism):
             law["smoothing"] = real("smoothing", point.get("smoothing"), 0)
             noise = calibrate_smooth(point.get("smooth_noise"), _promise(target), law["smoothing"]).noise  # type: ignore[arg-type]
         elif source == "global":
-            noise = calibrate("gaussian", ZCDP(target["rho"]))
+            noise = calibrate("gaussian", ZCDP(target["rho"])).noise
         else:
             noise_axes.target(f"method {method}", ("omega",), point)
             return law

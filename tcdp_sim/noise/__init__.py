@@ -2,7 +2,7 @@
 
 from tcdp_sim.core import registry
 from tcdp_sim.noise.arsinh_normal import ArsinhNormal
-from tcdp_sim.noise.base import Noise, Objective
+from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.exponential_polylogarithmic import ExponentialPolylogarithmic
 from tcdp_sim.noise.gaussian import Gaussian
@@ -10,6 +10,7 @@ from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.laplace import Laplace
 from tcdp_sim.noise.laplace_log_normal import LaplaceLogNormal
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.objectives import Objective
 from tcdp_sim.noise.sinh_normal import SinhNormal
 from tcdp_sim.noise.sinh_squared import SinhSquared
 from tcdp_sim.noise.student_t import StudentT

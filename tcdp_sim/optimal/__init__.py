@@ -1,12 +1,15 @@
 """The best additive noise that there can be, for data that change by whole numbers, and how good it is at most."""
 
+from tcdp_sim.core.renamed import renamed
+from tcdp_sim.noise.calibrated import Calibrated
+from tcdp_sim.noise.objectives import LargestError, MeanAbsoluteError, MeanSquaredError, Tail
 from tcdp_sim.optimal.best_noise import best_lattice_noise, optimal_noise
 from tcdp_sim.optimal.lattice_mixture import LatticeMixture
-from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Tail
 from tcdp_sim.optimal.step_ends import StepEnd, step_ends
 
 __all__ = [
-    "LargestErrorQuantile",
+    "Calibrated",
+    "LargestError",
     "LatticeMixture",
     "MeanAbsoluteError",
     "MeanSquaredError",
@@ -16,3 +19,5 @@ __all__ = [
     "optimal_noise",
     "step_ends",
 ]
+
+__getattr__ = renamed(__name__, {"LargestErrorQuantile": "tcdp_sim.noise.objectives.LargestError"})

@@ -30,28 +30,30 @@ bounded. Three steps lead to the best noise of all, continuous ones included.
 
 from functools import lru_cache
 from math import ceil, floor, inf
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from tcdp_sim.core.errors import whole
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.noise.calibrated import Calibrated
 from tcdp_sim.noise.lattice import OFFSETS, LatticeNoise
+from tcdp_sim.noise.objectives import LargestError, MeanAbsoluteError, MeanCost, MeanSquaredError, Tail
 from tcdp_sim.optimal.best_on_lattice import Best, best_on_lattice
 from tcdp_sim.optimal.geometric import depth_of_geometric, geometric, geometric_with_step, least_tail_with_step
 from tcdp_sim.optimal.lattice_mixture import LatticeMixture
 from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.optimal.least_square import least_square, least_square_noise
-from tcdp_sim.optimal.objectives import LargestErrorQuantile, MeanAbsoluteError, MeanSquaredError, Objective, Tail
 from tcdp_sim.optimal.start import quantile_at_start
 from tcdp_sim.optimal.stored_promise import slack
 from tcdp_sim.optimal.truncated_geometric import depth_of_truncated, least_cost, truncated_geometric
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
+_HOW = "the best noise of all, by convex duality"
 _ROUNDING = 1e-11  # relative, of costs of a given noise
 _LEAST_UPPER = 1e-300  # costs below it are rounded up
 _LEAST_TAIL = 1e-250  # for which the least quantile is searched
 
 
-class _Certified(NamedTuple):
+class _Best(NamedTuple):
     """A noise that keeps the guarantee, and what it costs: no noise on its lattice costs less than `lower`.
 
     For a mean square no noise on any lattice does.
@@ -62,61 +64,101 @@ class _Certified(NamedTuple):
     cost: float
 
 
-@overload
 def optimal_noise(
-    guarantee: Guarantee, objective: MeanSquaredError, coordinates: int = 1
-) -> tuple[LatticeNoise | LatticeMixture, Bounds]: ...
-@overload
-def optimal_noise(
-    guarantee: Guarantee, objective: Tail | MeanAbsoluteError | LargestErrorQuantile, coordinates: int = 1
-) -> tuple[LatticeNoise, Bounds]: ...
-def optimal_noise(
-    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
-) -> tuple[LatticeNoise | LatticeMixture, Bounds]:
-    """Return the additive noise of least cost under a guarantee, and certified bounds on the least cost of any noise.
+    guarantee: Guarantee, objective: MeanCost | LargestError, coordinates: int = 1
+) -> Calibrated[LatticeNoise | LatticeMixture]:
+    """Return the additive noise of least cost under a guarantee, with bounds on the least cost of any noise.
 
-    guarantee: PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate), when each of `coordinates` counts changes
-    by exactly one (a histogram whose neighbours substitute a record: 2). objective: `Tail`, `LargestErrorQuantile`,
-    `MeanAbsoluteError`, `MeanSquaredError`. The noise costs the upper bound, in the objective's unit. It lies on the
-    integers or the half-integers; for a mean square under ApproxDP it may be a `LatticeMixture`. It hides whole
-    numbers alone: where counts move by fractions it promises nothing. Tails below 1e-280 are bounded from above only,
-    and the quantile may leave a single error a tail of 1e-250 at least.
-    Raises ValueError for other guarantees and objectives, and where the noise would take too many points. Source:
-    derived here; see this file's head.
+    Parameters
+    ----------
+    guarantee : Guarantee
+        PureDP, ZCDP with xi = 0, TCDP, or ApproxDP (one coordinate).
+    objective : MeanCost or LargestError
+        `Tail`, `LargestError`, `MeanAbsoluteError` or `MeanSquaredError`. A `LargestError` may leave a single error a
+        tail of 1e-250 at least.
+    coordinates : int
+        The number of counts that change by exactly one each; 2 for a histogram whose neighbours substitute a record.
+
+    Returns
+    -------
+    Calibrated
+        The noise costs `bounds.upper`, in the objective's unit, and no noise costs less than `bounds.lower`. Tails
+        below 1e-280 are bounded from above only. The noise lies on the integers or the half-integers; for a mean square
+        under ApproxDP it may be a `LatticeMixture`. It hides whole numbers alone: where counts move by fractions it
+        promises nothing.
+
+    Raises
+    ------
+    ValueError
+        For other guarantees and objectives, and where the noise would take too many points.
+
+    Notes
+    -----
+    The proof is derived here; it stands at the head of the file.
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> optimal_noise(PureDP(20.0), LargestError(10)).bounds.upper
+    0.0
     """
     if isinstance(objective, MeanSquaredError) and isinstance(guarantee, ApproxDP):
         noise = _least_square_noise(guarantee, whole("coordinates", coordinates, 1, 10**6))
-        return noise, _bounds(least_square(guarantee.epsilon, guarantee.delta) * (1 - _ROUNDING), float(noise.var()))
-    return _on_best_lattice(guarantee, objective, coordinates)
+        bounds = _bounds(least_square(guarantee.epsilon, guarantee.delta) * (1 - _ROUNDING), float(noise.var()))
+        return Calibrated(noise, guarantee, bounds, _HOW)
+    best = _on_best_lattice(guarantee, objective, coordinates)
+    return Calibrated(best.noise, guarantee, best.bounds, best.method)
 
 
 def best_lattice_noise(
-    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int = 1
-) -> LatticeNoise:
+    guarantee: Guarantee, objective: MeanCost | LargestError, coordinates: int = 1
+) -> Calibrated[LatticeNoise]:
     """Return the noise of least cost among those on the integers and those on the half-integers.
 
-    It is that of `optimal_noise`, but for mean squares under ApproxDP. Arguments and errors as there.
+    It is that of `optimal_noise`, but for mean squares under ApproxDP.
+
+    Parameters
+    ----------
+    guarantee, objective, coordinates
+        As for `optimal_noise`.
+
+    Returns
+    -------
+    Calibrated
+        As of `optimal_noise`: no noise at all costs less than `bounds.lower`.
+
+    Raises
+    ------
+    ValueError
+        As `optimal_noise`.
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ApproxDP
+    >>> round(best_lattice_noise(ApproxDP(0.0, 0.3), MeanSquaredError()).bounds.estimate, 9)
+    1.0
     """
     if isinstance(objective, MeanSquaredError) and isinstance(guarantee, ApproxDP):
         both = [_on_lattice(guarantee, objective, coordinates, offset) for offset in OFFSETS]
-        return min(both, key=lambda each: each.cost).noise
-    return _on_best_lattice(guarantee, objective, coordinates)[0]
+        best = min(both, key=lambda each: each.cost)
+        of_all = least_square(guarantee.epsilon, guarantee.delta) * (1 - _ROUNDING)
+        return Calibrated(best.noise, guarantee, _bounds(of_all, best.cost), "the better one of two lattices")
+    return _on_best_lattice(guarantee, objective, coordinates)
 
 
 def _on_best_lattice(
-    guarantee: Guarantee, objective: Objective | LargestErrorQuantile, coordinates: int
-) -> tuple[LatticeNoise, Bounds]:
+    guarantee: Guarantee, objective: MeanCost | LargestError, coordinates: int
+) -> Calibrated[LatticeNoise]:
     coordinates = whole("coordinates", coordinates, 1, 10**6)
-    if isinstance(objective, LargestErrorQuantile):
+    if isinstance(objective, LargestError):
         return _least_quantile(guarantee, objective, coordinates)
     if not isinstance(objective, Tail | MeanAbsoluteError | MeanSquaredError):
         raise ValueError(
-            f"objective = {objective!r} is not valid; valid: Tail, LargestErrorQuantile, MeanAbsoluteError, "
-            "MeanSquaredError"
+            f"objective = {objective!r} is not valid; valid: Tail, LargestError, MeanAbsoluteError, MeanSquaredError"
         )
     offset = _offset(objective.beyond) if isinstance(objective, Tail) else 0.0
     best = _on_lattice(guarantee, objective, coordinates, offset)
-    return best.noise, _bounds(best.lower, best.cost)
+    return Calibrated(best.noise, guarantee, _bounds(best.lower, best.cost), _HOW)
 
 
 def _bounds(lower: float, cost: float) -> Bounds:
@@ -134,7 +176,7 @@ def _least_square_noise(guarantee: ApproxDP, coordinates: int) -> LatticeNoise |
     return least_square_noise(guarantee.epsilon, guarantee.delta)
 
 
-def _on_lattice(guarantee: Guarantee, objective: Objective, coordinates: int, offset: float) -> _Certified:
+def _on_lattice(guarantee: Guarantee, objective: MeanCost, coordinates: int, offset: float) -> _Best:
     if isinstance(guarantee, PureDP):
         return _pure(guarantee.epsilon / coordinates, objective, offset)
     if isinstance(guarantee, ApproxDP):
@@ -146,18 +188,18 @@ def _on_lattice(guarantee: Guarantee, objective: Objective, coordinates: int, of
         best: Best = best_on_lattice(guarantee.rho / coordinates, omega, objective, offset, inside)
         of_all = isinstance(objective, MeanSquaredError)
         lower = best.lower_bound_of_squares() if of_all else best.lower_bound()
-        return _Certified(best.noise, lower, objective(best.noise))
+        return _Best(best.noise, lower, objective(best.noise))
     raise ValueError(f"guarantee = {guarantee} is not valid; valid: PureDP, ZCDP with xi = 0, TCDP, ApproxDP")
 
 
-def _pure(epsilon: float, objective: Objective, offset: float) -> _Certified:
+def _pure(epsilon: float, objective: MeanCost, offset: float) -> _Best:
     if epsilon == 0:
         raise ValueError("epsilon = 0 is not valid: no noise hides everything; valid: epsilon > 0")
     noise = geometric(epsilon, offset, slack(depth_of_geometric(epsilon, 1)))
-    return _Certified(noise, objective(geometric(epsilon, offset)) * (1 - _ROUNDING), objective(noise))
+    return _Best(noise, objective(geometric(epsilon, offset)) * (1 - _ROUNDING), objective(noise))
 
 
-def _approximate(epsilon: float, delta: float, objective: Objective, offset: float) -> _Certified:
+def _approximate(epsilon: float, delta: float, objective: MeanCost, offset: float) -> _Best:
     if isinstance(objective, Tail) and epsilon > 0:
         last = floor(objective.beyond - offset)
         noise = geometric_with_step(epsilon, delta, offset, last, slack(depth_of_geometric(epsilon, last + 1)))
@@ -165,7 +207,7 @@ def _approximate(epsilon: float, delta: float, objective: Objective, offset: flo
     else:
         noise = truncated_geometric(epsilon, delta, offset, slack(depth_of_truncated(epsilon, delta)))
         lower = least_cost(epsilon, delta, offset, objective)
-    return _Certified(noise, lower, objective(noise))
+    return _Best(noise, lower, objective(noise))
 
 
 def _one_coordinate(guarantee: ApproxDP, coordinates: int) -> None:
@@ -173,27 +215,26 @@ def _one_coordinate(guarantee: ApproxDP, coordinates: int) -> None:
         raise ValueError(f"coordinates = {coordinates} is not valid with {guarantee}; valid: 1")
 
 
-def _least_quantile(
-    guarantee: Guarantee, objective: LargestErrorQuantile, coordinates: int
-) -> tuple[LatticeNoise, Bounds]:
+def _least_quantile(guarantee: Guarantee, objective: LargestError, coordinates: int) -> Calibrated[LatticeNoise]:
     if objective.tail < _LEAST_TAIL:
         raise ValueError(
-            f"count = {objective.count:g} with level = {objective.level:g} is not valid here: one error may exceed "
+            f"k = {objective.k:g} with level = {objective.level:g} is not valid here: one error may exceed "
             f"the quantile with probability {objective.tail:.2g}; valid: at least {_LEAST_TAIL:g}"
         )
 
     def tail(halves: int) -> Bounds:
-        return least_tail(guarantee, halves, coordinates)[1]
+        return least_tail(guarantee, halves, coordinates).bounds
 
     guess = quantile_of_a_noise(guarantee, objective.tail, coordinates)
     halves = least_halves(tail, objective.tail, ceil(2 * guess))
-    return least_tail(guarantee, halves.upper, coordinates)[0], Bounds(*(each / 2 for each in halves))
+    bounds = Bounds(*(each / 2 for each in halves))
+    return Calibrated(least_tail(guarantee, halves.upper, coordinates).noise, guarantee, bounds, _HOW)
 
 
 @lru_cache(maxsize=1024)
-def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> tuple[LatticeNoise, Bounds]:
-    """Of many numbers of errors, the searches for the least quantile meet the same tails."""
-    return optimal_noise(guarantee, Tail(halves / 2), coordinates)
+def least_tail(guarantee: Guarantee, halves: int, coordinates: int) -> Calibrated[LatticeNoise]:
+    """Return the noise of least tail beyond halves / 2; searches for the least quantile meet the same tails again."""
+    return _on_best_lattice(guarantee, Tail(halves / 2), coordinates)
 
 
 def quantile_of_a_noise(guarantee: Guarantee, chance: float, coordinates: int) -> float:

@@ -12,11 +12,11 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.exact import record_policy
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.objectives import MeanCost
 from tcdp_sim.optimal.certificate import lower_bound
 from tcdp_sim.optimal.every_offset import least_square_of_all
 from tcdp_sim.optimal.lattice_problem import LatticeProblem
 from tcdp_sim.optimal.newton import LEAST_COST, Solution, solve
-from tcdp_sim.optimal.objectives import Objective
 from tcdp_sim.optimal.start import spread, start
 from tcdp_sim.releases import AdditiveRelease
 
@@ -52,7 +52,7 @@ class Best(NamedTuple):
         return least_square_of_all(self.relaxed, self.solution.multipliers, self.solution.cost)
 
 
-def best_on_lattice(rho: float, omega: float, objective: Objective, offset: float, inside: float) -> Best:
+def best_on_lattice(rho: float, omega: float, objective: MeanCost, offset: float, inside: float) -> Best:
     """Return the best noise on offset + integers with D_a <= a rho for all orders 1 < a < omega, at a shift by one.
 
     rho > 0 in nats; omega > 1, may be inf; offset 0 or 1/2; inside: an error below which cost does not change, >= 0.

@@ -13,8 +13,8 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.noise.lattice import LatticeNoise
+from tcdp_sim.noise.objectives import MeanCost
 from tcdp_sim.optimal.lattice_problem import LatticeProblem, lift
-from tcdp_sim.optimal.objectives import Objective
 
 _ORDERS = 20
 _INSIDE = 0.55  # of 1 / rho: the variance of the normal, of which it needs 0.5
@@ -28,9 +28,7 @@ _LEAST = 650.0  # minus the log of the least probability that is made steeper
 _BEYOND = 40.0  # in nats: how far costs beyond the table are summed
 
 
-def start(
-    rho: float, omega: float, objective: Objective, offset: float, inside: float
-) -> tuple[LatticeProblem, Floats]:
+def start(rho: float, omega: float, objective: MeanCost, offset: float, inside: float) -> tuple[LatticeProblem, Floats]:
     """The problem, with a coarse grid of orders, and log probabilities that are strictly inside of all constraints."""
     whole, x, log_p = _long_table(rho, omega, offset, inside)
     falls = -np.diff(log_p)
@@ -85,7 +83,7 @@ def _of_normal(
     return LatticeProblem(offset, np.zeros(len(x)), 0.0, fall, spread(most, _ORDERS), rho), x
 
 
-def _with_costs(problem: LatticeProblem, objective: Objective, x: Floats, fall: float) -> LatticeProblem:
+def _with_costs(problem: LatticeProblem, objective: MeanCost, x: Floats, fall: float) -> LatticeProblem:
     beyond = x[-1] + np.arange(int(_BEYOND / fall) + 2.0)
     tail = float(objective.cost(beyond) @ np.exp(-fall * (beyond - x[-1])))
     return replace(problem, cost=objective.cost(x), tail_cost=tail, fall=fall)

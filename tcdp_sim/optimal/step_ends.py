@@ -11,8 +11,8 @@ import numpy as np
 
 from tcdp_sim.core.errors import real, whole
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.noise.objectives import LargestError
 from tcdp_sim.optimal.best_noise import least_tail, quantile_of_a_noise
-from tcdp_sim.optimal.objectives import LargestErrorQuantile
 from tcdp_sim.privacy import Guarantee
 
 _LOW, _HIGH = 0.9, 0.93  # of the quantile of the noise from which the search starts: about the best noise's
@@ -42,10 +42,10 @@ def step_ends(
     fewest = real("fewest", fewest, 1, 1e100, closed=True)
     most = real("most", most, fewest, 1e100, closed=True, finite=False)
     steps, coordinates = whole("steps", steps, 1, 1000), whole("coordinates", coordinates, 1, 10**6)
-    tails = [LargestErrorQuantile(count, level).tail for count in (fewest, most)]
+    tails = [LargestError(count, level).tail for count in (fewest, most)]
     first, last = (by * quantile_of_a_noise(guarantee, tail, coordinates) for by, tail in zip((_LOW, _HIGH), tails))
     halves = np.unique(np.floor(2 * np.linspace(first, last, steps)).astype(int)).tolist()
-    return [StepEnd(each / 2, _errors(least_tail(guarantee, each, coordinates)[1], level)) for each in halves]
+    return [StepEnd(each / 2, _errors(least_tail(guarantee, each, coordinates).bounds, level)) for each in halves]
 
 
 def _errors(tail: Bounds, level: float) -> Bounds:

@@ -21,7 +21,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.optimal.objectives import Objective
+from tcdp_sim.noise.objectives import MeanCost
 from tcdp_sim.optimal.stored_promise import kept
 
 _NEVER = 690.0  # a fall after which probabilities are no floats
@@ -49,7 +49,7 @@ def depth_of_truncated(epsilon: float, delta: float) -> float:
     return epsilon * points + log(2 * points + 2)
 
 
-def least_cost(epsilon: float, delta: float, offset: float, objective: Objective) -> float:
+def least_cost(epsilon: float, delta: float, offset: float, objective: MeanCost) -> float:
     """A lower bound on the cost of every noise on the lattice: a solution of the dual program."""
     weights, mass = _before_last(epsilon, delta, offset)
     n = len(mass)

@@ -117,7 +117,7 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
     Gaussian noise calibrated to (epsilon, delta / k) for that query is what is asked for.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
-    noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0)
+    noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).noise
     return cast(Gaussian, noise).scale
 
 
@@ -125,12 +125,12 @@ def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Gu
     family = noise_family(spec)
     given: dict[str, Any] = {"objective": spec_objective(spec, k)}
     if algorithm == "obvious_answer":
-        return calibrate(family, promise, 1.0, spec["calibration"], **given)
+        return calibrate(family, promise, 1.0, spec["calibration"], **given).noise
     if choice("accounting", accounting, ACCOUNTINGS) == "paper":
-        return calibrate(family, promise, 2.0, spec["calibration"], coordinates=2 * m, **given)
+        return calibrate(family, promise, 2.0, spec["calibration"], coordinates=2 * m, **given).noise
     if registry.noise(family).is_optimized:
-        return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given)
-    noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given)
+        return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given).noise
+    noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given).noise
     # without log-concavity, coordinates that move by 2m in all might cost more than m that move by 2
     noise.need_log_concave(f"select with {noise!r} at accounting = tight", instead="accounting = paper")
     return noise

@@ -23,7 +23,7 @@ CALIBRATED = [name for name in MET if not FAMILIES[name].is_optimized]
 def noise_of(family, rho, omega_sqrt_rho=1.0):
     target = {"rho": rho, "omega": max(omega_sqrt_rho / np.sqrt(rho), 1.01), "delta": 1e-6}
     method = "paper" if defines(FAMILIES[family], "by_theorem") else "tight"
-    return calibrate(family, equal_privacy(family, **target), method=method, coordinates=2)
+    return calibrate(family, equal_privacy(family, **target), method=method, coordinates=2).noise
 
 
 @pytest.mark.parametrize("family", CALIBRATED)

@@ -312,7 +312,7 @@ def noises(rho, coordinates):
         for scaled in (1.0, 3.0) if family == "sinh_normal" else (1.0,):
             omega = max(scaled / np.sqrt(rho), 1.5)
             promise = equal_privacy(family, rho, omega, 1e-6)
-            yield promise, calibrate(family, promise, 1.0, "tight", coordinates=coordinates)
+            yield promise, calibrate(family, promise, 1.0, "tight", coordinates=coordinates).noise
 
 
 @pytest.mark.parametrize("rho", RHOS)

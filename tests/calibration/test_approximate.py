@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from tcdp_sim.calibration import LargestError, calibrate, variance
+from tcdp_sim.calibration import VARIANCE, LargestError, calibrate
 from tcdp_sim.exact import hockey_stick
 from tcdp_sim.exact.products import product_profile
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
@@ -94,7 +94,7 @@ def test_more_than_two_coordinates():
 @pytest.mark.parametrize("family", ["gaussian", "laplace", "sinh_normal"])
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
 def test_the_profile_meets_delta_and_nothing_much_smaller_does(family, epsilon, delta, coordinates):
-    noise = calibrate(family, ApproxDP(epsilon, delta), coordinates=coordinates, objective=LargestError(1e6))
+    noise = calibrate(family, ApproxDP(epsilon, delta), coordinates=coordinates, objective=LargestError(1e6)).noise
     assert product_profile(noise, 1.0, epsilon, coordinates).upper <= delta
     if isinstance(noise, SinhNormal):
         less = SinhNormal(noise.scale * 0.99999, noise.knee)
@@ -111,13 +111,13 @@ def test_gaussian_by_the_analytic_formula_of_balle_and_wang(epsilon, delta):
         return stats.norm.sf(low) - np.exp(epsilon + stats.norm.logsf(high)) - delta
 
     truth = optimize.brentq(excess, 1e-2, 1e5, xtol=1e-14)
-    found = calibrate("gaussian", ApproxDP(epsilon, delta), 3.0, coordinates=4)
+    found = calibrate("gaussian", ApproxDP(epsilon, delta), 3.0, coordinates=4).noise
     assert found.scale == pytest.approx(3 * 2 * truth, rel=1e-6)
 
 
 def test_laplace_by_its_closed_form():
     """One coordinate: delta = 1 - e^((epsilon - 1/scale) / 2)."""
-    found = calibrate("laplace", ApproxDP(0.5, 0.01))
+    found = calibrate("laplace", ApproxDP(0.5, 0.01)).noise
     assert found.scale == pytest.approx(1 / (0.5 - 2 * np.log1p(-0.01)), rel=1e-7)
 
 
@@ -125,9 +125,11 @@ def test_sinh_normal_wins_for_large_delta_only():
     """At epsilon = 0 the profile is the total variation distance, which heavy shoulders suit."""
     objective = LargestError(1e6)
     tv = ApproxDP(0.0, 0.01)
-    assert objective(calibrate("sinh_normal", tv, objective=objective)) < 0.5 * objective(calibrate("gaussian", tv))
+    assert objective(calibrate("sinh_normal", tv, objective=objective).noise) < 0.5 * objective(
+        calibrate("gaussian", tv).noise
+    )
     small = ApproxDP(1.0, 1e-6)
-    found, gaussian = (objective(calibrate(f, small, objective=objective)) for f in ("sinh_normal", "gaussian"))
+    found, gaussian = (objective(calibrate(f, small, objective=objective).noise) for f in ("sinh_normal", "gaussian"))
     assert found == pytest.approx(gaussian, rel=1e-5)  # its limit of wide knees, and never worse than the certificate
 
 
@@ -135,15 +137,15 @@ def test_sinh_normal_wins_for_large_delta_only():
 @pytest.mark.parametrize("family", ["gaussian", "laplace", "sinh_normal"])
 def test_it_scales_with_the_sensitivity(family, sensitivity):
     target = ApproxDP(0.5, 1e-3)
-    one = calibrate(family, target, objective=LargestError(100))
-    other = calibrate(family, target, sensitivity, objective=LargestError(100))
+    one = calibrate(family, target, objective=LargestError(100)).noise
+    other = calibrate(family, target, sensitivity, objective=LargestError(100)).noise
     assert other.scale == pytest.approx(sensitivity * one.scale, rel=1e-5)
 
 
 @pytest.mark.parametrize("family", ["laplace", "gaussian"])
 def test_the_papers_noise_meets_it_and_is_larger(family):
     target = ApproxDP(0.5, 1e-6)
-    paper, tight = (calibrate(family, target, method=method, coordinates=2) for method in ("paper", "tight"))
+    paper, tight = (calibrate(family, target, method=method, coordinates=2).noise for method in ("paper", "tight"))
     assert tight.scale < paper.scale
     assert product_profile(paper, 1.0, 0.5).upper <= 1e-6
 
@@ -196,8 +198,8 @@ def laplace_renyi(epsilon, order):
 @pytest.mark.parametrize("coordinates", [1, 2])
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), ZCDP(2.0), TCDP(0.5, 1.5), TCDP(0.1, 5.0)], ids=str)
 def test_laplace_to_concentrated_dp(guarantee, coordinates):
-    noise = calibrate("laplace", guarantee, coordinates=coordinates)
-    paper = calibrate("laplace", guarantee, method="paper", coordinates=coordinates)
+    noise = calibrate("laplace", guarantee, coordinates=coordinates).noise
+    paper = calibrate("laplace", guarantee, method="paper", coordinates=coordinates).noise
     omega = getattr(guarantee, "omega", np.inf)
     orders = 1 + (min(omega, 60.0) - 1) * np.array([1e-3, 0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 1 - 1e-9])
     epsilon = 1 / noise.scale
@@ -209,14 +211,15 @@ def test_laplace_to_concentrated_dp(guarantee, coordinates):
 
 
 def test_variance_is_the_default_objective():
-    assert calibrate("sinh_normal", ApproxDP(1.0, 1e-3)) == calibrate(
-        "sinh_normal", ApproxDP(1.0, 1e-3), objective=variance
+    assert (
+        calibrate("sinh_normal", ApproxDP(1.0, 1e-3)).noise
+        == calibrate("sinh_normal", ApproxDP(1.0, 1e-3), objective=VARIANCE).noise
     )
 
 
 def test_truncated_laplace_is_exact_for_its_scale():
     """Its bound is the smallest at which both coordinates stay on the common support but for delta."""
-    noise = calibrate("truncated_laplace", ApproxDP(1.0, 1e-4), coordinates=2)
+    noise = calibrate("truncated_laplace", ApproxDP(1.0, 1e-4), coordinates=2).noise
     assert product_profile(noise, 1.0, 1.0).upper <= 1e-4 * (1 + 1e-8)
     shorter = TruncatedLaplace(noise.scale, noise.bound * 0.9999)
     assert product_profile(shorter, 1.0, 1.0).lower > 1e-4
@@ -227,5 +230,5 @@ def test_sinh_normal_noise_below_rounding_is_refused_and_never_absurdly_wide(coo
     with pytest.raises(ValueError, match="epsilon = 0, delta = 1e-18 is lost in rounding; valid: epsilon >= 1e-12 or"):
         calibrate("sinh_normal", ApproxDP(0.0, 1e-18), coordinates=coordinates)
     for epsilon, delta in ((0.0, 1e-13), (1e-12, 1e-18))[coordinates - 1 :]:
-        noise = calibrate("sinh_normal", ApproxDP(epsilon, delta), coordinates=coordinates)
+        noise = calibrate("sinh_normal", ApproxDP(epsilon, delta), coordinates=coordinates).noise
         assert 0.95 * delta < product_profile(noise, 1.0, epsilon, coordinates).lower <= delta

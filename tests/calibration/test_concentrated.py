@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from tcdp_sim.calibration import LargestError, approximate, calibrate, concentrated, variance
-from tcdp_sim.calibration.concentrated import is_certified
+from tcdp_sim.calibration import VARIANCE, LargestError, all_orders, approximate, calibrate, candidates, concentrated
+from tcdp_sim.calibration.all_orders import is_certified
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact import max_order, renyi_divergence
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal
@@ -35,7 +35,7 @@ def divergence(noise, order):
 @pytest.mark.parametrize("coordinates", [1, 2])
 def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
     """2e-6 is what the oracle itself loses by the logarithm of a mean close to one."""
-    noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=coordinates, objective=LargestError(1e6))
+    noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=coordinates, objective=LargestError(1e6)).noise
     for order in 1 + (omega - 1) * np.array([0.05, 0.3, 0.7, 0.9, 1 - 1e-9]):
         spent = coordinates * divergence(noise, order)
         assert spent <= rho * order * (1 + 2e-6) + 1e-12 / (order - 1)
@@ -43,7 +43,7 @@ def test_the_guarantee_holds_by_independent_quadrature(rho, omega, coordinates):
 
 @targets
 def test_a_tenth_of_a_percent_less_noise_breaks_it(rho, omega):
-    noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e6))
+    noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e6)).noise
     smaller = SinhNormal(noise.scale * 0.999, noise.knee)
     assert is_certified(noise, 1.0, rho, omega)
     assert not is_certified(smaller, 1.0, rho, omega)
@@ -59,8 +59,10 @@ def test_a_tenth_of_a_percent_less_noise_breaks_it(rho, omega):
 def test_errata_s1_medians_of_the_largest_error(rho, omega, medians, gaussian):
     for k, tight, plain in zip((1e3, 1e6, 1e12), medians, gaussian):
         objective = LargestError(k)
-        assert objective(calibrate("sinh_normal", TCDP(rho, omega), objective=objective)) == pytest.approx(tight, 3e-3)
-        assert objective(calibrate("gaussian", TCDP(rho, omega))) == pytest.approx(plain, 3e-3)
+        assert objective(calibrate("sinh_normal", TCDP(rho, omega), objective=objective).noise) == pytest.approx(
+            tight, 3e-3
+        )
+        assert objective(calibrate("gaussian", TCDP(rho, omega)).noise) == pytest.approx(plain, 3e-3)
 
 
 @pytest.mark.parametrize("omega_sqrt_rho", [0.75, 1.0])
@@ -69,16 +71,16 @@ def test_tcdp_beats_zcdp_from_a_hundred_bins_on(omega_sqrt_rho):
     for k in (100, 1e4, 1e12):
         objective = LargestError(k, 0.95)
         target = TCDP(rho, omega_sqrt_rho / np.sqrt(rho))
-        noise = calibrate("sinh_normal", target, coordinates=2, objective=objective)
+        noise = calibrate("sinh_normal", target, coordinates=2, objective=objective).noise
         assert objective(noise) < objective(Gaussian(1 / np.sqrt(rho)))
-        paper = calibrate("sinh_normal", target, method="paper", coordinates=2)
+        paper = calibrate("sinh_normal", target, method="paper", coordinates=2).noise
         assert objective(noise) < objective(paper) / 2.5
 
 
 def test_for_the_variance_nothing_beats_the_gaussian():
-    noise = calibrate("sinh_normal", TCDP(0.1, 3.0), objective=variance)
+    noise = calibrate("sinh_normal", TCDP(0.1, 3.0), objective=VARIANCE).noise
     assert noise.knee > 20 * noise.scale
-    assert variance(noise) == pytest.approx(1 / 0.2, rel=2e-3)
+    assert VARIANCE(noise) == pytest.approx(1 / 0.2, rel=2e-3)
 
 
 @pytest.mark.few(3)
@@ -87,13 +89,13 @@ def test_for_the_variance_nothing_beats_the_gaussian():
 def test_for_large_omega_it_ends_at_the_gaussian(rho, omega_sqrt_rho):
     """Gaussian noise is the limit of wide knees and meets the target: never more than the certificate's slack worse."""
     objective = LargestError(1e6, 0.95)
-    noise = calibrate("sinh_normal", TCDP(rho, omega_sqrt_rho / np.sqrt(rho)), coordinates=2, objective=objective)
+    noise = calibrate("sinh_normal", TCDP(rho, omega_sqrt_rho / np.sqrt(rho)), coordinates=2, objective=objective).noise
     assert objective(noise) <= objective(Gaussian(1 / np.sqrt(rho))) * 1.0005
 
 
 def test_for_enormous_domains_it_pays_at_large_omega_too():
     objective = LargestError(1e300, 0.95)
-    noise = calibrate("sinh_normal", TCDP(0.1, 15 / np.sqrt(0.1)), coordinates=2, objective=objective)
+    noise = calibrate("sinh_normal", TCDP(0.1, 15 / np.sqrt(0.1)), coordinates=2, objective=objective).noise
     assert objective(noise) < 0.97 * objective(Gaussian(1 / np.sqrt(0.1)))
 
 
@@ -104,15 +106,15 @@ def test_the_certificate_covers_smaller_shifts_only_if_log_concave():
 
 
 def test_it_scales_with_the_sensitivity_and_is_cached():
-    one = calibrate("sinh_normal", TCDP(0.1, 3.0), objective=LargestError(1e6))
-    ten = calibrate("sinh_normal", TCDP(0.1, 3.0), sensitivity=10.0, objective=LargestError(1e6))
+    one = calibrate("sinh_normal", TCDP(0.1, 3.0), objective=LargestError(1e6)).noise
+    ten = calibrate("sinh_normal", TCDP(0.1, 3.0), sensitivity=10.0, objective=LargestError(1e6)).noise
     assert (ten.scale, ten.knee) == pytest.approx((10 * one.scale, 10 * one.knee), rel=1e-6)
-    assert calibrate("sinh_normal", TCDP(0.1, 3.0), objective=LargestError(1e6)) is one
+    assert calibrate("sinh_normal", TCDP(0.1, 3.0), objective=LargestError(1e6)).noise is one
 
 
 def test_log_concave_so_that_the_largest_shift_is_the_worst():
     for rho, omega in TARGETS:
-        noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e12))
+        noise = calibrate("sinh_normal", TCDP(rho, omega), objective=LargestError(1e12)).noise
         assert noise.knee >= noise.scale * (1 - 1e-7)
 
 
@@ -139,7 +141,7 @@ def test_the_certificate_looks_at_small_orders_too():
 def test_the_upper_end_of_a_divergence_decides(monkeypatch, ends, holds):
     """A bracket from half of what is allowed to a thousandth above or below it: only what is below all of it holds."""
     told = lambda noise, shift, orders: Bounds(*(share * 0.1 * orders for share in ends))  # noqa: E731
-    monkeypatch.setattr(concentrated, "renyi_divergence", told)
+    monkeypatch.setattr(all_orders, "renyi_divergence", told)
     assert is_certified(Laplace(1.0), 1.0, 0.1, 50.0) == holds
 
 
@@ -153,7 +155,7 @@ def test_the_upper_end_of_a_profile_decides(monkeypatch, slack):
         return Bounds(low / (1 + slack), middle, high * (1 + slack))
 
     monkeypatch.setattr(approximate, "product_profile", wide)
-    found = approximate.profile_calibrated.__wrapped__(Gaussian, 0.5, 1e-6, 1, variance)
+    found = approximate.profile_calibrated.__wrapped__(Gaussian, 0.5, 1e-6, 1, VARIANCE)
     assert exact(found, 1.0, 0.5, 1).estimate * (1 + slack) <= 1e-6
 
 
@@ -163,10 +165,10 @@ def test_what_it_cannot_meet_is_refused_with_the_reason(guarantee):
         calibrate("sinh_normal", guarantee)
 
 
-@pytest.mark.parametrize(("count", "level", "name"), [(0, 0.5, "count"), (10, 1.5, "level"), (np.nan, 0.5, "count")])
-def test_bad_objectives_are_refused(count, level, name):
+@pytest.mark.parametrize(("k", "level", "name"), [(0, 0.5, "k"), (10, 1.5, "level"), (np.nan, 0.5, "k")])
+def test_bad_objectives_are_refused(k, level, name):
     with pytest.raises(ValueError, match=f"{name} = "):
-        LargestError(count, level)
+        LargestError(k, level)
 
 
 @pytest.mark.parametrize("x", [1.00000004999, 2.5, 123456789.5, 3.0000001e-12, 9.99999999, 1e300 / 3])
@@ -175,7 +177,7 @@ def test_a_parameter_is_rounded_up_never_down(x, digits):
     """As decimal numbers are, by the standard library."""
     exact = Decimal(x)
     expected = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=ROUND_CEILING)
-    assert concentrated.rounded_up(x, digits) == float(expected)
+    assert candidates.rounded_up(x, digits) == float(expected)
 
 
 @pytest.mark.parametrize("promise", [TCDP(0.1, 30.0), TCDP(0.01, 1e3), ZCDP(0.5)])

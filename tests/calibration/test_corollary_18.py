@@ -13,7 +13,7 @@ from scipy import integrate
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
-from tcdp_sim.calibration.concentrated import is_certified
+from tcdp_sim.calibration.all_orders import is_certified
 from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.mechanisms import OptimalNoise
 from tcdp_sim.noise import SinhSquared
@@ -30,7 +30,7 @@ WINDOW = [(rho, product) for rho, product in WINDOW if product / np.sqrt(rho) > 
 
 def spent(rho, omega, relative=1e-4):
     """Bounds on the largest 2 D_a / (rho a) over 1 <= a < omega, with the noise of Corollary 18."""
-    noise = calibrate("sinh_squared", TCDP(rho, omega), method="paper", coordinates=2)
+    noise = calibrate("sinh_squared", TCDP(rho, omega), method="paper", coordinates=2).noise
     return largest_over_order(partial(exact.renyi_divergence, noise, 1.0), omega, relative) * (2 / rho)
 
 
@@ -61,7 +61,7 @@ def by_definition(rho, omega, order):
 
 
 def test_the_papers_constants_are_those_of_corollary_18():
-    noise = calibrate("sinh_squared", TCDP(0.01, 5.0), method="paper", coordinates=2)
+    noise = calibrate("sinh_squared", TCDP(0.01, 5.0), method="paper", coordinates=2).noise
     assert noise == SinhSquared(4 / np.sqrt(0.01), 8 * 5.0)
     t = np.linspace(-200, 200, 41)
     printed = 2 * 5.0**2 * 0.01 * np.sinh(t / (8 * 5.0)) ** 2
@@ -72,7 +72,7 @@ def test_the_papers_constants_are_those_of_corollary_18():
 @pytest.mark.parametrize("beta", [0.5, 0.01])
 @pytest.mark.parametrize(("rho", "omega"), [(0.01, 1.25), (0.1, 5.0), (1e-4, 1e4)])
 def test_the_printed_radius_holds(k, beta, rho, omega):
-    noise = calibrate("sinh_squared", TCDP(rho, omega), method="paper", coordinates=2)
+    noise = calibrate("sinh_squared", TCDP(rho, omega), method="paper", coordinates=2).noise
     radius = 8 * omega * np.arcsinh(np.sqrt(np.log(k / beta) / (2 * omega**2 * rho)))
     assert noise.accuracy_radius(k, beta) == pytest.approx(radius, rel=1e-12)
     assert exact.max_abs_sf(noise, k, radius).upper <= beta
@@ -151,7 +151,7 @@ def test_each_step_of_the_proof_on_a_grid():
 @pytest.mark.parametrize("rho", [1e-3, 1e-6])
 def test_the_window_for_any_number_of_coordinates(rho, coordinates):
     least = np.sqrt(coordinates / (128 * rho))
-    noise = calibrate("sinh_squared", TCDP(rho, least), 3.0, "paper", coordinates=coordinates)
+    noise = calibrate("sinh_squared", TCDP(rho, least), 3.0, "paper", coordinates=coordinates).noise
     assert noise == SinhSquared(3 * np.sqrt(8 * coordinates / rho), 24 * least)
     assert coordinates * exact.renyi_divergence(noise, 3.0, least).upper < 0.9621 * rho * least
     with pytest.raises(ValueError, match=r"needs omega >= sqrt\(\d/\(128 rho\)\)") as refusal:
@@ -190,7 +190,7 @@ def divergence(noise, order):
 @pytest.mark.parametrize("coordinates", [1, 2])
 def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, omega, coordinates):
     objective = LargestError(1e6, 0.95)
-    noise = calibrate("sinh_squared", TCDP(rho, omega), coordinates=coordinates, objective=objective)
+    noise = calibrate("sinh_squared", TCDP(rho, omega), coordinates=coordinates, objective=objective).noise
     for order in 1 + (omega - 1) * np.array([0.05, 0.5, 1.0]):
         assert coordinates * divergence(noise, order) <= rho * order * (1 + 1e-6)
     smaller = SinhSquared(noise.scale * 0.999, noise.knee)
@@ -203,7 +203,7 @@ def test_tight_noise_keeps_the_guarantee_and_a_thousandth_less_does_not(rho, ome
 def test_no_other_knee_is_better(rho, scaled, count):
     """For each knee the scale at which 2 D_omega = rho omega by the closed form, in steps of 2% of the knee."""
     omega, objective = scaled / np.sqrt(rho), LargestError(count, 0.95)
-    noise = calibrate("sinh_squared", TCDP(rho, omega), coordinates=2, objective=objective)
+    noise = calibrate("sinh_squared", TCDP(rho, omega), coordinates=2, objective=objective).noise
     best = np.inf
     for knee in noise.knee * 1.02 ** np.arange(-12, 13):
         low, high = 1 / np.sqrt(rho), 64 * knee
@@ -219,7 +219,8 @@ def test_the_scale_may_exceed_the_knee():
     """Sinh-normal noise is not log-concave there, and that is where this one gains most."""
     target, objective = TCDP(0.01, 3.0), LargestError(1e12, 0.95)
     squared, normal = (
-        calibrate(family, target, coordinates=2, objective=objective) for family in ("sinh_squared", "sinh_normal")
+        calibrate(family, target, coordinates=2, objective=objective).noise
+        for family in ("sinh_squared", "sinh_normal")
     )
     assert squared.scale > 2 * squared.knee
     assert normal.scale <= normal.knee
@@ -230,7 +231,7 @@ def test_the_scale_may_exceed_the_knee():
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 0.01)])
 def test_approximate_dp(epsilon, delta, coordinates):
     objective = LargestError(1e6, 0.95)
-    noise = calibrate("sinh_squared", ApproxDP(epsilon, delta), coordinates=coordinates, objective=objective)
+    noise = calibrate("sinh_squared", ApproxDP(epsilon, delta), coordinates=coordinates, objective=objective).noise
     bounds = exact.product_profile(noise, 1.0, epsilon, coordinates)
     assert delta * (1 - 1e-5) < bounds.lower <= bounds.upper <= delta
 
@@ -249,7 +250,7 @@ def test_the_pages_table_says_what_is_computed(rho, scaled, exponent, optimum, p
     assert best.least == best.quantile == float(optimum)
     objective = LargestError(k, 0.95)
     found = [
-        objective(calibrate(family, best.promise, coordinates=2, objective=objective))
+        objective(calibrate(family, best.promise, coordinates=2, objective=objective).noise)
         for family in ("sinh_squared", "sinh_normal", "gaussian")
     ]
     least = f"{min(found):.2f}"
@@ -265,7 +266,7 @@ def test_the_default_study_draws_it_where_it_is_the_best_additive_noise(rho):
     (least,) = (float(text.removeprefix("k >= ")) for text in block["where"])
     target, tuned = TCDP(rho, block["omega_sqrt_rho"] / np.sqrt(rho)), LargestError(1e6, 0.95)
     noises = [
-        calibrate(family, target, coordinates=2, objective=tuned)
+        calibrate(family, target, coordinates=2, objective=tuned).noise
         for family in ("sinh_squared", "sinh_normal", "gaussian")
     ]
     for k in (least, 1e9, 1e12):

@@ -115,7 +115,7 @@ def test_breaches(row):
     anchors = PRINTED if accounting in ("printed", "zcdp") else EPSILONS
     anchors = anchors[1:] if family in ("gaussian", "laplace", "square_root") else anchors
     fixed = GIVEN[power[0]] if power else {}
-    release = calibrate_records(NAMES.get(family, family), anchors, accounting, **fixed)
+    release = calibrate_records(NAMES.get(family, family), anchors, accounting, **fixed).release
     found = parameters(release)
     assert [found[name] for name in made_of[::2]] == [digits(text) for text in made_of[1::2]]
     assert [value(release, t, accounting) for t in (HIGH, HIGHER)] == [digits(text) for text in between]
@@ -141,7 +141,7 @@ def test_trade_off(row):
     family, accounting = ("fourth_root", "approx_dp") if name == "root4" else (NAMES[name], "pure")
     for low, texts in zip((0.05, 0.2, 0.5, 1.0, 3.0), points):
         fixed = GIVEN[power[0]] if power else {}
-        release = calibrate_records(family, ((MEDIAN, low), (LARGEST, 10.0)), accounting, **fixed)
+        release = calibrate_records(family, ((MEDIAN, low), (LARGEST, 10.0)), accounting, **fixed).release
         errors = float(np.sqrt(release.mse(TOTAL))) / TOTAL, float(release.median_abs_error(TOTAL)) / TOTAL
         assert errors == tuple(digits(text) if text != "inf" else np.inf for text in texts)
 
@@ -172,27 +172,30 @@ def test_one_anchor_and_a_given_shape(family, fixed, accounting):
             calibrate_records(family, ((MEDIAN, 0.7),), accounting, **fixed)
         return
     for goal in (0.02, 0.7):
-        release = calibrate_records(family, ((MEDIAN, goal),), accounting, **fixed)
+        release = calibrate_records(family, ((MEDIAN, goal),), accounting, **fixed).release
         assert goal * (1 - 1e-6) <= value(release, MEDIAN, accounting) <= goal * (1 + 2e-9)
 
 
 def test_options_of_the_release_are_kept():
-    release = calibrate_records("root", PRINTED, "printed", degree=5, estimator="median_unbiased", nonnegative=True)
+    release = calibrate_records(
+        "root", PRINTED, "printed", degree=5, estimator="median_unbiased", nonnegative=True
+    ).release
     assert (release.estimator, release.nonnegative, release.transform.degree) == ("median_unbiased", True, 5)
-    assert calibrate_records("root", PRINTED, "printed", degree=5, offset=None).estimator == "mean_unbiased"
+    assert calibrate_records("root", PRINTED, "printed", degree=5, offset=None).release.estimator == "mean_unbiased"
 
 
 def test_clipping_and_splitting():
     """theta of the printed policy counts pieces, that of the exact one what they add up to."""
-    clip = calibrate_records("clipped", ((LARGEST, 5.0),), "zcdp", clip=4.5e6)
+    clip = calibrate_records("clipped", ((LARGEST, 5.0),), "zcdp", clip=4.5e6).release
     assert clip.scale == pytest.approx(4.5e6 / sqrt(10), rel=1e-9)
     t, threshold = 2500.0, 1000.0
     split = {
-        how: calibrate_records("unit_splitting", ((t, 0.5),), how, threshold=threshold) for how in ("printed", "zcdp")
+        how: calibrate_records("unit_splitting", ((t, 0.5),), how, threshold=threshold).release
+        for how in ("printed", "zcdp")
     }
     assert split["printed"].scale == pytest.approx(3 * threshold, rel=1e-9)
     assert split["zcdp"].scale == pytest.approx(t, rel=1e-9)
-    capped = calibrate_records("unit_splitting", ((t, 1.0),), threshold=threshold, rule="capped", pieces=2)
+    capped = calibrate_records("unit_splitting", ((t, 1.0),), threshold=threshold, rule="capped", pieces=2).release
     assert gaussian_epsilon(2 * threshold / capped.scale, DELTA) == pytest.approx(1, rel=1e-6)
 
 
@@ -202,7 +205,7 @@ def test_clipping_and_splitting():
 @pytest.mark.parametrize(("family", "fixed"), [("log", {}), ("root", {"degree": 3})])
 def test_far_from_the_offset_a_transformation_is_gaussian(family, fixed):
     (t1, v1), t2 = PRINTED[0], LARGEST
-    release = calibrate_records(family, ((t1, v1), (t2, v1 * (t2 / t1) ** 2 * (1 - 1e-6))), "printed", **fixed)
+    release = calibrate_records(family, ((t1, v1), (t2, v1 * (t2 / t1) ** 2 * (1 - 1e-6))), "printed", **fixed).release
     a = release.transform.offset
     slope = 1 / a if family == "log" else a ** (1 / 3 - 1) / 3
     assert a > 1e5 * t2
@@ -212,7 +215,7 @@ def test_far_from_the_offset_a_transformation_is_gaussian(family, fixed):
 def test_power_one_and_a_large_rate_are_laplace_noise():
     laplace = calibrate_records("laplace", ((MEDIAN, 0.3),), "zcdp").noise.scale
     ends = ((MEDIAN, 0.3), (2 * MEDIAN, 0.6))
-    assert parameters(calibrate_records("generalized_gaussian", ends, "pure")) == {
+    assert parameters(calibrate_records("generalized_gaussian", ends, "pure").release) == {
         "scale": pytest.approx(MEDIAN / 0.3),
         "power": 1.0,
     }
@@ -234,8 +237,8 @@ UNITS = [
 
 @pytest.mark.parametrize(("family", "accounting", "fixed"), UNITS)
 def test_units_do_not_matter(family, accounting, fixed):
-    first = parameters(calibrate_records(family, PRINTED, accounting, **fixed))
-    second = parameters(calibrate_records(family, [(1e-4 * t, v) for t, v in PRINTED], accounting, **fixed))
+    first = parameters(calibrate_records(family, PRINTED, accounting, **fixed).release)
+    second = parameters(calibrate_records(family, [(1e-4 * t, v) for t, v in PRINTED], accounting, **fixed).release)
     grows = {"fourth_root": {"scale": 0.1, "offset": 1e-4}, "log": {"offset": 1e-4}}.get(family, {"scale": 1e-4})
     assert second == {name: it and pytest.approx(it * grows.get(name, 1), rel=1e-7) for name, it in first.items()}
 
@@ -279,7 +282,7 @@ def test_a_refusal_names_the_feasible_interval(family, fixed, least, most):
             (least, most), rel=1e-4
         )
     for within in (1.001 * least, 0.999 * most):
-        release = calibrate_records(family, ((MEDIAN, 0.05), (LARGEST, within)), "printed", **fixed)
+        release = calibrate_records(family, ((MEDIAN, 0.05), (LARGEST, within)), "printed", **fixed).release
         assert value(release, LARGEST, "printed") == pytest.approx(within, rel=1e-6)
 
 
@@ -310,7 +313,7 @@ def test_epsilon_at_delta_falls_and_rises_with_the_power():
     least, most = feasible("generalized_gaussian", ((MEDIAN, 0.05), (LARGEST, 1.2)), "approx_dp")
     assert min(values) * (1 - 2e-3) < least <= min(values)
     assert most == pytest.approx(epsilon_at_largest(1.0, 0.05), rel=1e-5)
-    release = calibrate_records("generalized_gaussian", ((MEDIAN, 0.05), (LARGEST, 1.3)))
+    release = calibrate_records("generalized_gaussian", ((MEDIAN, 0.05), (LARGEST, 1.3))).release
     assert 0.25 < release.noise.power < 0.3
     assert value(release, LARGEST, "approx_dp") == pytest.approx(1.3, rel=1e-6)
 

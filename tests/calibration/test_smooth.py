@@ -145,7 +145,8 @@ def test_beyond_reach_it_is_one_line(family, guarantee):
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), TCDP(0.1, 5.0), ApproxDP(1.0, 1e-5)])
 def test_a_little_more_shift_is_not_certified(guarantee):
-    shift, noise = calibrate_smooth("arsinh_normal", guarantee, 0.05)
+    noise = calibrate_smooth("arsinh_normal", guarantee, 0.05).noise
+    shift = 1 / noise.scale
     unit = noise.scaled(shift)
     assert is_certified(unit, shift, guarantee, 0.05)
     assert not is_certified(unit, 1.02 * shift, guarantee, 0.05)
@@ -266,6 +267,7 @@ def test_a_sensitivity_whose_smoothing_is_forgotten_is_caught():
 
 def test_noise_without_stretching_in_mind_is_caught_by_its_divergence():
     """Calibrated with a tenth of the smoothing, it is not certified at all of it."""
-    shift, noise = calibrate_smooth("arsinh_normal", ZCDP(0.02), 0.01)
+    noise = calibrate_smooth("arsinh_normal", ZCDP(0.02), 0.01).noise
+    shift = 1 / noise.scale
     assert not is_certified(noise.scaled(shift), shift, ZCDP(0.02), 0.1)
     assert isinstance(noise, ArsinhNormal)

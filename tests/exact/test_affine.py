@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim.exact import affine_divergence, renyi_divergence
-from tcdp_sim.exact.affine import affine_hockey_stick, directed_divergence
+from tcdp_sim.exact.renyi.affine import affine_hockey_stick, directed_divergence
 from tcdp_sim.noise import (
     ArsinhNormal,
     Gaussian,

@@ -5,8 +5,8 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact import best_order
-from tcdp_sim.exact.folded_loss import Curve
+from tcdp_sim.exact.renyi import best_order
+from tcdp_sim.exact.renyi.kernels import Curve
 
 LARGEST = 2.0
 

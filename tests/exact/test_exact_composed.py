@@ -223,7 +223,7 @@ def test_labels_cost_but_never_less_than_a_mixture():
 @mp.workdps(330)
 def test_the_chance_of_an_infinite_loss_keeps_its_digits(epsilon, delta, releases):
     """Truncated Laplace noise at (epsilon, delta): 1 - (1 - delta)^T from epsilon T on, and no epsilon below that."""
-    noise = calibrate("truncated_laplace", ApproxDP(epsilon, delta))
+    noise = calibrate("truncated_laplace", ApproxDP(epsilon, delta)).noise
     bound, scale = mp.mpf(noise.bound), mp.mpf(noise.scale)
     told = (mp.exp((1 - bound) / scale) - mp.exp(-bound / scale)) / (2 * (1 - mp.exp(-bound / scale)))
     ever, most = 1 - (1 - told) ** releases, releases * epsilon
@@ -239,7 +239,7 @@ def test_the_chance_of_an_infinite_loss_keeps_its_digits(epsilon, delta, release
 
 
 def test_infinite_losses_that_ten_releases_have_more_often_than_delta():
-    pairs = dominating_pairs(calibrate("truncated_laplace", ApproxDP(1, 1e-17)), 1.0, 1.0, "poisson")
+    pairs = dominating_pairs(calibrate("truncated_laplace", ApproxDP(1, 1e-17)).noise, 1.0, 1.0, "poisson")
     assert composed_epsilon(pairs, 10, 5e-17, 0.05) == (np.inf, np.inf, np.inf)  # 1e-16 of them
     found = composed_epsilon(pairs, 10, 1.5e-16, 0.05)
     assert 9.9 < found.lower < found.upper < 10 + 1e-9  # the rest, 5e-17, is far below 2^-10, when all losses are 1

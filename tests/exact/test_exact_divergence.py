@@ -7,7 +7,8 @@ from foreign_noises import Cusped
 from open_forms import of_any_noise
 from scipy import integrate, stats
 
-from tcdp_sim.exact import Bounds, Mixture, divergence, max_order, renyi_divergence, renyi_divergence_between
+from tcdp_sim.exact import Bounds, Mixture, max_order, renyi_divergence, renyi_divergence_between
+from tcdp_sim.exact.renyi import divergence
 from tcdp_sim.noise import Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
 
 GENERIC = of_any_noise(divergence._finite_renyi)

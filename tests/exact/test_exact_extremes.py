@@ -117,7 +117,7 @@ def test_thresholds_outside_the_range_are_refused(threshold):
 )
 @pytest.mark.parametrize("rho", [0.01, 3.0])
 def test_how_often_the_zcdp_radii_are_exceeded(rho, bins, beta, printed, corrected):
-    noise = calibrate("gaussian", ZCDP(rho), coordinates=2)
+    noise = calibrate("gaussian", ZCDP(rho), coordinates=2).noise
     at_printed = max_abs_sf(noise, bins, zcdp_printed_radius(rho, bins, beta)).estimate
     at_corrected = max_abs_sf(noise, bins, histogram_error_bound(noise, bins, beta)).estimate
     assert at_printed == pytest.approx(printed, abs=6e-4 if printed < 0.6 else 6e-5)
@@ -132,16 +132,16 @@ def test_how_often_the_zcdp_radii_are_exceeded(rho, bins, beta, printed, correct
 )
 def test_medians_of_the_largest_size(rho, omega, gaussian, sinh_normal):
     k = np.array([1e3, 1e6, 1e12])
-    ours = max_abs_quantile(calibrate("gaussian", ZCDP(rho)), k, 0.5).estimate
-    theirs = max_abs_quantile(calibrate("sinh_normal", TCDP(rho, omega), method="paper"), k, 0.5).estimate
+    ours = max_abs_quantile(calibrate("gaussian", ZCDP(rho)).noise, k, 0.5).estimate
+    theirs = max_abs_quantile(calibrate("sinh_normal", TCDP(rho, omega), method="paper").noise, k, 0.5).estimate
     assert ours == pytest.approx(gaussian, abs=0.06 if rho == 0.01 else 0.006)
     assert theirs == pytest.approx(sinh_normal, abs=0.06)
 
 
 @pytest.mark.parametrize("rho", [1e-3, 0.1])
 def test_the_domain_at_which_sinh_normal_noise_overtakes_is_beyond_1e74(rho):
-    sinh_normal = calibrate("sinh_normal", TCDP(rho, 0.5 / np.sqrt(rho)), method="paper")
-    gaussian = calibrate("gaussian", ZCDP(rho))
+    sinh_normal = calibrate("sinh_normal", TCDP(rho, 0.5 / np.sqrt(rho)), method="paper").noise
+    gaussian = calibrate("gaussian", ZCDP(rho)).noise
     worse, better = (
         max_abs_quantile(sinh_normal, k, 0.5).estimate / max_abs_quantile(gaussian, k, 0.5).estimate
         for k in (1e74, 1e76)

@@ -158,7 +158,7 @@ def test_no_release_says_more_than_its_guarantee_allows(rho, family):
     closest = []
     for scaled in (1.0, 4.0):
         promise = equal_privacy(family, rho, max(scaled / np.sqrt(rho), 1.5), None)
-        one, two = (calibrate(family, promise, 1.0, "tight", coordinates=c) for c in (1, 2))
+        one, two = (calibrate(family, promise, 1.0, "tight", coordinates=c).noise for c in (1, 2))
         for n in (1, 3, 12):
             bound = information(promise, n)
             assert exact.mutual_information(one, [0, n]).upper <= bound

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tcdp_sim import exact
-from tcdp_sim.exact.affine import affine_hockey_stick
+from tcdp_sim.exact.renyi.affine import affine_hockey_stick
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
 from tcdp_sim.noise.generalized_gaussian import GeneralizedGaussian
 from tcdp_sim.noise.lattice import LatticeNoise

@@ -31,7 +31,7 @@ def test_tight_calibration_crosses_where_it_says(gain, omega):
     k = crossover(0.01, omega, "tight", gain)
     for bins, sign in ((k / 1.1, 1), (k * 1.1, -1)):
         objective = LargestError(bins, 0.95)
-        noise = calibrate("sinh_normal", TCDP(0.01, omega), coordinates=2, objective=objective)
+        noise = calibrate("sinh_normal", TCDP(0.01, omega), coordinates=2, objective=objective).noise
         assert np.sign(objective(noise) / objective(Gaussian(10.0)) - (1 - gain)) == sign
 
 

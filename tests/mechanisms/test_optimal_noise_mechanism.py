@@ -59,7 +59,7 @@ def test_an_infinite_omega_is_zcdp():
 )
 def test_the_least_tails_of_two_coordinates(beyond, log10_tail):
     """Numbers of an independent convex solver, to its last digit."""
-    _, tail = optimal_noise(TCDP(RHO, OMEGA), Tail(beyond), coordinates=2)
+    tail = optimal_noise(TCDP(RHO, OMEGA), Tail(beyond), coordinates=2).bounds
     assert np.log10(tail.upper) == pytest.approx(log10_tail, abs=0.0051)
     assert tail.upper - tail.lower <= 1e-3 * tail.upper
 

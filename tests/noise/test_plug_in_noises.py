@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound
 from tcdp_sim.calibration import LargestError, approximate, calibrate
-from tcdp_sim.calibration.concentrated import need_monotone_loss
+from tcdp_sim.calibration.candidates import need_monotone_loss
 from tcdp_sim.core import registry
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import FAMILIES, Gaussian, Laplace, Noise, SinhNormal, TruncatedLaplace
@@ -66,7 +66,7 @@ def test_deep_quantiles_are_refused_by_the_fallback_alone():
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("family", "guarantee"), [("sure", TCDP(0.3, 4.0)), ("own", TCDP(2.0, 30.0))])
 def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
-    noise = calibrate(family, guarantee, 2.0, coordinates=2)
+    noise = calibrate(family, guarantee, 2.0, coordinates=2).noise
     orders = 1 + (guarantee.omega - 1) * np.array([1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.999])
     ratios = [2 * renyi(noise.scale, order, 2.0) / (guarantee.rho * order) for order in orders]
     assert 0.999 < max(ratios) <= 1
@@ -74,7 +74,7 @@ def test_a_search_finds_the_least_scale_for_tcdp(known, family, guarantee):
 
 @pytest.mark.slow
 def test_a_search_finds_the_least_scale_for_zcdp(known):
-    noise = calibrate("own", ZCDP(0.3))
+    noise = calibrate("own", ZCDP(0.3)).noise
     ratios = [renyi(noise.scale, order) / (0.3 * order) for order in (1.0001, 1.01, 1.1, 2, 4, 10)]
     assert 0.999 < max(ratios) <= 1
 
@@ -86,7 +86,7 @@ def test_without_a_certified_largest_loss_zcdp_is_refused(known):
 
 @pytest.mark.parametrize(("sensitivity", "coordinates"), [(1.0, 1), (3.0, 2)])
 def test_a_search_finds_the_least_scale_for_pure_dp(known, sensitivity, coordinates):
-    noise = calibrate("own", PureDP(0.7), sensitivity, coordinates=coordinates)
+    noise = calibrate("own", PureDP(0.7), sensitivity, coordinates=coordinates).noise
     assert coordinates * sensitivity / noise.scale <= 0.7  # the largest loss of logistic noise is shift / scale
     assert coordinates * sensitivity / noise.scale == pytest.approx(0.7, rel=1e-6)
 
@@ -106,7 +106,7 @@ def test_the_upper_end_of_the_largest_loss_decides(known, monkeypatch):
 
 def test_a_search_finds_the_least_scale_for_approximate_dp(known):
     epsilon, delta = 0.5, 1e-4
-    noise = calibrate("own", ApproxDP(epsilon, delta))
+    noise = calibrate("own", ApproxDP(epsilon, delta)).noise
 
     def profile(scale):  # the loss falls with y: it exceeds epsilon below one point
         if 1 / scale <= epsilon:
@@ -178,7 +178,7 @@ def test_the_printed_radius_is_the_gaussians_alone_and_too_small():
         for family, noises in EXAMPLES.items()
     }
     assert [family for family, radius in printed.items() if radius is not None] == ["gaussian"]
-    noise = calibrate("gaussian", ZCDP(0.1), coordinates=2)
+    noise = calibrate("gaussian", ZCDP(0.1), coordinates=2).noise
     assert printed["gaussian"] < -noise.scale * ndtri(0.05 / 2000) < noise.accuracy_radius(1000, 0.05)
 
 
@@ -188,9 +188,9 @@ def test_the_registry_knows_what_the_folder_defines():
 
 
 def test_the_objective_of_a_spec_may_count_to_k():
-    from tcdp_sim.calibration import spec_objective, variance
+    from tcdp_sim.calibration import VARIANCE, spec_objective
 
-    assert spec_objective({}, 7) is variance
+    assert spec_objective({}, 7) is VARIANCE
     assert spec_objective({"objective": {"count": "k", "level": 0.9}}, 7) == LargestError(7, 0.9)
     assert spec_objective({"objective": {"count": 3, "level": 0.9}}, 7) == LargestError(3, 0.9)
 

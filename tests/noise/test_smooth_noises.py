@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tcdp_sim.calibration import calibrate
-from tcdp_sim.exact.affine import directed_divergence
+from tcdp_sim.exact.renyi.affine import directed_divergence
 from tcdp_sim.noise import ArsinhNormal, LaplaceLogNormal, StudentT, UniformLogNormal
 from tcdp_sim.privacy import ZCDP
 

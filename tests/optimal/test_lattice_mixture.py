@@ -14,7 +14,7 @@ from tcdp_sim.releases import AdditiveRelease
 
 INTEGERS, SHIFTED = (-0.5, 0.0, -0.5), (0.3, 0.1, -1.0, -2.0)
 TWO = LatticeMixture((-1.0, -1.7), (INTEGERS, SHIFTED))
-BEST = optimal_noise(ApproxDP(0.3, 0.1), MeanSquaredError())[0]
+BEST = optimal_noise(ApproxDP(0.3, 0.1), MeanSquaredError()).noise
 BOTH = pytest.mark.parametrize("noise", [TWO, BEST])
 
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.noise.lattice import LatticeNoise
-from tcdp_sim.optimal import LargestErrorQuantile, Tail, best_noise, optimal_noise
+from tcdp_sim.optimal import LargestError, Tail, best_noise, optimal_noise
 from tcdp_sim.optimal.least_quantile import least_halves
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
@@ -39,11 +39,12 @@ def test_the_search_is_that_of_brute_force(guess, allowed, power):
 def test_gaps_are_below_one_per_cent(rho, narrow):
     """At the quantile for a million errors, whose noise keeps the promise by sums of 40 digits."""
     omega = max(0.75 / sqrt(rho), 1.3) if narrow else inf
-    noise, quantile = optimal_noise(TCDP(rho, omega), LargestErrorQuantile(1e6, 0.95), coordinates=2)
+    best = optimal_noise(TCDP(rho, omega), LargestError(1e6, 0.95), coordinates=2)
+    noise, quantile = best.noise, best.bounds
     assert quantile.lower == quantile.upper
-    tail = optimal_noise(TCDP(rho, omega), Tail(quantile.upper), coordinates=2)[1]
+    tail = optimal_noise(TCDP(rho, omega), Tail(quantile.upper), coordinates=2).bounds
     assert 0.99 * tail.upper < tail.lower <= tail.estimate <= tail.upper <= 1 - 0.95**1e-6
-    assert optimal_noise(TCDP(rho, omega), Tail(quantile.upper - 0.5), coordinates=2)[1].lower > 1 - 0.95**1e-6
+    assert optimal_noise(TCDP(rho, omega), Tail(quantile.upper - 0.5), coordinates=2).bounds.lower > 1 - 0.95**1e-6
     orders = 1 + (min(omega, 3 * quantile.upper) - 1) * np.array([1e-3, 0.1, 0.3, 0.6, 0.999])
     for order in orders:
         assert 2 * divergence(noise, mp.mpf(float(order))) <= order * rho * (1 + 1e-12)
@@ -78,7 +79,8 @@ def test_the_sums_of_this_file_are_right():
 def test_very_many_errors(k):
     """Gaussian noise keeps the promise, and the tail of the noise is summed by mpmath."""
     promise = TCDP(0.1, 0.75 / sqrt(0.1))
-    noise, quantile = optimal_noise(promise, LargestErrorQuantile(k, 0.95), coordinates=2)
+    best = optimal_noise(promise, LargestError(k, 0.95), coordinates=2)
+    noise, quantile = best.noise, best.bounds
     assert quantile == (quantile.upper,) * 3
     with mp.workdps(30):
         allowed = -mp.expm1(mp.log(mp.mpf("0.95")) / mp.mpf(k))
@@ -94,7 +96,7 @@ def test_very_many_errors(k):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("rho", [0.1, 2.0])
 def test_zcdp_of_very_many_errors_is_just_below_gaussian_noise(rho):
-    quantile = optimal_noise(ZCDP(rho), LargestErrorQuantile(1e100, 0.95), coordinates=2)[1]
+    quantile = optimal_noise(ZCDP(rho), LargestError(1e100, 0.95), coordinates=2).bounds
     gaussian = float(Gaussian(1 / sqrt(rho)).isf_log(log(-log(0.95) / 2) - 100 * log(10)))
     assert 0.95 * gaussian - 1 < quantile.lower <= quantile.upper <= ceil(2 * gaussian) / 2
     assert quantile.upper - quantile.lower <= 0.5
@@ -107,26 +109,27 @@ def test_an_interval_where_the_bounds_do_not_decide():
 
 @pytest.mark.parametrize(
     ("guarantee", "objective"),
-    [(PureDP(0.1), LargestErrorQuantile(1e100)), (ApproxDP(0.1, 1e-9), LargestErrorQuantile(1e8))],
+    [(PureDP(0.1), LargestError(1e100)), (ApproxDP(0.1, 1e-9), LargestError(1e8))],
 )
 def test_closed_forms_have_their_least_quantile(guarantee, objective):
     """Brute force over the multiples of 1/2."""
-    found = optimal_noise(guarantee, objective)[1]
+    found = optimal_noise(guarantee, objective).bounds
     assert found.lower == found.upper
-    assert optimal_noise(guarantee, Tail(found.upper))[1].upper <= objective.tail
-    assert optimal_noise(guarantee, Tail(found.upper - 0.5))[1].lower > objective.tail
+    assert optimal_noise(guarantee, Tail(found.upper)).bounds.upper <= objective.tail
+    assert optimal_noise(guarantee, Tail(found.upper - 0.5)).bounds.lower > objective.tail
 
 
 def test_a_promise_far_beyond_the_grid_of_orders():
     """So large an omega is zCDP."""
-    wide = optimal_noise(TCDP(0.1, 1e6), LargestErrorQuantile(1e6, 0.5))[1]
-    assert wide == optimal_noise(ZCDP(0.1), LargestErrorQuantile(1e6, 0.5))[1]
+    wide = optimal_noise(TCDP(0.1, 1e6), LargestError(1e6, 0.5)).bounds
+    assert wide == optimal_noise(ZCDP(0.1), LargestError(1e6, 0.5)).bounds
 
 
 @pytest.mark.parametrize("guarantee", [TCDP(10.0, 1.01), TCDP(5.0, 1.5), ZCDP(20.0), TCDP(1e-3, 1.001)])
 @pytest.mark.parametrize("beyond", [0.0, 0.5, 1.0])
 def test_little_noise_and_small_errors(guarantee, beyond):
-    noise, tail = optimal_noise(guarantee, Tail(beyond))
+    best = optimal_noise(guarantee, Tail(beyond))
+    noise, tail = best.noise, best.bounds
     omega = getattr(guarantee, "omega", 40.0)
     assert 0.98 * tail.upper <= tail.lower <= tail.upper
     for order in 1 + (omega - 1) * np.array([1e-3, 0.02, 0.3, 0.99]):
@@ -138,8 +141,8 @@ def test_a_second_search_solves_nothing(monkeypatch):
     solved = []
     solve = best_noise.best_on_lattice
     monkeypatch.setattr(best_noise, "best_on_lattice", lambda *problem: solved.append(problem) or solve(*problem))
-    first = optimal_noise(TCDP(0.37, 3.0), LargestErrorQuantile(1e4, 0.95))
+    first = optimal_noise(TCDP(0.37, 3.0), LargestError(1e4, 0.95)).noise
     assert 1 <= len(solved) <= 8
     solved.clear()
-    assert optimal_noise(TCDP(0.37, 3.0), LargestErrorQuantile(1e4, 0.95)) == first
+    assert optimal_noise(TCDP(0.37, 3.0), LargestError(1e4, 0.95)).noise == first
     assert not solved

@@ -11,7 +11,7 @@ import pytest
 from lattice_programs import fine_linear_program
 
 from tcdp_sim.optimal import (
-    LargestErrorQuantile,
+    LargestError,
     LatticeMixture,
     MeanAbsoluteError,
     MeanSquaredError,
@@ -38,7 +38,8 @@ SMALL_DELTAS = [(1.0, 0.01, 14), (0.5, 0.001, 26), (1.0, 1e-6, 24), (2.0, 1e-6, 
 def test_no_program_on_fractions_of_a_count_is_below_the_bound(epsilon, delta, cosets, reach, cost):
     program = fine_linear_program(np.square, cosets, epsilon, delta, reach)
     assert program == pytest.approx(cost, rel=2e-6)
-    noise, bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())
+    best = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())
+    noise, bounds = best.noise, best.bounds
     assert bounds.upper * (1 - 1e-9) < bounds.lower <= bounds.upper <= program * (1 + 1e-9)
     assert bounds.lower > program - (0.5 / cosets) ** 2  # moving a lattice to a multiple adds that much at most
     assert isinstance(noise, LatticeMixture)
@@ -48,14 +49,14 @@ def test_no_program_on_fractions_of_a_count_is_below_the_bound(epsilon, delta, c
 @pytest.mark.parametrize("cosets", [1, 2, 4])
 def test_small_deltas_mix_hardly(epsilon, delta, reach, cosets):
     program = fine_linear_program(np.square, cosets, epsilon, delta, reach)
-    bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[1]
+    bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError()).bounds
     assert bounds.lower <= program * (1 + 1e-9)
     assert bounds.upper > program * (1 - 3e-4)
 
 
 def test_the_bound_is_reached_on_the_lattices_of_the_best_noise():
     """Under (0, 0.3)-DP the runs have 3 and 4 points: integers and half-integers, 0.9 by hand."""
-    bounds = optimal_noise(ApproxDP(0.0, 0.3), MeanSquaredError())[1]
+    bounds = optimal_noise(ApproxDP(0.0, 0.3), MeanSquaredError()).bounds
     assert bounds.lower == pytest.approx(0.9, rel=1e-10)
     assert fine_linear_program(np.square, 2, 0.0, 0.3, 6) == pytest.approx(0.9, rel=1e-8)
 
@@ -67,7 +68,8 @@ def test_one_lattice_is_best_for_tails_and_mean_absolute_errors(epsilon, delta, 
     """What step 3 of the proof says: no program on fractions of a count costs less than the best lattice."""
     objectives = [MeanAbsoluteError(), Tail(1.0), Tail(2.5), Tail(2.7), Tail(3.2)]
     for objective in objectives:
-        noise, bounds = optimal_noise(ApproxDP(epsilon, delta), objective)
+        best = optimal_noise(ApproxDP(epsilon, delta), objective)
+        noise, bounds = best.noise, best.bounds
         program = fine_linear_program(objective.cost, cosets, epsilon, delta, 16)
         assert bounds.lower <= program + 1e-8
         if (noise.offset * cosets) % 1 == 0:  # the best lattice is among those of the program
@@ -77,8 +79,8 @@ def test_one_lattice_is_best_for_tails_and_mean_absolute_errors(epsilon, delta, 
 @pytest.mark.parametrize("cosets", [2, 3, 4])
 def test_no_mixture_has_a_smaller_quantile_of_the_largest_error(cosets):
     """The program's least tail just below the quantile is larger than what one of the errors may have."""
-    objective = LargestErrorQuantile(20, 0.9)
-    quantile = optimal_noise(ApproxDP(0.4, 0.03), objective)[1]
+    objective = LargestError(20, 0.9)
+    quantile = optimal_noise(ApproxDP(0.4, 0.03), objective).bounds
     assert quantile.lower == quantile.upper
     below = fine_linear_program(Tail(quantile.upper - 1e-6).cost, cosets, 0.4, 0.03, 16)
     assert below > objective.tail
@@ -91,7 +93,7 @@ def test_the_bounds_contain_the_closed_form(epsilon, delta):
         corners = [corner(points, mp.exp(-mp.mpf(epsilon))) for points in range(1, 60)]
         (more, high), (less, low) = next((a, b) for a, b in pairwise(corners) if a[0] >= delta > b[0])
         truth = high + (low - high) * (more - mp.mpf(delta)) / (more - less)
-    bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[1]
+    bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError()).bounds
     assert mp.mpf(bounds.lower) <= truth <= mp.mpf(bounds.upper)
     assert bounds.upper - bounds.lower < 1e-9 * bounds.upper
 
@@ -110,7 +112,7 @@ def test_every_program_at_random_is_above_the_bound():
     rng = np.random.default_rng(8)
     for _ in range(40):
         epsilon, delta = rng.uniform(0.05, 1.5), 10 ** rng.uniform(-2.5, -0.4)
-        bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[1]
+        bounds = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError()).bounds
         programs = [fine_linear_program(np.square, cosets, epsilon, delta, 24) for cosets in (3, 5)]
         assert bounds.lower <= min(programs) * (1 + 1e-8)
         assert bounds.upper > min(programs) - 0.01
@@ -134,7 +136,8 @@ def test_the_runs_are_the_corners_of_a_convex_curve(epsilon, most):
 def test_under_concentrated_dp_the_bound_is_that_for_all_lattices():
     """It is below the one for the integers alone, by little: they are the best lattice."""
     best = best_on_lattice(0.25, inf, MeanSquaredError(), 0.0, 0.0)
-    noise, bounds = optimal_noise(ZCDP(0.25), MeanSquaredError())
+    answer = optimal_noise(ZCDP(0.25), MeanSquaredError())
+    noise, bounds = answer.noise, answer.bounds
     assert bounds.lower == best.lower_bound_of_squares() < best.lower_bound() <= bounds.upper
     assert bounds.lower > 0.9998 * bounds.upper
     assert noise.offset == 0
@@ -143,13 +146,13 @@ def test_under_concentrated_dp_the_bound_is_that_for_all_lattices():
 @pytest.mark.few(4)
 @pytest.mark.parametrize("guarantee", [ZCDP(0.01), ZCDP(0.5), ZCDP(1.5), ZCDP(15.0), TCDP(0.3, 1.2), TCDP(0.05, 2.4)])
 def test_under_concentrated_dp_the_ends_are_near(guarantee):
-    bounds = optimal_noise(guarantee, MeanSquaredError())[1]
+    bounds = optimal_noise(guarantee, MeanSquaredError()).bounds
     assert bounds.upper * (1 - 1e-3) < bounds.lower < bounds.upper
 
 
 def test_too_many_points_are_refused_at_once():
     """ZCDP(1e-6) took minutes: the line says how many points and seconds it would be."""
-    for objective in (MeanSquaredError(), MeanAbsoluteError(), Tail(1e4), LargestErrorQuantile(1e6)):
+    for objective in (MeanSquaredError(), MeanAbsoluteError(), Tail(1e4), LargestError(1e6)):
         with pytest.raises(
             ValueError, match=r"would take .* points and a search of up to .* s, .* valid: a larger rho"
         ):
@@ -166,8 +169,8 @@ def test_the_table_in_the_docs():
         promise = ApproxDP(float(epsilon), float(delta))
         reach = 120 if float(best) > 100 else 16
         for printed, value in (
-            (lattice, best_lattice_noise(promise, MeanSquaredError()).var()),
+            (lattice, best_lattice_noise(promise, MeanSquaredError()).noise.var()),
             (program, fine_linear_program(np.square, int(cosets), promise.epsilon, promise.delta, reach)),
-            (best, optimal_noise(promise, MeanSquaredError())[1].estimate),
+            (best, optimal_noise(promise, MeanSquaredError()).bounds.estimate),
         ):
             assert f"{value:.{len(printed.split('.')[1])}f}" == printed

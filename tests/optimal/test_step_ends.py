@@ -5,7 +5,7 @@ from math import inf, log, sqrt
 import mpmath
 import pytest
 
-from tcdp_sim.optimal import LargestErrorQuantile, Tail, optimal_noise, step_ends
+from tcdp_sim.optimal import LargestError, Tail, optimal_noise, step_ends
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, PureDP
 
 # log10 of the smallest two-sided tail beyond t at rho = 0.1, omega sqrt(rho) = 0.75, two bins: sequential quadratic
@@ -27,7 +27,7 @@ def test_the_least_quantile_steps_up_there(rho, scaled):
     promise = TCDP(rho, scaled / sqrt(rho))
     for quantile, errors in step_ends(promise, 30.0, 1e7, 3, level=0.9, coordinates=2):
         below, above = (
-            optimal_noise(promise, LargestErrorQuantile(count, 0.9), 2)[1]
+            optimal_noise(promise, LargestError(count, 0.9), 2).bounds
             for count in (errors.lower * (1 - 1e-9), errors.upper * (1 + 1e-9))
         )
         assert (below.upper, above.lower) == (quantile, quantile + 0.5)
@@ -60,7 +60,7 @@ def test_zcdp_is_where_omega_does_not_matter(promise):
     """Against the search for the quantile."""
     (quantile, errors), *_ = step_ends(promise, 100, 1e6, 2)
     for count, expected in ((errors.lower * (1 - 1e-9), quantile), (errors.upper * (1 + 1e-9), quantile + 0.5)):
-        least = optimal_noise(ZCDP(0.1), LargestErrorQuantile(count, 0.95))[1]
+        least = optimal_noise(ZCDP(0.1), LargestError(count, 0.95)).bounds
         assert least.lower <= expected <= least.upper
 
 
@@ -70,7 +70,7 @@ def test_zcdp_is_where_omega_does_not_matter(promise):
 def test_the_ends_are_those_of_the_tail_with_rounding(promise, level):
     """log(level) / log(1 - tail) to 60 digits lies in the bounds, for both ends of the certified tail."""
     for quantile, errors in step_ends(promise, 10, 1e9, 3, level=level):
-        tail = optimal_noise(promise, Tail(quantile))[1]
+        tail = optimal_noise(promise, Tail(quantile)).bounds
         with mpmath.workdps(60):
             from_tail = [mpmath.log(level) / mpmath.log1p(-mpmath.mpf(chance)) for chance in tail if chance > 0]
         assert all(errors.lower <= count <= errors.upper for count in from_tail)

@@ -72,7 +72,7 @@ def _digits():
 @pytest.mark.parametrize("epsilon", PURE)
 @pytest.mark.parametrize("objective", [Tail(3.0), Tail(2.5), MeanAbsoluteError(), MeanSquaredError()])
 def test_pure_dp_is_kept_exactly(epsilon, objective):
-    noise = optimal_noise(PureDP(epsilon), objective)[0]
+    noise = optimal_noise(PureDP(epsilon), objective).noise
     falls = [abs(Fraction(a) - Fraction(b)) for a, b in pairwise(noise.log_mass)]
     assert max(falls) <= Fraction(epsilon)
     assert Fraction(noise.fall) <= Fraction(epsilon)
@@ -81,7 +81,8 @@ def test_pure_dp_is_kept_exactly(epsilon, objective):
 @pytest.mark.parametrize(("epsilon", "delta"), APPROXIMATE)
 @pytest.mark.parametrize("objective", [Tail(3.0), Tail(2.5), Tail(40.0), MeanAbsoluteError(), MeanSquaredError()])
 def test_approximate_dp_is_kept_exactly(epsilon, delta, objective):
-    noise, bounds = optimal_noise(ApproxDP(epsilon, delta), objective)
+    best = optimal_noise(ApproxDP(epsilon, delta), objective)
+    noise, bounds = best.noise, best.bounds
     used = largest_delta(noise, epsilon)
     assert used <= mpmath.mpf(delta)
     assert bounds.upper <= bounds.lower * (1 + 1e-9) + 1e-299  # and next to nothing is given away for it
@@ -90,7 +91,7 @@ def test_approximate_dp_is_kept_exactly(epsilon, delta, objective):
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-300), (0.3, 1e-200), (2.0, 1e-280)])
 def test_what_a_mean_square_gives_away_covers_the_worst_rounding(epsilon, delta):
     """2^-50 times the depth of the table, whatever this table's own luck was."""
-    noise = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError())[0]
+    noise = optimal_noise(ApproxDP(epsilon, delta), MeanSquaredError()).noise
     for table in noise.log_mass if isinstance(noise, LatticeMixture) else (noise.log_mass,):
         falls = [abs(Fraction(a) - Fraction(b)) for a, b in pairwise(table)]
         assert max(falls[:-1]) <= Fraction(epsilon) - Fraction(-min(table)) / 2**50  # delta may be in the last step
@@ -101,23 +102,25 @@ def test_costs_under_pure_dp_hold_the_closed_forms(epsilon):
     """E |Z| = 2q / (1 - q^2) and E Z^2 = 2q / (1 - q)^2 at masses proportional to q^|i|, q = e^-epsilon."""
     q = mpmath.exp(-mpmath.mpf(epsilon))
     for objective, least in ((MeanAbsoluteError(), 2 * q / (1 - q**2)), (MeanSquaredError(), 2 * q / (1 - q) ** 2)):
-        bounds = optimal_noise(PureDP(epsilon), objective)[1]
+        bounds = optimal_noise(PureDP(epsilon), objective).bounds
         assert bounds.lower <= least <= bounds.upper
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(6.394507578480349e-16, 3.676045532202317e-21), (7.4e-8, 1.01e-6)])
 def test_a_tail_keeps_it_where_epsilon_is_below_rounding(epsilon, delta):
-    assert largest_delta(optimal_noise(ApproxDP(epsilon, delta), Tail(2.0))[0], epsilon) <= mpmath.mpf(delta)
+    assert largest_delta(optimal_noise(ApproxDP(epsilon, delta), Tail(2.0)).noise, epsilon) <= mpmath.mpf(delta)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-300), (0.3, 0.1), (0.7, 1e-30)])
 def test_on_one_lattice_the_mean_square_keeps_it_too(epsilon, delta):
-    assert largest_delta(best_lattice_noise(ApproxDP(epsilon, delta), MeanSquaredError()), epsilon) <= mpmath.mpf(delta)
+    assert largest_delta(best_lattice_noise(ApproxDP(epsilon, delta), MeanSquaredError()).noise, epsilon) <= mpmath.mpf(
+        delta
+    )
 
 
 def test_probabilities_as_floats_keep_it_as_well():
     """(1, 1e-300)-DP and P[|Z| > 3]: rounded to nearest, probabilities have had delta = 2.8e-17."""
-    noise = optimal_noise(ApproxDP(1.0, 1e-300), Tail(3.0))[0]
+    noise = optimal_noise(ApproxDP(1.0, 1e-300), Tail(3.0)).noise
     factor = Fraction(mpmath.nstr(mpmath.e, 60)) - Fraction(1, 10**58)
     masses = [Fraction(float(each)) for each in noise.pdf(np.arange(len(noise.log_mass)) + noise.offset)]
     assert len(masses) == 5
@@ -147,6 +150,6 @@ def test_bounds_of_a_tail_contain_the_closed_form(epsilon, share):
         delta = float(share * q**3 / mass)
         beyond = 2 * q / (1 - q)
         truth = max(beyond * (q**3 - mpmath.mpf(delta) * mass) / (mass + beyond * q**3), 0)
-        bounds = optimal_noise(ApproxDP(epsilon, delta), Tail(3.0))[1]
+        bounds = optimal_noise(ApproxDP(epsilon, delta), Tail(3.0)).bounds
         assert mpmath.mpf(bounds.lower) <= truth <= mpmath.mpf(bounds.upper)
         assert bounds.upper - bounds.lower <= 1e-9

@@ -276,7 +276,7 @@ def digests(monkeypatch, changed):
 
 def test_code_that_evidence_hangs_on_changes_its_digest_and_no_other_does(monkeypatch):
     unchanged = digests(monkeypatch, "")
-    quadrature, forms = digests(monkeypatch, "tcdp_sim.exact.divergence")
+    quadrature, forms = digests(monkeypatch, "tcdp_sim.exact.renyi.divergence")
     assert quadrature != unchanged[0]
     assert forms == unchanged[1]
     assert digests(monkeypatch, "tcdp_sim.core.numerics") != unchanged

@@ -87,7 +87,7 @@ def test_pure_dp_has_no_loss_above_epsilon():
 )
 def test_calibrated_noise_stays_below_its_bound(family, guarantee):
     """P[L > t] = P[noise < the output where the loss is t]: the loss of these falls with the output."""
-    noise = calibrate(family, guarantee)
+    noise = calibrate(family, guarantee).noise
     x = np.linspace(-60, 60, 240_001)
     loss = noise.privacy_loss(x, 1.0)
     for t in T:

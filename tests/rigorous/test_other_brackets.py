@@ -6,12 +6,12 @@ from ball_brackets import assert_agrees
 from ball_noises import ArsinhNormal, Lattice, SinhSquared, StudentT, UniformLogNormal, laplace_log_normal_tail
 
 from tcdp_sim import exact, noise
-from tcdp_sim.calibration import LargestError, calibrate
+from tcdp_sim.calibration import calibrate
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.balls import laws
 from tcdp_sim.experiments.papers.balls.arithmetic import ball, between, flint, integral, normal_tail, precise
 from tcdp_sim.experiments.papers.balls.divergences import renyi
-from tcdp_sim.optimal import LargestErrorQuantile, MeanAbsoluteError, Tail, optimal_noise
+from tcdp_sim.optimal import LargestError, MeanAbsoluteError, Tail, optimal_noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 
 SAME = [
@@ -199,7 +199,7 @@ def _ball_of(found):
 
 
 OPTIMA = [
-    (TCDP(0.1, 5.0), LargestErrorQuantile(1e6, 0.95), 2),
+    (TCDP(0.1, 5.0), LargestError(1e6, 0.95), 2),
     (TCDP(0.1, 2.0), Tail(10.0), 1),
     (ZCDP(0.1), MeanAbsoluteError(), 1),
 ]
@@ -207,7 +207,7 @@ OPTIMA = [
 
 @pytest.mark.parametrize(("guarantee", "objective", "coordinates"), OPTIMA)
 def test_optimal_noise_keeps_concentrated_privacy(guarantee, objective, coordinates):
-    law = _ball_of(optimal_noise(guarantee, objective, coordinates)[0])
+    law = _ball_of(optimal_noise(guarantee, objective, coordinates).noise)
     omega = getattr(guarantee, "omega", 50.0)
     for share in (0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1 - 1e-9):
         order = 1 + share * (omega - 1)
@@ -219,21 +219,22 @@ def test_optimal_noise_keeps_concentrated_privacy(guarantee, objective, coordina
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-20])
 def test_optimal_noise_keeps_approximate_privacy(objective, epsilon, delta):
-    law = _ball_of(optimal_noise(ApproxDP(epsilon, delta), objective)[0])
+    law = _ball_of(optimal_noise(ApproxDP(epsilon, delta), objective).noise)
     assert law.hockey_stick(1, epsilon).upper() <= ball(delta)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.5, 1.0, 2.0])
 def test_optimal_noise_keeps_pure_privacy(epsilon):
-    law = _ball_of(optimal_noise(PureDP(epsilon), Tail(8.0))[0])
+    law = _ball_of(optimal_noise(PureDP(epsilon), Tail(8.0)).noise)
     losses = [abs((law.mass(i) / law.mass(i - 1)).log()) for i in range(-40, 41)]
     assert all(loss <= ball(epsilon) * (1 + ball(1e-60)) for loss in losses)
 
 
-@pytest.mark.parametrize("objective", [Tail(10.0), LargestErrorQuantile(1e6, 0.95)], ids=repr)
+@pytest.mark.parametrize("objective", [Tail(10.0), LargestError(1e6, 0.95)], ids=repr)
 def test_cost_of_optimal_noise(objective):
     """The upper bound is what the noise costs: its tail, or the first error with a tail that small."""
-    found, cost = optimal_noise(TCDP(0.1, 5.0), objective)
+    best = optimal_noise(TCDP(0.1, 5.0), objective)
+    found, cost = best.noise, best.bounds
     law = _ball_of(found)
     if isinstance(objective, Tail):
         first = int(np.floor(objective.beyond - law.offset)) + 1
@@ -248,7 +249,7 @@ def test_cost_of_optimal_noise(objective):
 
 @pytest.mark.parametrize("omega", [2.0, 10.0])
 def test_calibrated_sinh_normal_noise(omega):
-    ours = calibrate("sinh_normal", TCDP(0.1, omega), coordinates=2, objective=LargestError(1e6))
+    ours = calibrate("sinh_normal", TCDP(0.1, omega), coordinates=2, objective=LargestError(1e6)).noise
     law = laws.SinhNormal(float(ours.scale), float(ours.knee))
     used = []
     for share in (0.001, 0.25, 0.5, 0.75, 0.9, 0.99):
@@ -261,7 +262,7 @@ def test_calibrated_sinh_normal_noise(omega):
 @pytest.mark.parametrize("family", ["gaussian", "truncated_laplace"])
 def test_noise_calibrated_to_approximate_privacy(family):
     epsilon, delta = 0.5, 1e-6
-    ours = calibrate(family, ApproxDP(epsilon, delta))
+    ours = calibrate(family, ApproxDP(epsilon, delta)).noise
     if family == "gaussian":
         half, far = 1 / (2 * ball(float(ours.scale))), ball(epsilon) * ball(float(ours.scale))
         spent = normal_tail(far - half) - ball(epsilon).exp() * normal_tail(far + half)

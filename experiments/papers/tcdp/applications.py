@@ -22,7 +22,7 @@ FEW = (1, 4, 16, 64, 200, 300)
 @claim("T.5c")
 def by_sinh_normal(budget: Budget) -> Points:
     """Algorithm 21, charged as two queries of sensitivity 2, with the noise of Theorem 17."""
-    noise = calibrate("sinh_normal", TARGET, 2.0, "paper", coordinates=2)
+    noise = calibrate("sinh_normal", TARGET, 2.0, "paper", coordinates=2).noise
     form = TARGET.omega + 1 / float(np.sqrt(RHO))
     return _application(noise, lambda log_k: form * float(np.log(log_k)), budget.choose((8, 32, 300), EXPONENTS[3:]))
 

@@ -44,7 +44,7 @@ def tails(budget: Budget) -> pd.DataFrame:
 
 def _noise(family: str, promise: Guarantee) -> Noise:
     """Of a family the noise with the least of 1e12 errors, which is the least like a Gaussian."""
-    return calibrate(family, promise, objective=LargestError(1e12))
+    return calibrate(family, promise, objective=LargestError(1e12)).noise
 
 
 def _row(name: str, t: float, promise: Guarantee, noise: Noise | None) -> dict[str, Any]:

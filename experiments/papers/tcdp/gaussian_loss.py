@@ -22,7 +22,7 @@ EPSILON, SAMPLED = 0.1, 0.01
 def larger_losses(budget: Budget) -> Points:
     """The case whose exponent is the least."""
     cases = [(1.0, 1e-6), (0.1, 1e-12), (4.0, 1e-12)]
-    losses = [PrivacyLossDistribution(calibrate("gaussian", ApproxDP(*case, "target")), 1.0) for case in cases]
+    losses = [PrivacyLossDistribution(calibrate("gaussian", ApproxDP(*case, "target")).noise, 1.0) for case in cases]
 
     def least(k: float) -> float:
         tails = zip(cases, losses)
@@ -35,7 +35,7 @@ def larger_losses(budget: Budget) -> Points:
 def loss_after_failure(budget: Budget) -> Points:
     """P[loss > 2ε given loss > ε]."""
     for epsilon, delta in [(0.1, 1e-6), (1.0, 1e-6), (4.0, 1e-6), (1.0, 1e-3), (1.0, 1e-12)]:
-        loss = PrivacyLossDistribution(calibrate("gaussian", ApproxDP(epsilon, delta, "target")), 1.0)
+        loss = PrivacyLossDistribution(calibrate("gaussian", ApproxDP(epsilon, delta, "target")).noise, 1.0)
         given = float(np.exp(loss.logsf(2 * epsilon) - loss.logsf(epsilon)))
         yield Point(f"ε = {epsilon:g}, δ = {delta:g}", closed_form(given), constant(0.5))
 

@@ -68,7 +68,7 @@ def corollary_27(budget: Budget) -> Points:
     """Against the records at which calibrated sinh-normal and Gaussian noise work; where the bound says something."""
     for omega, rho, k in [(2.0, 0.1, 1e6), (5.0, 0.01, 1e12), (1.5, 0.5, 1e300), (5.0, 0.01, 1e300), (2.0, 0.1, 1e80)]:
         least = closed_form(float(bounds.least_sample_size(rho, omega, k)), 1e-9)
-        noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=2, objective=LargestError(k))
+        noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=2, objective=LargestError(k)).noise
         where = f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}"
         yield Point(f"sinh-normal, {where}", least, _works_at(noise, k))
         yield Point(f"Gaussian, {where}", least, _works_at(Gaussian(float(1 / np.sqrt(rho))), k))

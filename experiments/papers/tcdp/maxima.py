@@ -17,20 +17,22 @@ TARGET = TCDP(0.01, 5.0)  # omega = 1/(2 sqrt rho): the least that Theorem 17 co
 @claim("T.1.2d")
 def more_accurate(budget: Budget) -> Points:
     """Noise by Theorem 17 against the Gaussian of the same ρ, for numbers of answers beyond all use."""
-    return _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper"), (1e80, 1e150, 1e300))
+    return _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper").noise, (1e80, 1e150, 1e300))
 
 
 @claim("T.1.2d at useful k")
 def more_accurate_at_useful_k(budget: Budget) -> Points:
     """The same for numbers of answers that there are."""
-    points = _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper"), (1e3, 1e6, 1e12))
+    points = _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper").noise, (1e3, 1e6, 1e12))
     return [Point(point.where, point.right, point.left) for point in points]
 
 
 @claim("T.1.2d calibrated")
 def more_accurate_calibrated(budget: Budget) -> Points:
     """The least noise that is (ρ, ω)-tCDP."""
-    return _against_gaussian(lambda k: calibrate("sinh_normal", TARGET, objective=LargestError(k)), (1e3, 1e6, 1e12))
+    return _against_gaussian(
+        lambda k: calibrate("sinh_normal", TARGET, objective=LargestError(k)).noise, (1e3, 1e6, 1e12)
+    )
 
 
 def _against_gaussian(noise: Callable[[float], Noise], counts: tuple[float, ...]) -> Points:

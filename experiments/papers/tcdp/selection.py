@@ -57,7 +57,7 @@ def gap_for_large_omega(budget: Budget) -> Points:
 @claim("T.P5")
 def proposition_5(budget: Budget) -> Points:
     """Algorithm 22 with the noise of Theorem 17, at ρ = 0.1, ω = 4 > 1/√ρ."""
-    noise = calibrate("sinh_normal", TARGET, method="paper")
+    noise = calibrate("sinh_normal", TARGET, method="paper").noise
     return growing_in_logs(FAR, lambda log_k: _gap_in_logs(noise, log_k), _form)
 
 
@@ -66,7 +66,7 @@ def proposition_5_large_omega(budget: Budget) -> Points:
     """A million candidates, ρ = 0.1."""
 
     def gap(omega: float) -> Bounds[float]:
-        return _gap("obvious_answer", calibrate("sinh_normal", TCDP(RHO, omega), method="paper"), 1e6)
+        return _gap("obvious_answer", calibrate("sinh_normal", TCDP(RHO, omega), method="paper").noise, 1e6)
 
     def form(omega: float) -> float:
         return omega * float(np.log1p(np.sqrt(np.log(1e6) / RHO) / omega))

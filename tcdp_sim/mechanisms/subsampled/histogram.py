@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tcdp_sim.calibration import calibrate, equal_privacy, spec_objective, variance
+from tcdp_sim.calibration import VARIANCE, calibrate, equal_privacy, spec_objective
 from tcdp_sim.core import registry
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.axes import Axis, declared
@@ -219,14 +219,14 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
     taken with the least variance, but one on a lattice with the least error over k bins.
     """
     family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1
-    objective = spec_objective(spec, k) if registry.noise(family).is_optimized else variance
+    objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
     if "epsilon" not in target:
         promise, method = equal_privacy(family, **target), spec["calibration"]
-        return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective)
+        return calibrate(family, promise, 1.0, method, coordinates=coordinates, objective=objective).noise
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
     if delta >= s:
         raise ValueError(f"delta = {delta:g} is not valid; valid: delta < sampling_fraction = {s:g}; else no noise")
     base = ApproxDP(log_unmixed(s, epsilon), delta / s)
-    return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective)
+    return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective).noise

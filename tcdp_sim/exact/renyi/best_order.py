@@ -12,7 +12,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Bools, Floats
 from tcdp_sim.core.numerics import Bounds
-from tcdp_sim.exact.folded_loss import Curve
+from tcdp_sim.exact.renyi.kernels import Curve
 
 _RATIO = 3.0  # of the orders less one that are looked at first
 _FIRST = 1e-10  # the least of them, relative to 1 / (1 + P)

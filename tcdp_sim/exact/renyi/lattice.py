@@ -6,7 +6,16 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import ArrayBounds, Bounds
-from tcdp_sim.exact.folded_loss import Curve, Nodes, kl_integrand, log_moment, scaled_moments
+from tcdp_sim.exact.renyi.kernels import (
+    Curve,
+    Nodes,
+    divergences_of_curve,
+    kl_integrand,
+    log_moment,
+    scaled_moments,
+    share_above,
+    slope_of_log,
+)
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
 
@@ -48,8 +57,7 @@ class LatticeLoss:
         scaled, slope = scaled_moments(self.nodes, s)
         rounding = self._rounding * (1 + s * self.largest)
         lower, middle, upper = (log_moment(scaled * (1 + side * rounding), s, self.largest) for side in (-1, 0, 1))
-        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
-            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + scaled))
+        return Curve(lower, middle, upper, slope_of_log(slope, scaled, s, self.largest))
 
 
 def _points_below(noise: LatticeNoise, shift: int) -> float:
@@ -71,12 +79,7 @@ def lattice_renyi(noise: LatticeNoise, shift: float, orders: Floats) -> ArrayBou
     if shift != round(shift):
         return Bounds(*(np.full(orders.shape, np.inf) for _ in range(3)))
     loss = LatticeLoss(noise, int(shift))
-    inside = (orders > 1) & np.isfinite(orders)
-    s = np.where(inside, orders - 1, 1.0)
-    at_one, largest, curve = loss.divergence_at_one(), loss.max_divergence(), loss.curve(s)
-    ends = zip((curve.lower, curve.estimate, curve.upper), at_one, largest)
-    parts = (np.where(orders == 1, one, np.where(inside, part / s, last)) for part, one, last in ends)
-    return Bounds(*parts).clipped(most=largest.upper)
+    return divergences_of_curve(orders, loss.curve, loss.divergence_at_one(), loss.max_divergence())
 
 
 def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> ArrayBounds:
@@ -84,7 +87,7 @@ def lattice_profile(noise: LatticeNoise, shift: float, epsilons: Floats) -> Arra
     if shift != round(shift):
         return Bounds(*(np.ones(epsilons.shape) for _ in range(3)))
     nodes = LatticeLoss(noise, int(shift)).nodes
-    delta = np.maximum(-np.expm1(epsilons[:, None] - nodes.loss), 0.0) @ nodes.mass
+    delta = share_above(epsilons[:, None], nodes.loss) @ nodes.mass
     error = _ROUNDING * (delta + ((nodes.loss > epsilons[:, None]) * (1 + nodes.loss)) @ nodes.mass * 1e-2)
     return Bounds(delta - error, delta, delta + error).clipped(0.0, 1.0)
 

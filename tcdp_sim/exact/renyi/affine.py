@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.errors import real, scalar
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, integrate
-from tcdp_sim.exact.divergence import quadrature, reach, renyi_divergence
-from tcdp_sim.exact.orders import SURE
+from tcdp_sim.exact.renyi.divergence import reach, renyi_divergence
+from tcdp_sim.exact.renyi.kernels import SURE, quadrature, share_above
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.missing import cannot
 
@@ -76,7 +76,7 @@ def affine_hockey_stick(noise: Noise, log_scales: tuple[float, float], shift: fl
         with np.errstate(all="ignore"):
             log_p = noise.logpdf(x)
             loss = np.maximum(*(np.asarray(noise.affine_loss(x, tau, shift)) for tau in log_scales))
-            return np.where(loss > epsilon, -np.exp(log_p) * np.expm1(epsilon - loss), 0.0)
+            return np.where(loss > epsilon, np.exp(log_p) * share_above(epsilon, loss), 0.0)
 
     edges = _edges(noise, shift)
     kinks = [edges] if log_scales[0] == log_scales[1] else [edges, edges[1:] - 0.5 * np.diff(edges)]

@@ -19,13 +19,20 @@ from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import TINY, Bounds, integrate
 from tcdp_sim.exact.losses.level_sets import LevelSets, landmarks, panels, refined
 from tcdp_sim.exact.mixtures import Mixture
-from tcdp_sim.exact.orders import SURE, max_order
+from tcdp_sim.exact.renyi.kernels import (
+    SURE,
+    divergence_of_mean,
+    excess_over_q,
+    log_mean,
+    lost_over_q,
+    max_order,
+    share_above,
+)
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the 1e-307 tail's point: high orders peak out there
 _AROUND = 2.0 ** -np.arange(1, 24)
-_SERIES = 0.05
 
 
 def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bounds[Any]:
@@ -55,7 +62,7 @@ def hockey_stick_between(p: Mixture, q: Mixture, epsilons: ArrayLike) -> Bounds[
 
     def integrand(epsilon: float, x: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            share = np.maximum(-np.expm1(epsilon - pair.loss(x)), 0.0)
+            share = share_above(epsilon, pair.loss(x))
         return np.where(np.isnan(share), 0.0, p.pdf(x) * share)  # where neither has density
 
     sets = pair.sets()
@@ -103,7 +110,7 @@ def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
             known[key] = pair.loss(x), pair.error(x), pair.p.pdf(x)
         loss, error, density = known[key][0], sign * known[key][1], known[key][2]
         with np.errstate(all="ignore"):
-            share = np.maximum(-np.expm1(epsilon - loss - error), 0.0)
+            share = share_above(epsilon - loss, error)
         return np.where(np.isnan(share), 0.0, density * (1 + error) * share)
 
     return gained
@@ -136,7 +143,7 @@ class _Pair:
             density = self.noise.logpdf(y)
             nearest = self.shifts[density.argmax(axis=0)]  # ratios to the largest keep their digits
             logs = np.where(shifts == nearest, 0.0, self.noise.privacy_loss(y, nearest - shifts))
-            far = _log_mean(self.of_p, logs) - _log_mean(self.of_q, logs)
+            far = log_mean(self.of_p, logs) - log_mean(self.of_q, logs)
             top = np.maximum(logs.max(axis=0), 0.0)
             scaled = np.exp(logs - top)
             rise = np.where(np.abs(logs) < 1, np.expm1(logs) * np.exp(-top), scaled - np.exp(-top))
@@ -185,13 +192,6 @@ class _Pair:
         return np.zeros_like(x) if self.noise.gives_loss else self.error(x)
 
 
-def _log_mean(weights: Floats, logs: Floats) -> Floats:
-    """log of the sum of weights e^logs, over the first axis."""
-    logs = logs[weights > 0]
-    top = logs.max(axis=0)
-    return np.where(np.isfinite(top), top + np.log(weights[weights > 0] @ np.exp(logs - top)), top)
-
-
 def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
     if pair.p == pair.q:
         return 0.0, 0.0, 0.0
@@ -209,16 +209,6 @@ def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
     means = (max(mean.lower - slack - TINY, 0.0), mean.estimate, mean.upper + slack + TINY)
     low, middle, high = (divergence_of_mean(mean, order, top) for mean in means)
     return (low, np.inf, np.inf) if cut else (low, middle, high)
-
-
-def divergence_of_mean(mean: float, order: float, top: float) -> float:
-    """D_order from the mean of `excess_over_s`, which was divided by e^top."""
-    s = order - 1
-    if s == 0:
-        return float(mean)
-    with np.errstate(divide="ignore"):
-        logged = top + np.log(s * mean + np.exp(-top)) if top > 0 else np.log1p(s * mean)
-    return float(logged / s)
 
 
 def _max_divergence(pair: "_Pair") -> tuple[float, float, float]:
@@ -265,37 +255,16 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
 
 
 def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
-    """What rounding of the loss and of q may add to that: s + 1 times the slope of its tilted part, to second order."""
+    """Return what rounding of the loss and of q may add to `excess_over_q`."""
     with np.errstate(all="ignore"):
         loss, log_q, error = pair.loss(x), pair.q.logpdf(x) - top, pair.error(x)
-        tilted = np.exp(log_q + loss) * (np.abs(np.expm1(s * loss)) / s if s > 0 else np.abs(loss))
-        tilted = np.where(np.abs(s * loss) < 30, tilted, np.exp(log_q + (s + 1) * loss) / max(s, 1e-300))
-        second = 0.5 * (s + 1) * error**2 * np.exp(log_q + np.maximum((s + 1) * loss, 0))
         of_density = ROUNDING * (1 + np.abs(log_q + top)) * np.abs(_excess(pair, s, x, top))
-        value = (s + 1) * tilted * error + second + of_density
+        value = lost_over_q(s, loss, log_q, error) + of_density
     return np.where(np.isfinite(value), value, 0.0)
 
 
 def _excess(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
-    """`excess_over_s` of the pair at x, times q(x) e^-top; 0 where neither has density."""
+    """`excess_over_q` of the pair at x, times q(x) e^-top; 0 where neither has density."""
     with np.errstate(all="ignore"):
-        value = excess_over_s(s, pair.loss(x), pair.q.logpdf(x) - top)
+        value = excess_over_q(s, pair.loss(x), pair.q.logpdf(x) - top)
     return np.where(np.isfinite(value), value, 0.0)
-
-
-def excess_over_s(s: float, loss: Floats, log_q: Floats) -> Floats:
-    """q (e^(aL) - 1 - a (e^L - 1)) / s, a = s + 1, without cancellation; for s = 0 its limit, q (L e^L - e^L + 1)."""
-    p, q = np.exp(log_q + loss), np.exp(log_q)
-    if s == 0:
-        rise = np.where(p > 0, p * loss, 0.0)
-    else:
-        rise = np.where(np.abs(s * loss) < 30, p * np.expm1(s * loss), np.exp(log_q + (s + 1) * loss) - p) / s
-    direct = rise - np.where(np.abs(loss) < 30, q * np.expm1(loss), p - q)
-    small = (s + 1) * np.abs(loss) < _SERIES
-    term, powers = loss, 0.0
-    total: Any = 0.0
-    for k in range(2, 12):  # (a^k - a) / s = a + a^2 + ... + a^(k-1)
-        term = term * loss / k
-        powers += (s + 1) ** (k - 1)
-        total = total + term * powers
-    return np.where(small, q * total, direct)

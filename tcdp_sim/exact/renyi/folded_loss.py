@@ -9,13 +9,21 @@ the largest order needs, and goes out as far as the tails matter.
 """
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import ArrayBounds, Bounds, gauss_panels
-from tcdp_sim.exact.orders import max_divergence
+from tcdp_sim.exact.renyi.kernels import (
+    Curve,
+    Nodes,
+    divergences_of_curve,
+    kl_integrand,
+    log_moment,
+    max_divergence,
+    scaled_moments,
+    slope_of_log,
+)
 from tcdp_sim.noise import Noise
 
 _LOGS = np.linspace(-700.0, 700.0, 1401)  # of |y|, where it is looked for what matters
@@ -24,23 +32,6 @@ _WIDTH = 0.8  # of a panel in log |y|; the nearest singularity is pi away
 _FINE, _COARSE = 16, 10
 _ROUNDING = 2e-12  # relative, of densities
 _LOSS_ROUNDING = 4e-15  # relative, of losses
-
-
-class Curve(NamedTuple):
-    """(order - 1) D_order at several orders: certified between lower and upper; slope: its derivative, an estimate."""
-
-    lower: Floats
-    estimate: Floats
-    upper: Floats
-    slope: Floats
-
-
-class Nodes(NamedTuple):
-    """Outputs below shift / 2: their probabilities, privacy losses, and how far these are below the largest."""
-
-    mass: Floats
-    loss: Floats
-    below: Floats
 
 
 def falls_away(noise: Noise, shift: float) -> bool:
@@ -92,8 +83,7 @@ class FoldedLoss:
         lower, middle, upper = (
             log_moment(mean, s, self.largest) for mean in (np.maximum(fine - error, 0.0), fine, fine + error + rest)
         )
-        with np.errstate(invalid="ignore"):  # no slope where the moment underflows
-            return Curve(lower, middle, upper, slope / (np.exp(-s * self.largest) + fine))
+        return Curve(lower, middle, upper, slope_of_log(slope, fine, s, self.largest))
 
     def _reach(self, largest_s: float) -> tuple[float, float]:
         """The ends of log |y| between which some order's integrand is not negligible."""
@@ -144,34 +134,8 @@ class FoldedLoss:
         return Nodes(mass, loss, self.largest - loss)
 
 
-def kl_integrand(loss: Floats) -> Floats:
-    """Its mean over the outputs below shift / 2 is D_1."""
-    return -loss * np.expm1(-loss)
-
-
-def log_moment(scaled: Floats, s: Floats, largest: float) -> Floats:
-    """log(1 + e^(s P) scaled), P the largest loss."""
-    with np.errstate(divide="ignore"):
-        return np.logaddexp(0.0, s * largest + np.log(np.maximum(scaled, 0.0)))
-
-
-def scaled_moments(nodes: Nodes, s: Floats) -> tuple[Floats, Floats]:
-    """e^(-s P) times E[e^(sL)] - 1 and E[L e^(sL)], P the largest loss."""
-    step = s[:, None]
-    lift = np.exp(-step * nodes.below)
-    gone = np.expm1(-step * nodes.loss)  # all factors of one sign: nothing cancels
-    less, kept = np.expm1(-nodes.loss), np.exp(-nodes.loss)
-    moment = (lift * gone * (less + kept * gone)) @ nodes.mass
-    slope = (lift * (less + kept * gone * (2 + gone))) @ (-nodes.loss * nodes.mass)
-    return moment, slope
-
-
 def folded_renyi(noise: Noise, shift: float, orders: Floats) -> ArrayBounds:
     """Return D_order in nats for shift > 0, orders >= 1, shape (n,), inf among them; for what `falls_away` admits."""
-    inside = (orders > 1) & np.isfinite(orders)
-    s = np.where(inside, orders - 1, 1.0)
-    folded, largest = FoldedLoss(noise, shift, float(s.max())), max_divergence(noise, shift)
-    at_one, curve = folded.divergence_at_one(), folded.curve(s)
-    ends = zip((curve.lower, curve.estimate, curve.upper), at_one, largest)
-    parts = (np.where(orders == 1, one, np.where(inside, part / s, last)) for part, one, last in ends)
-    return Bounds(*parts).clipped(most=largest.upper)
+    s = np.where((orders > 1) & np.isfinite(orders), orders - 1, 1.0)
+    folded = FoldedLoss(noise, shift, float(s.max()))
+    return divergences_of_curve(orders, folded.curve, folded.divergence_at_one(), max_divergence(noise, shift))

@@ -1,0 +1,64 @@
+"""The search for the noise of a family that meets a guarantee: one way for each kind of guarantee.
+
+Workers never come here: they are given finished noises.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from numpy import inf
+
+from tcdp_sim.calibration.approximate import loss_calibrated, profile_calibrated
+from tcdp_sim.calibration.candidates import MOST_COORDINATES
+from tcdp_sim.calibration.concentrated import calibrated
+from tcdp_sim.core.errors import real
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot, undefined
+from tcdp_sim.noise.objectives import LargestError, MeanSquaredError, Objective
+from tcdp_sim.optimal import best_lattice_noise
+from tcdp_sim.privacy import TCDP, ApproxDP, Guarantee, PureDP
+
+
+def least(
+    noise_class: Any, guarantee: Guarantee, sensitivity: float, coordinates: int, objective: Objective
+) -> tuple[Noise, str]:
+    """Return the noise of a family that makes the objective least under the guarantee, and how that was found.
+
+    Arguments and errors are those of `calibration.calibrate`.
+    """
+    if noise_class.is_optimized:
+        lattice = _on_lattice(noise_class, guarantee, coordinates, objective)
+        return lattice.scaled(sensitivity), "convex optimisation over all noises on a lattice"
+    if isinstance(guarantee, ApproxDP):
+        epsilon, delta = real("epsilon", guarantee.epsilon, 0, closed=True), real("delta", guarantee.delta, 0, 1)
+        _check_coordinates(noise_class, guarantee, coordinates)
+        found = profile_calibrated(noise_class, epsilon, delta, coordinates, objective, sensitivity)
+        return found, "the upper end of its privacy profile at epsilon"
+    if isinstance(guarantee, PureDP):
+        epsilon = real("epsilon", guarantee.epsilon, 0)
+        found = loss_calibrated(noise_class, epsilon / coordinates).scaled(sensitivity)
+        return found, "the upper end of its largest privacy loss"
+    rho, omega = guarantee.rho, guarantee.omega if isinstance(guarantee, TCDP) else inf  # type: ignore[attr-defined]
+    found = calibrated(noise_class, rho / coordinates, omega, sensitivity, objective)
+    return found, "upper ends of its Renyi divergences, which cover all orders by convexity"
+
+
+def _check_coordinates(noise_class: Any, guarantee: ApproxDP, coordinates: int) -> None:
+    most = MOST_COORDINATES if noise_class.isotropic else 2
+    if coordinates > most:
+        raise cannot(
+            f"calibrate {noise_class.family} tightly to {guarantee} for coordinates = {coordinates}",
+            f"its exact profile is known for 1 or {most}",
+            *undefined(noise_class, "by_theorem"),
+            instead="method 'paper', ZCDP or TCDP",
+        )
+
+
+@lru_cache(maxsize=4096)
+def _on_lattice(noise_class: Any, guarantee: Guarantee, coordinates: int, objective: Any) -> Any:
+    """Return the noise of least cost on the integers or half-integers, at a shift by one in each coordinate."""
+    if not isinstance(objective, LargestError | MeanSquaredError):
+        raise ValueError(
+            f"objective = {objective!r} is not valid for noise on a lattice; valid: VARIANCE, LargestError"
+        )
+    return noise_class.of_lattice(best_lattice_noise(guarantee, objective, coordinates).noise)

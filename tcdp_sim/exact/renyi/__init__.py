@@ -1,0 +1,1 @@
+"""Renyi divergences: one choice of the quadrature for each noise (`choice`), and one file of integrands (`kernels`)."""

@@ -1,0 +1,51 @@
+"""The one place that decides how divergences of a noise from its shifted self are computed."""
+
+from enum import Enum
+
+import numpy as np
+
+from tcdp_sim.exact.renyi.folded_loss import falls_away
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.dithered_lattice import DitheredLattice
+from tcdp_sim.noise.lattice import LatticeNoise
+
+
+class Quantity(Enum):
+    """A number that is asked for, of a noise and its shifted self."""
+
+    DIVERGENCE = "D_order"
+    PROFILE = "delta(epsilon)"
+    LARGEST_RATIO = "the supremum of D_order / order"
+
+
+class Way(Enum):
+    """A way to compute divergences of a noise from its shifted self, in words."""
+
+    LATTICE = "sums over the points of a lattice"
+    DITHERED = "sums over the points of two lattices"
+    FOLDED = "quadrature in log |y| over half of the outputs y"
+    LOSS = "quadrature from the noise's own privacy loss"
+    MIXTURE = "quadrature from the log density"
+
+
+def way(noise: Noise, shift: float, quantity: Quantity) -> Way:
+    """Return the way to compute a quantity of a noise moved by shift > 0. A closed form is asked for elsewhere, first.
+
+    - Noise on a lattice has sums, and so has dithered noise, but for the ratio, which needs slopes.
+    - A density that may be steep at its peak and falls away from it is folded. So is any that falls away if slopes are
+      needed, which no other quadrature gives.
+    - A noise that gives its privacy loss is integrated with it. For divergences at all orders it must also know its
+      largest loss and have no cusp; a profile looks at one level of the loss, and finds both ends by itself.
+    - All that is left goes through `mixture_divergences`, as a mixture of one, which takes nothing for granted.
+    """
+    if isinstance(noise, LatticeNoise):
+        return Way.LATTICE
+    ratio = quantity is Quantity.LARGEST_RATIO
+    if isinstance(noise, DitheredLattice) and not ratio:
+        return Way.DITHERED
+    if (ratio or not noise.bounded_slope) and falls_away(noise, shift):
+        return Way.FOLDED
+    if quantity is Quantity.PROFILE:
+        return Way.LOSS if noise.gives_loss else Way.MIXTURE
+    whole = noise.gives_loss and noise.bounded_slope and not np.isnan(noise.largest_loss(shift))
+    return Way.LOSS if whole else Way.MIXTURE

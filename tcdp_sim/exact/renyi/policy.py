@@ -1,0 +1,70 @@
+"""The largest D_order / order of a noise from its shifted self: the zCDP, or tCDP, that its divergences amount to."""
+
+from functools import partial
+from math import inf
+
+import numpy as np
+
+from tcdp_sim.core.arrays import Floats
+from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.renyi.best_order import best_ratio
+from tcdp_sim.exact.renyi.choice import Quantity, Way, way
+from tcdp_sim.exact.renyi.divergence import renyi_divergence
+from tcdp_sim.exact.renyi.folded_loss import FoldedLoss
+from tcdp_sim.exact.renyi.kernels import Curve
+from tcdp_sim.exact.renyi.lattice import LatticeLoss
+from tcdp_sim.noise import Noise
+from tcdp_sim.noise.missing import cannot, undefined
+
+
+def largest_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
+    """Return sup over 1 < order < omega of D_order / order, in nats, for shift >= 0.
+
+    It is inf where a divergence below omega is.
+    Raises ValueError for omega = inf and a noise whose divergences are not linear in the order, unless it defines
+    `privacy_loss` and a finite `largest_loss`: all orders cannot be searched.
+    """
+    if shift == 0:
+        return Bounds(0.0, 0.0, 0.0)
+    if noise.linear_in_order:
+        return Bounds(*(part * 0.5 for part in renyi_divergence(noise, shift, 2.0)))
+    if omega > noise.max_order(shift):
+        return Bounds(inf, inf, inf)
+    chosen = way(noise, shift, Quantity.LARGEST_RATIO)
+    if chosen is Way.LATTICE:
+        loss = LatticeLoss(noise, int(shift))  # type: ignore[arg-type]
+        return best_ratio(loss.curve, loss.divergence_at_one(), loss.largest, omega)
+    if chosen is Way.FOLDED:
+        return _folded_ratio(noise, shift, omega)
+    if omega == inf:
+        _need_largest_loss(noise, shift)
+    at_one = renyi_divergence(noise, shift, 1.0)
+    if omega == inf and at_one.lower <= 0:
+        return Bounds(0.0, at_one.estimate, noise.largest_loss(shift))
+    if omega == inf:  # D is at most the largest loss, so that D / order is below D_1 from this order on
+        omega = 1 + noise.largest_loss(shift) / at_one.lower
+    return best_ratio(partial(_curve, noise, shift), at_one, inf, omega)
+
+
+def _need_largest_loss(noise: Noise, shift: float) -> None:
+    """Raise ValueError unless the loss has a known and finite supremum; high orders would magnify its rounding."""
+    if noise.gives_loss and noise.largest_loss(shift) < inf:
+        return
+    lacking = undefined(noise, "privacy_loss", "largest_loss")
+    reason = "the supremum of its privacy loss is unknown" if lacking else "its privacy loss is not bounded"
+    raise cannot(f"find the zCDP of {noise!r} (omega = inf)", reason, *lacking, instead="a finite omega")
+
+
+def _folded_ratio(noise: Noise, shift: float, omega: float) -> Bounds:
+    """Return it for a noise whose loss is bounded: no order beyond its largest loss over D_1 has a larger ratio."""
+    largest, at_one = noise.largest_loss(shift), FoldedLoss(noise, shift, 0.0).divergence_at_one()
+    if at_one.lower <= 0:
+        return Bounds(0.0, at_one.estimate, largest)
+    folded = FoldedLoss(noise, shift, min(omega - 1, largest / at_one.lower))
+    return best_ratio(folded.curve, at_one, largest, omega)
+
+
+def _curve(noise: Noise, shift: float, s: Floats) -> Curve:
+    """Return s D_(1+s) of any noise; slopes are not known."""
+    lower, estimate, upper = (s * part for part in renyi_divergence(noise, shift, 1 + s))
+    return Curve(lower, estimate, upper, np.full(s.shape, np.nan))
