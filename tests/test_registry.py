@@ -132,7 +132,7 @@ def test_a_plug_in_adds_no_cluster(installed):
 
 
 def test_an_experiment_is_a_module_with_three_functions(installed):
-    source = "def reference(flat): ...\ndef report(table, console): ...\n"
+    source = "def rows(cell): ...\ndef report(table, console): ...\n"
     installed("alpha", [("experiment", "mine = alpha_pkg")], source)
     with pytest.raises(
         UserError, match=r"experiment mine of distribution alpha 2.1 is no experiment: it has no figures"

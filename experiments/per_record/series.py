@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.report.looks import COLOURS, FILLS, MARKERS
 from tcdp_sim.report.plots import captioned
@@ -139,11 +138,6 @@ def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
     return captioned(figure, rows, f"{unit}; {WORDS}" if is_illustration(rows) else unit)
 
 
-def plain_cells(flat: xr.Dataset) -> list[dict[str, Any]]:
-    """The cells of `open_cells` as mappings, without what has further dimensions."""
-    return records(flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe())
-
-
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as mappings."""
     return [dict(zip(map(str, table), row)) for row in table.itertuples(index=False, name=None)]
@@ -160,8 +154,12 @@ LEFT_OUT = {
 ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if it has an id, else rows."
 
 
-def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
-    """Lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> str:
+    """Return lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+    return "\n".join(_about_records(row, law))
+
+
+def _about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
     if not pd.isna(row.get("answer", np.nan)):
         ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
         return [ANCHORS_ONLY] if any(map(is_word, ends)) else []
