@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tcdp_sim.experiments.per_record.series import records
+from tcdp_sim.experiments.per_record.series import record_values, records
 from tcdp_sim.experiments.per_record_policy import looseness
 from tcdp_sim.experiments.per_record_policy.drawing import figures
 from tcdp_sim.experiments.per_record_policy.exact_values import (
@@ -18,7 +18,6 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     largest_loss,
     policy,
 )
-from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.experiments.per_record_policy.simulated import labels, rows, suprema
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.releases import Release

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.experiments.per_record.series import records
-from tcdp_sim.experiments.per_record_policy.rug import record_values
+from tcdp_sim.experiments.per_record.series import record_values, records
 from tcdp_sim.experiments.per_record_splitting import paper
 from tcdp_sim.experiments.per_record_splitting.drawing import figures
 from tcdp_sim.experiments.per_record_splitting.errors import (

@@ -9,6 +9,7 @@ path: a config file cannot bring code in, an installed package can.
 import importlib
 import pkgutil
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -75,6 +76,9 @@ def experiment(name: str) -> Any:
     module = plug_in.load()
     if missing := [name for name in FIGURES if not _has(module, name)]:
         raise plug_in.refused(f"is no experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
+    for function in (function for function in OLDER if not hasattr(module, function)):
+        text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}`, see docs/plugins.md"
+        warnings.warn(str(plug_in.refused(text)), DeprecationWarning, stacklevel=2)
     return module
 
 

@@ -1,7 +1,6 @@
 """The table of an experiment: the rows that it makes of each cell, then those that are known without simulation."""
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,7 +169,7 @@ def table(experiment: ModuleType, flat: xr.Dataset, first: int = 0, total: int |
     The last column is `neighbours`, unless the rows have one: the relation of the run, or RELATION of the experiment,
     of which None is no column. A module that has `reference` instead of `rows` is asked for that.
     """
-    if uses_reference(experiment):
+    if _uses_reference(experiment):
         return pd.DataFrame(experiment.reference(flat))
     known = getattr(experiment, "known", None)
     asked: Iterable[Cell] = cells(flat, first, total)
@@ -186,17 +185,12 @@ def _several(rows: Row | Iterable[Row]) -> Iterable[Row]:
 
 
 def by_cell(experiment: ModuleType) -> bool:
-    """Return whether the rows of a cell depend on that cell alone, so that any part of a table will do."""
-    if uses_reference(experiment):
+    """Return True if the rows of a cell are made of that cell alone, so that any part of a table will do."""
+    if _uses_reference(experiment):
         return bool(getattr(experiment, "BY_CELL", False))
     return not hasattr(experiment, "known")
 
 
-def uses_reference(experiment: ModuleType) -> bool:
-    """Return whether an experiment has `reference`, the older form, in place of `rows`; warn if so."""
-    old = not hasattr(experiment, "rows") and hasattr(experiment, "reference")
-    if old:
-        name = getattr(experiment, "__name__", "experiment")
-        text = f"{name} defines `reference(flat)`, which goes with the next release; valid: `rows(cell)`"
-        warnings.warn(text, DeprecationWarning, stacklevel=3)
-    return old
+def _uses_reference(experiment: ModuleType) -> bool:
+    """Return True for an experiment of a plug-in in the older form, of which the registry has warned."""
+    return not hasattr(experiment, "rows") and hasattr(experiment, "reference")

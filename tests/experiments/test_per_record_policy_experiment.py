@@ -17,9 +17,9 @@ from scipy import stats
 
 from tcdp_sim import results
 from tcdp_sim.experiments import per_record_policy
+from tcdp_sim.experiments.per_record.series import record_values
 from tcdp_sim.experiments.per_record_policy.exact_values import tail
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, looseness
-from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.noise import GeneralizedGaussian, Laplace
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease
 from tcdp_sim.report import plots
