@@ -56,7 +56,8 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
     keys, counts, bins = (flat.variables[name].values for name in columns.histogram(observable))
     first = int(bins[:i].sum())
     own = slice(first, first + int(bins[i]))
-    return _binned(keys[own], counts[own])
+    order = np.argsort(in_order(keys[own]))
+    return *bin_edges(keys[own][order]), counts[own][order]
 
 
 def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
@@ -66,20 +67,8 @@ def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> 
 
 
 def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
-    """The p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN where it has none."""
-    keys, counts, bins = (flat[name].values for name in columns.histogram(observable))
-    ends = np.cumsum(bins)
-    infinite = zip(*(_infinite(flat, observable, side) for side in (0, 1)))
-    chances = np.full(len(ends), np.nan)
-    for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
-        own = slice(ends[i - 1] if i else 0, end)
-        chances[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
-    return chances
-
-
-def _binned(keys, counts):
-    order = np.argsort(in_order(keys))
-    return *bin_edges(keys[order]), counts[order]
+    """Return the p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN for no trials."""
+    return np.array([float(chance_of_quantiles(flat, i, observable, q, value)) for i, value in enumerate(exact)])
 
 
 def _infinite(flat, observable, side) -> np.ndarray:
