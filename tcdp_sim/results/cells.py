@@ -67,7 +67,7 @@ def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> 
 
 
 def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
-    """Return the p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN for no trials."""
+    """Return the p-values that the q-quantile of each row of `open_cells` is its entry of `exact`."""
     return np.array([float(chance_of_quantiles(flat, i, observable, q, value)) for i, value in enumerate(exact)])
 
 
