@@ -53,7 +53,7 @@ def rows(cell: Cell) -> list[Row]:
             (value,) = cell.numbers(columns.quantile(name), "", level, ("",)).values()
             row[f"{short}_{end}"] = min(value, most)
     row |= cell.numbers(TYPICAL, TYPICAL, endings=(columns.EXACT,))
-    row["records"] = about_records(row, cell.law)
+    row["records"] = "\n".join(about_records(row, cell.law))
     return [row | {f"{name}_skewness": cell.skewness(name) for name in SHARES}]
 
 

@@ -45,7 +45,7 @@ def rows(cell: Cell) -> list[Row]:
     row |= cell.numbers(columns.quantile("relative_error"), "median", 0.5)
     row["rmse_exact"] = cell.get(RMSE + columns.EXACT, np.nan) / total
     row["value_low"] = row.get("value_low", np.nan)
-    row["records"] = about_records(row, cell.law)
+    row["records"] = "\n".join(about_records(row, cell.law))
     return [row | {"median_p_value": cell.p_value("relative_error", 0.5, row["median_exact"])}]
 
 

@@ -157,12 +157,8 @@ LEFT_OUT = {
 ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if it has an id, else rows."
 
 
-def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> str:
+def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
     """Return lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
-    return "\n".join(_about_records(row, law))
-
-
-def _about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
     if not pd.isna(row.get("answer", np.nan)):
         ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
         return [ANCHORS_ONLY] if any(map(is_word, ends)) else []

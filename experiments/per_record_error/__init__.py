@@ -44,7 +44,7 @@ def rows(cell: Cell) -> list[Row]:
         return []
     row = {"figure": "error", **labels(cell), "release_law": str(mechanism.release)}
     row |= {"sum": mechanism.true_sums[0], "trials": cell["trials"]}
-    row["records"] = about_records(row, cell.law)
+    row["records"] = "\n".join(about_records(row, cell.law))
     for name, level in QUANTILES.items():
         row |= cell.numbers(columns.quantile("relative_error"), name, level)
     for name in EVENTS:
