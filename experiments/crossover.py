@@ -1,11 +1,9 @@
 """From how many bins on tCDP beats zCDP: sinh-normal noise against the Gaussian at equal privacy."""
 
-import json
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from scipy.optimize import brentq
 
 from tcdp_sim import exact
@@ -25,7 +23,7 @@ from tcdp_sim.report.plots import (
     points,
 )
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
 
@@ -38,6 +36,7 @@ UPWARD = r"$\uparrow$"  # the marker of those
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
 
 
+LABELS = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee", "noise_law", "trials")
 LINF = columns.quantile("linf_error")
 
 
@@ -47,39 +46,23 @@ def _largest_error_quantile(mechanism: Histogram, level: float) -> float:
 
 EXACT = {LINF: at_each_level(_largest_error_quantile)}
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
+def rows(cell: Cell) -> Row:
+    """Return one row: the 95% quantile of the largest error over that of the Gaussian with the same rho and k.
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: the 95% quantile of the largest error over that of the Gaussian with the same rho and k.
-
-    Columns `ratio...` (simulated over exact Gaussian, with MCSE and 95% interval), `ratio_exact`; `crossover_<gain>`:
-    the k from which the noise, calibrated for that k, is better by that fraction (inf: beyond 1e300 bins).
+    `ratio...` is simulated over the exact Gaussian, with MCSE and 95% interval. `crossover_<gain>` is the k from which
+    the noise, calibrated for that k, is better by that fraction; it is inf beyond 1e300 bins.
     """
-    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
-    simulated = flat.drop_dims(ragged).sel(quantile=LEVEL).to_dataframe()
-    noises = noise_labels(flat)
-    rows = enumerate(simulated.to_dict("records"))
-    table = pd.DataFrame([_row(cell_mechanism(flat, i), row) | noises[row["noise"]] for i, row in rows])
-    exact_errors = simulated.get(LINF + columns.EXACT, pd.Series(np.nan, simulated.index))
-    chances = chances_of_quantile(flat, "linf_error", LEVEL, exact_errors)
-    return table.assign(ratio_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism, ds):
-    law = json.loads(ds["law"])
-    rho = law["target"]["rho"]
-    gaussian = exact.max_abs_quantile(
-        calibrate("gaussian", ZCDP(rho), coordinates=2).noise, mechanism.bins, LEVEL
-    ).estimate
-    labels = ("data", "noise", "k", "rho", "omega_sqrt_rho", "omega", "guarantee", "noise_law", "trials")
-    row = {name: ds[name] for name in labels if name in ds}
-    row["accounting"] = law["noise"]["calibration"]
-    row |= {f"ratio{end}": ds.get(LINF + end, np.nan) / gaussian for end in columns.WITH_EXACT}
-    if law["noise"]["family"] == "sinh_normal":
+    noise, target = cell.law["noise"], cell.law["target"]
+    row = cell.only(*LABELS) | {"accounting": noise["calibration"]}
+    errors = cell.numbers(LINF, "ratio", LEVEL)
+    gaussian = calibrate("gaussian", ZCDP(target["rho"]), coordinates=2).noise
+    own = exact.max_abs_quantile(gaussian, cell.mechanism.bins, LEVEL).estimate
+    row |= {name: error / own for name, error in errors.items()}
+    if noise["family"] == "sinh_normal":
         for gain in GAINS[row["accounting"]]:
-            row[f"crossover_{gain:g}"] = crossover(rho, law["target"]["omega"], row["accounting"], gain)
-    return row
+            row[f"crossover_{gain:g}"] = crossover(target["rho"], target["omega"], row["accounting"], gain)
+    return row | cell.noise | {"ratio_p_value": cell.p_value("linf_error", LEVEL, errors["ratio" + columns.EXACT])}
 
 
 def crossover(rho: float, omega: float, method: str, gain: float) -> float:

@@ -9,15 +9,15 @@ from tcdp_sim.experiments.gap_max import series
 from tcdp_sim.experiments.gap_max.drawing import rho_figure
 from tcdp_sim.report.plots import captioned
 
-BOUND, EXACT, reference = gap_max.BOUND, gap_max.EXACT, gap_max.reference
+BOUND, EXACT, rows = gap_max.BOUND, gap_max.EXACT, gap_max.rows
 
 
 def report(table: pd.DataFrame, console) -> None:
     """Each data set's gap, and the least rho of the sweep at which each method finds the top with probability 95%."""
     for (data, k, gap, m), part in table.groupby(["data", "k", "gap", "m"], sort=False):
         console.print(f"{data}: the top {m:g} of {k:,.6g} candidates lead by {gap:,.6g}", markup=False)
-        for label, rows in part.groupby("series", sort=False):
-            enough = rows.loc[rows["top_selected_exact"] >= 1 - gap_max.BETA, "rho"]
+        for label, own in part.groupby("series", sort=False):
+            enough = own.loc[own["top_selected_exact"] >= 1 - gap_max.BETA, "rho"]
             where = f"from ρ = {enough.min():.3g} on" if len(enough) else "at no ρ of the sweep"
             console.print(f"  {label}: 95% success {where}", markup=False)
     console.print(gap_max.agreement(table))

@@ -3,28 +3,29 @@
 from collections.abc import Iterator
 
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.experiments import gap_max
-from tcdp_sim.experiments.gap_max.name_problems import problems, problems_figure
+from tcdp_sim.experiments.gap_max.name_problems import SIMULATED_AT, of_all_problems, problems_figure
 from tcdp_sim.experiments.gap_max.series import styles
 from tcdp_sim.report.plots import captioned
+from tcdp_sim.results import Cell, Row
 
 BOUND, EXACT = gap_max.BOUND, gap_max.EXACT
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell (kind "one"), as in gap_max, and one for all problems at each series, rho and n (kind "all").
+def rows(cell: Cell) -> Row:
+    """Return one row (kind "one"), as in gap_max. Raises UserError for a cell that is none of the problems."""
+    row = gap_max.rows(cell)
+    if row["problem"] == "" or row["m"] > 1:
+        which = f"k = {row['k']:g}, gap = {row['gap']:g}, m = {row['m']:g}"
+        raise UserError(f"{which} is no problem of the first names among 10,000 records; use experiment=gap_max")
+    return row | {"kind": "one", "n": SIMULATED_AT}
 
-    UserError if a cell is none of the problems.
-    """
-    cells = gap_max.reference(flat)
-    if (cells["problem"] == "").any() or (cells["m"] > 1).any():
-        other = cells[(cells["problem"] == "") | (cells["m"] > 1)].iloc[0]
-        cell = f"k = {other['k']:g}, gap = {other['gap']:g}, m = {other['m']:g}"
-        raise UserError(f"{cell} is no problem of the first names among 10,000 records; use experiment=gap_max")
-    return problems(cells)
+
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give a row (kind "all") for all problems together at each series, rho and n."""
+    return of_all_problems(rows)
 
 
 def report(table: pd.DataFrame, console) -> None:

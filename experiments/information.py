@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from math import isnan
-from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information as most_information
@@ -14,7 +12,7 @@ from tcdp_sim.mechanisms import Information
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles, of_omega
 from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, mean_interval, noise_labels, sample_skewness
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
 QUANTITY = columns.mean("information")
@@ -44,28 +42,19 @@ def _allowed_information(mechanism: Information) -> float:
 EXACT = {QUANTITY: _exact_information}
 BOUND = {QUANTITY: _allowed_information}
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
+def rows(cell: Cell) -> Row:
+    """Return one row: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.
-
-    `information_bound`: the most that any mechanism with the guarantee could tell of n records (NaN where nothing is
-    known, under (epsilon, delta)-DP); `entropy`: the most that there is to tell, log k, or log 2 of one count.
+    `information_bound` is the most that any mechanism with the guarantee could tell of n records. It is NaN where
+    nothing is known, under (epsilon, delta)-DP. `entropy` is the most that there is to tell: log k, or log 2 of one
+    count.
     """
-    noises = noise_labels(flat)
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows = [_row(flat, i, cell) | noises[cell["noise"]] for i, cell in enumerate(cells)]
-    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(flat, i, cell) -> dict:
-    mechanism = cast(Information, cell_mechanism(flat, i))
-    row = {name: cell[name] for name in LABELS if name in cell}
-    row |= {"n": mechanism.n, "k": mechanism.k, "entropy": float(np.log(max(mechanism.k, 2)))}
-    row |= dict(zip((f"information{end}" for end in columns.INTERVAL), mean_interval(cell, "information")))
-    row |= {f"information{end}": cell.get(QUANTITY + end, np.nan) for end in (columns.EXACT, columns.BOUND)}
-    return row | {"information_skewness": sample_skewness(flat, i, "information")}
+    mechanism = cell.mechanism
+    row = cell.only(*LABELS) | {"n": mechanism.n, "k": mechanism.k, "entropy": float(np.log(max(mechanism.k, 2)))}
+    row |= dict(zip((f"information{end}" for end in columns.INTERVAL), cell.mean("information")))
+    row |= cell.numbers(QUANTITY, "information", endings=(columns.EXACT, columns.BOUND))
+    return row | {"information_skewness": cell.skewness("information")} | cell.noise
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from math import isnan
-from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim import exact
 from tcdp_sim.calibration import LargestError, calibrate
@@ -16,7 +14,7 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.report.looks import Series, line_of, marks_of, noise_styles
 from tcdp_sim.report.plots import GREY, captioned, line_key, new_figure, points, wide_log_axis
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
 
@@ -93,27 +91,18 @@ EXACT = {
 BOUND = {"optimum_q95": optimum_q95_at_least}
 UNITS = dict.fromkeys(("optimum_q95", "gaussian_q95", "sinh_normal_q95", "sinh_squared_q95"), "counts")
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
+def rows(cell: Cell) -> Row:
+    """Return one row: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.
-
-    `exceeds_optimum`: P[the largest error exceeds `optimum`], likewise. `optimum`: the least 95% quantile of any noise,
-    and `optimum_at_least`, below which certainly none has one. `gaussian`, `sinh_normal`, `sinh_squared`: exact
-    quantiles of those; `<noise>_ratio`: over the optimum. NaN where no such noise is known.
+    `exceeds_optimum`, the probability that the largest error exceeds `optimum`, has the same. `optimum` is the least
+    95% quantile of any noise; certainly none has one below `optimum_at_least`. `gaussian`, `sinh_normal` and
+    `sinh_squared` are exact quantiles of those noises, `<noise>_ratio` their quotients by the optimum; NaN where no
+    such noise is known.
     """
-    wanted = flat.sel(quantile=LEVEL).drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
-    cells = wanted.to_dataframe().to_dict("records")
-    rows = [_row(cast(OptimalNoise, cell_mechanism(flat, i)), cell) for i, cell in enumerate(cells)]
-    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism: OptimalNoise, cell) -> dict:
-    row = {name: cell[name] for name in LABELS if name in cell}
+    mechanism, row = cell.mechanism, cell.only(*LABELS)
     row |= {"k": mechanism.k, "panel": _panel(row)}
-    row |= {f"linf_q95{end}": cell.get(QUANTILE + end, np.nan) for end in columns.WITH_EXACT}
-    row |= {f"exceeds_optimum{end}": cell.get(EXCEEDS + end, np.nan) for end in columns.WITH_EXACT}
+    row |= cell.numbers(QUANTILE, "linf_q95", LEVEL) | cell.numbers(EXCEEDS, "exceeds_optimum")
     row |= {"optimum": mechanism.quantile, "optimum_at_least": mechanism.least}
     for noise in RIVALS:
         value = cell.get(f"{noise}_q95{columns.EXACT}", np.nan)

@@ -1,12 +1,10 @@
 """Sums by group: how many groups come out close to their true sum, at equal privacy of every record."""
 
-import json
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.experiments.per_record.exact_values import EXACT, TYPICAL, UNITS
 from tcdp_sim.experiments.per_record.series import (
@@ -15,66 +13,55 @@ from tcdp_sim.experiments.per_record.series import (
     labels,
     lines_about,
     panels,
-    plain_cells,
     records,
     styles,
     with_caption,
 )
-from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import GREY, line_key, new_figure
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, sample_skewness
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.results.cells import NORMAL, UNSEEN
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
 
 SHARES = ("share_within_10_percent", "share_negative")
 BAND = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell of several sums. `groups`: how many; `smallest`, `middle`, `largest`: the least, the median and
-    the largest true sum.
+def rows(cell: Cell) -> list[Row]:
+    """Return one row of a cell of several sums; of a cell of one none.
 
-    `share_within_10_percent`, `share_negative`: means over trials and groups, with MCSE, 95% interval and exact value;
-    `within_q05`, `_q95`: of the share of groups that are close, over the trials. `median_relative_error_q05`, `_q50`,
-    `_q95`: quantiles over trials of the median over groups of |error| over the sum; `typical_relative_error_exact`: the
-    median over groups of each group's exact median, which is nearly but not quite the same number.
+    `groups` is how many sums there are, `smallest`, `middle` and `largest` are the least, the median and the largest
+    true one. `share_within_10_percent` and `share_negative` are means over trials and groups, with MCSE, 95% interval
+    and exact value; `within_q05` and `_q95` quantiles over the trials of the share of groups that are close;
+    `median_relative_error_q05`, `_q50` and `_q95` quantiles over trials of the median over groups of |error| over the
+    sum. `typical_relative_error_exact` is the median over groups of each group's exact median, which is nearly but not
+    quite the same number.
     """
-    rows = []
-    for i, cell in enumerate(plain_cells(flat)):
-        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
-        if len(mechanism.answers) > 1:
-            rows.append(_row(mechanism, cell, flat.isel(cell=i)) | _skewness(flat, i))
-    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[str, Any]:
-    sums = np.array(mechanism.true_sums)
-    row = labels(cell) | {"release_law": str(mechanism.release), "groups": len(sums), "trials": cell["trials"]}
+    sums = np.array(cell.mechanism.true_sums)
+    if len(sums) == 1:
+        return []
+    row = labels(cell) | {"release_law": str(cell.mechanism.release), "groups": len(sums), "trials": cell["trials"]}
     row |= {"smallest": sums.min(), "middle": np.median(sums), "largest": sums.max()}
     for name in SHARES:
-        mean = columns.mean(name)
-        row |= {name + end: cell.get(mean + end, np.nan) for end in ("", columns.MCSE, columns.EXACT)}
+        row |= cell.numbers(columns.mean(name), name, endings=("", columns.MCSE, columns.EXACT))
         row |= _interval(name, row)
     for short, name in (("within", SHARES[0]), ("median_relative_error", "median_relative_error")):
-        quantiles = ds[columns.quantile(name)]
         most = 1.0 if short == "within" else np.inf  # quantiles are read from bins, whose ends may be beyond
-        row |= {f"{short}_{end}": min(quantiles.sel(quantile=level).item(), most) for end, level in BAND.items()}
-    row[TYPICAL + columns.EXACT] = cell.get(TYPICAL + columns.EXACT, np.nan)
-    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
+        for end, level in BAND.items():
+            (value,) = cell.numbers(columns.quantile(name), "", level, ("",)).values()
+            row[f"{short}_{end}"] = min(value, most)
+    row |= cell.numbers(TYPICAL, TYPICAL, endings=(columns.EXACT,))
+    row["records"] = "\n".join(about_records(row, cell.law))
+    return [row | {f"{name}_skewness": cell.skewness(name) for name in SHARES}]
 
 
-def _interval(name: str, row: dict[str, Any]) -> dict[str, float]:
+def _interval(name: str, row: Row) -> Row:
     """Ends of the 95% interval of a share: normal, and as much wider as groups that never came may be frequent."""
     half = NORMAL * row[name + columns.MCSE] + UNSEEN / (row["groups"] * row["trials"])
     ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
     return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
-
-
-def _skewness(flat: xr.Dataset, i: int) -> dict[str, float]:
-    return {f"{name}_skewness": sample_skewness(flat, i, name) for name in SHARES}
 
 
 def report(table: pd.DataFrame, console: Any) -> None:

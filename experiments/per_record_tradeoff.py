@@ -1,12 +1,10 @@
 """The error of a sum against what the largest record gives away, and against what the median one does."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS
 from tcdp_sim.experiments.per_record.series import (
@@ -15,55 +13,40 @@ from tcdp_sim.experiments.per_record.series import (
     label_order,
     labels,
     lines_about,
-    plain_cells,
     record,
     records,
     several_populations,
     styles,
     with_caption,
 )
-from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.report.plots import line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, chances_of_quantile
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
 
 LARGEST = 100.0  # error over the sum that is still drawn
 ENDS = {"high": "low", "low": "high"}  # the anchor that is swept -> the one that is held
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell of one sum: `value_low`, `value_high`: what the records at both anchors give away, in nats
-    (releases with one anchor have no `value_low`); `median`: of |error| / sum over the trials, with MCSE, 95% interval
-    and exact value; `rmse_exact`: over the sum, inf where it is infinite.
+def rows(cell: Cell) -> list[Row]:
+    """Return one row of a cell of one sum; of a cell of several none.
+
+    `value_low` and `value_high` are what the records at both anchors give away, in nats (releases with one anchor have
+    no `value_low`); `median` is that of |error| / sum over the trials, with MCSE, 95% interval and exact value, and
+    `rmse_exact` is over the sum, inf where it is infinite.
     """
-    rows = []
-    for i, cell in enumerate(plain_cells(flat)):
-        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
-        if len(mechanism.answers) == 1:
-            rows.append(_row(mechanism, cell, flat.isel(cell=i)) | {"cell_index": i})
-    if not rows:
-        return pd.DataFrame()
-    table = pd.DataFrame(rows)
-    exact = np.full(flat.sizes["cell"], np.nan)
-    exact[table["cell_index"]] = table["median_exact"]
-    chances = chances_of_quantile(flat, "relative_error", 0.5, exact)[table["cell_index"]]
-    table = table.assign(median_p_value=chances, neighbours=flat.attrs.get("neighbouring_relation", ""))
-    return table.drop(columns="cell_index")
-
-
-def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset) -> dict[str, Any]:
-    total, relative = mechanism.true_sums[0], columns.quantile("relative_error")
+    mechanism = cell.mechanism
+    if len(mechanism.answers) > 1:
+        return []
+    total = mechanism.true_sums[0]
     row = labels(cell) | {"release_law": str(mechanism.release), "sum": total, "trials": cell["trials"]}
-    row |= {f"median{end}": ds[relative + end].sel(quantile=0.5).item() for end in columns.INTERVAL}
-    row["median_exact"] = (
-        ds[relative + columns.EXACT].sel(quantile=0.5).item() if relative + columns.EXACT in ds else np.nan
-    )
+    row |= cell.numbers(columns.quantile("relative_error"), "median", 0.5)
     row["rmse_exact"] = cell.get(RMSE + columns.EXACT, np.nan) / total
     row["value_low"] = row.get("value_low", np.nan)
-    return row | {"records": "\n".join(about_records(row, json.loads(cell["law"])))}
+    row["records"] = "\n".join(about_records(row, cell.law))
+    return [row | {"median_p_value": cell.p_value("relative_error", 0.5, row["median_exact"])}]
 
 
 class Sweep(NamedTuple):

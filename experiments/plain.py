@@ -5,54 +5,38 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.core.texts import blank
 from tcdp_sim.report.looks import Series, marks_of, noise_styles
 from tcdp_sim.report.plots import captioned, new_figure, points
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import mean_interval, noise_labels
+from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.summaries.estimates import proportion
 
 MOST_KEYS = 16  # beyond so many series a legend hides the figure: the table names them
 WIDE = 50.0  # a positive axis whose ends are further apart than that is logarithmic
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
+def rows(cell: Cell) -> Iterator[Row]:
+    """Give a row for each quantity of a cell: the cell's axes, `quantity`, `unit` and what was simulated.
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """Long form: a row for each cell and quantity, of the cell's axes, `quantity`, `unit` and what was simulated.
-
-    `simulated` with `mcse`, its Monte Carlo standard error, and the ends of its 95% interval, `lower` and `upper`: the
-    mean of an observable, in `unit`, or the probability of an event. `trials` of the cell. Cells without numbers are
-    left out, as are observables that a cell does not yield.
+    This is `simulated` with `mcse`, its Monte Carlo standard error, and the ends of its 95% interval, `lower` and
+    `upper`: the mean of an observable, in `unit`, or the probability of an event. Quantities without numbers are left
+    out, as are observables that a cell does not yield.
     """
-    axes = json.loads(flat.attrs["axes"])
-    names = [str(name) for name in flat.data_vars]
-    described = {name: flat[columns.mean(name)].attrs for name in columns.observables(names)}
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows, noises = [], noise_labels(flat)
-    for cell in cells:
-        labels = {axis: cell[axis] for axis in axes} | {"trials": cell["trials"]} | noises[cell.get("noise") or ""]
-        labels["neighbours"] = flat.attrs.get("neighbouring_relation", "")
-        for name, about in described.items():
-            rows.append(labels | {"quantity": name, "unit": about["units"]} | _mean(cell, name))
-        for name in columns.proportions(names):
-            rows.append(labels | {"quantity": name, "unit": "1"} | _chance(cell, name))
-    table = pd.DataFrame(rows)
-    return table[np.isfinite(table["simulated"])].reset_index(drop=True) if len(table) else table
+    labels = cell.only(*json.loads(cell.run["axes"]), "trials") | cell.noise | {"neighbours": cell.neighbours}
+    means = ((name, cell.unit(name), cell.mean(name)) for name in columns.observables(cell))
+    chances = ((name, "1", _chance(cell, name)) for name in columns.proportions(cell))
+    for name, unit, numbers in (*means, *chances):
+        if np.isfinite(numbers[0]):
+            yield labels | {"quantity": name, "unit": unit} | dict(zip(NUMBERS, numbers))
 
 
-def _mean(cell, name) -> dict[str, float]:
-    return dict(zip(("simulated", "mcse", "lower", "upper"), mean_interval(cell, name)))
-
-
-def _chance(cell, name) -> dict[str, float]:
+def _chance(cell: Cell, name: str) -> tuple[float, ...]:
     if not cell["trials"] or not np.isfinite(cell[name]):
-        return dict.fromkeys(("simulated", "mcse", "lower", "upper"), np.nan)
-    values = proportion(round(cell[name] * cell["trials"]), cell["trials"])
-    return dict(zip(("simulated", "mcse", "lower", "upper"), values))
+        return (np.nan,) * 4
+    return proportion(round(cell[name] * cell["trials"]), cell["trials"])
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -1,19 +1,16 @@
 """Sinh-normal noise beside Gaussian noise: density and its logarithm (Figure 2 of the paper), moments, tails."""
 
-import json
 from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.mechanisms.noise import NoiseDraw
 from tcdp_sim.noise import Noise
 from tcdp_sim.report.looks import noise_looks
 from tcdp_sim.report.plots import GREY, WRONG, captioned, line_key, new_figure, points
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_histogram, cell_mechanism, chance_of_quantiles, sample_skewness
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import INTERVAL, WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -36,50 +33,36 @@ NOISE, SQUARED = columns.quantile("noise"), columns.mean("squared_noise")
 EXACT = {NOISE: at_each_level(_noise_quantile), SQUARED: _variance_of}
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """Long form: the rows of a cell by `quantity`, then its exact curves (trials = 0).
+RELATION = "move the answer by one count"
+LABELS = ("noise", "noise_law", "guarantee", "rho", "omega")
 
-    "variance", in counts squared; "quantile" of the level `at`; "density" between `at` and `to`, both in counts (on the
-    exact curve at `at`), per count; "exceedance", P[|Z| > at]. `value...`: simulated, with MCSE and 95% interval, which
-    but for the variance is exact (binomial); `value_exact`. `shape`: "bimodal", "log-concave" or, for other families,
-    "".
+
+def rows(cell: Cell) -> Iterator[Row]:
+    """Give the rows of a cell by `quantity`, then its exact curves (trials = 0).
+
+    "variance" is in counts squared, "quantile" of the level `at`, "density" between `at` and `to`, both in counts (on
+    the exact curve at `at`), per count, and "exceedance" P[|Z| > at]. `value...` is simulated, with MCSE and 95%
+    interval, which is exact (binomial) but for the variance, and `value_exact` exact. `shape` is "bimodal",
+    "log-concave" or, for other families, "".
     """
-    rows = []
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    for i, cell in enumerate(cells):
-        noise = cast(NoiseDraw, cell_mechanism(flat, i)).noise
-        labels = _labels(cell, noise)
-        quantiles = list(_quantiles(flat.isel(cell=i)))
-        levels, values = ([row[name] for row in quantiles] for name in ("at", "value_exact"))
-        chances = chance_of_quantiles(flat, i, "noise", levels, values).tolist()
-        simulated = [_variance(cell) | {"value_skewness": sample_skewness(flat, i, "squared_noise")}]
-        simulated += [row | {"value_p_value": chance} for row, chance in zip(quantiles, chances)]
-        if cell["trials"]:
-            simulated += [*_binned(cell_histogram(flat, i, "noise"), cell["trials"], noise)]
-        rows += [labels | {"trials": cell["trials"]} | row for row in simulated]
-        rows += [labels | {"trials": 0} | row for row in _curves(noise)]
-    return pd.DataFrame(rows).assign(neighbours="move the answer by one count")
+    noise, labels = cell.mechanism.noise, _labels(cell)
+    drawn = labels | {"trials": cell["trials"]}
+    variance = {"quantity": "variance", "at": np.nan} | cell.numbers(SQUARED, "value")
+    yield drawn | variance | {"value_skewness": cell.skewness("squared_noise")}
+    numbers = cell.quantiles(NOISE)
+    for level, number, chance in zip(cell.levels, numbers.T, cell.p_value("noise", cell.levels, numbers[-1])):
+        yield drawn | _row("quantile", level, number[:-1], float(number[-1])) | {"value_p_value": chance}
+    if cell["trials"]:
+        yield from (drawn | row for row in _binned(cell.histogram("noise"), cell["trials"], noise))
+    yield from (labels | {"trials": 0} | row for row in _curves(noise))
 
 
-def _labels(cell, noise) -> dict:
-    law = json.loads(cell["law"])
+def _labels(cell: Cell) -> Row:
+    noise = cell.mechanism.noise
     scale, knee, bound = (getattr(noise, name, np.nan) for name in ("scale", "knee", "bound"))
     shape = "" if np.isnan(knee) else "log-concave" if knee >= scale else "bimodal"
-    labels = {name: cell[name] for name in ("noise", "noise_law", "guarantee", "rho", "omega") if name in cell}
-    labels |= {"family": noise.family, "accounting": law["noise"]["calibration"]}
+    labels = cell.only(*LABELS) | {"family": noise.family, "accounting": cell.law["noise"]["calibration"]}
     return labels | {"scale": scale, "knee": knee, "bound": bound, "shape": shape}
-
-
-def _variance(cell):
-    known = [cell.get(SQUARED + end, np.nan) for end in WITH_EXACT]
-    return _row("variance", np.nan, known[:-1], known[-1])
-
-
-def _quantiles(ds):
-    levels = ds["quantile"].values
-    known = [ds[NOISE + end].values if NOISE + end in ds else np.full(len(levels), np.nan) for end in WITH_EXACT]
-    for level, *simulated, truth in zip(levels, *known):
-        yield _row("quantile", level, simulated, float(truth))
 
 
 def _binned(histogram, trials, noise: Noise):

@@ -132,7 +132,7 @@ def test_a_plug_in_adds_no_cluster(installed):
 
 
 def test_an_experiment_is_a_module_with_three_functions(installed):
-    source = "def reference(flat): ...\ndef report(table, console): ...\n"
+    source = "def rows(cell): ...\ndef report(table, console): ...\n"
     installed("alpha", [("experiment", "mine = alpha_pkg")], source)
     with pytest.raises(
         UserError, match=r"experiment mine of distribution alpha 2.1 is no experiment: it has no figures"
@@ -140,6 +140,13 @@ def test_an_experiment_is_a_module_with_three_functions(installed):
         registry.experiment("mine")
     installed("beta", [("experiment", "whole = beta_pkg")], source + "def figures(table): ...\n")
     assert registry.experiment("whole").__name__ == "beta_pkg"
+
+
+def test_an_experiment_of_the_older_form_works_with_a_warning(installed):
+    source = "def reference(flat): ...\ndef report(table, console): ...\ndef figures(table): ...\n"
+    installed("alpha", [("experiment", "older = alpha_pkg")], source)
+    with pytest.warns(DeprecationWarning, match=r"experiment older of distribution alpha 2.1 has `reference`.*`rows`"):
+        assert registry.experiment("older").__name__ == "alpha_pkg"
 
 
 @pytest.mark.parametrize("name", ["os.path", "gap_max.series", "../plain", "tcdp_sim", "antigravity"])

@@ -1,48 +1,43 @@
 """Our own claims put to the test: one answer and private selection, as promised and with a planted bug."""
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.audits import claims, events, moments
 from tcdp_sim.experiments.audit.drawing import figures
 from tcdp_sim.experiments.audit.histograms import Outputs, outputs
-from tcdp_sim.mechanisms import Audit
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import cell_mechanism, noise_labels
+from tcdp_sim.results import Cell, Row
 
 LEVEL = 0.95
 SHARE = 1 - LEVEL  # doubt of a whole table: its cells share it
 LABELS = ("algorithm", "rho", "omega", "delta", "shift", "guarantee", "trials")
 
-__all__ = ["figures", "reference", "report"]
+__all__ = ["figures", "report", "rows"]
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: the bound on what is claimed, the verdict, the event in words and its hits on both neighbours.
+def rows(cell: Cell) -> Iterator[Row]:
+    """Give the bound on what is claimed, the verdict, the event in words and its hits on both neighbours.
 
-    `bound` of `measure`, all of the table together at level 0.95; `claimed`; `refuted`; `planted`: whether the answers
-    move further than is promised for; `likely`, `rare`: hits of `trials` on the neighbour that makes the event likelier
-    and on the other one; `threshold`, `upper`: the event {score >= threshold}, or {score < threshold}. The rows of the
-    figure's curves have trials = 0: `share_first`, `share_second` of the outputs beyond `threshold`.
+    `bound` is of `measure`, all of the table together at level 0.95; `planted` says that the answers move further than
+    is promised for; `likely` and `rare` are hits of `trials` on the neighbour that makes the event likelier and on the
+    other one; `threshold` and `upper` are the event {score >= threshold}, or {score < threshold}. The rows of the
+    figure's curves have trials = 0: `share_first`, `share_second` of the outputs beyond `threshold_at`.
     """
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    noises = noise_labels(flat)
-    rows: list[dict[str, Any]] = []
-    for i, cell in enumerate(cells):
-        labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
-        labels |= {"noise": cell.get("noise"), "cell": i, "planted": cell["shift"] > 1, "name": _name(cell, noises)}
-        mechanism = cast(Audit, cell_mechanism(flat, i))
-        found = outputs(flat, i, ordered=not mechanism.selects)
-        row = labels | _audited(mechanism.guarantee, found, int(cell["trials"]), SHARE / len(cells))
-        rows += [row, *(row | {"trials": 0} | point for point in _curve(found, row))]
-    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
+    mechanism = cell.mechanism
+    row = cell.only(*LABELS) | cell.noise
+    row |= {"noise": cell.get("noise"), "cell": cell.place, "planted": cell["shift"] > 1, "name": _name(cell)}
+    found = outputs(cell, ordered=not mechanism.selects)
+    row |= _audited(mechanism.guarantee, found, int(cell["trials"]), SHARE / cell.total)
+    yield row
+    yield from (row | {"trials": 0} | point for point in _curve(found))
 
 
-def _name(cell, noises) -> str:
-    label = noises[cell["noise"]]["noise_label"].partition(" (")[0] if cell.get("noise") else ""
+def _name(cell: Cell) -> str:
+    label = cell.noise["noise_label"].partition(" (")[0] if cell.get("noise") else ""
     algorithm = cell["algorithm"] if isinstance(cell.get("algorithm"), str) else ""
     return ", ".join(filter(None, [algorithm, label]))
 
@@ -71,21 +66,13 @@ def _by_moments(one, found: Outputs, trials: int, doubt: float, value: float) ->
     return {"bound": bound, "event": f"Renyi divergence of order {moment.order:.4g}, by losses in cells"}
 
 
-def _curve(found: Outputs, row) -> list[dict[str, Any]]:
-    """Shares of the outputs beyond thresholds, at some of them: what the figure draws."""
+def _curve(found: Outputs) -> Iterator[Row]:
+    """Give the shares of the outputs beyond some of the thresholds, for the figure."""
     tested = found.testing
-    if not len(tested.values):
-        return []
-    some = np.unique(np.linspace(0, len(tested.values) - 1, 80).astype(int))
-    shares = [{"threshold_at": tested.values[i], "first": tested.first[i], "second": tested.second[i]} for i in some]
-    return [
-        {
-            "threshold_at": float(point["threshold_at"]),
-            "share_first": point["first"] / tested.trials,
-            "share_second": point["second"] / tested.trials,
-        }
-        for point in shares
-    ]
+    if len(tested.values):
+        for i in np.unique(np.linspace(0, len(tested.values) - 1, 80).astype(int)):
+            shares = {"share_first": tested.first[i] / tested.trials, "share_second": tested.second[i] / tested.trials}
+            yield {"threshold_at": float(tested.values[i])} | shares
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from tcdp_sim.audits.events import Event, Thresholds
 from tcdp_sim.audits.scores import Column, Score
 from tcdp_sim.audits.tables import log_ratio
 from tcdp_sim.mechanisms.audit import SAMPLES
-from tcdp_sim.results import cell_histogram
+from tcdp_sim.results import Cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +67,9 @@ class Outputs:
         return f"selected: {', '.join(f'{value:g}' for value in np.sort(self.values[inside]))}"
 
 
-def outputs(flat: xr.Dataset, i: int, ordered: bool) -> Outputs:
-    """The outputs of row i of `open_cells`. ordered: whether larger numbers speak for one neighbour, as losses do."""
-    samples = [cell_histogram(flat, i, name) for name in SAMPLES]
+def outputs(cell: Cell, ordered: bool) -> Outputs:
+    """Return the outputs of a cell. ordered: True if larger numbers speak for one neighbour, as losses do."""
+    samples = [cell.histogram(name) for name in SAMPLES]
     values = np.unique(np.concatenate([low for low, _, _ in samples]))
     counts = np.zeros((4, len(values)), np.int64)
     for row, (low, _, inside) in zip(counts, samples):

@@ -1,12 +1,10 @@
 """Private selection: the gap that each method needs at equal privacy, and what it really spends."""
 
-import json
 from collections.abc import Iterator
 from math import isnan
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.experiments.gap_max.drawing import (
     required_figure,
@@ -16,66 +14,44 @@ from tcdp_sim.experiments.gap_max.drawing import (
     top_m_figure,
 )
 from tcdp_sim.experiments.gap_max.exact_values import BETA, BOUND, EXACT, EXCEEDS, NEEDED, gap_scale
-from tcdp_sim.experiments.gap_max.name_problems import with_problem
+from tcdp_sim.experiments.gap_max.name_problems import problem_of
 from tcdp_sim.experiments.gap_max.privacy_spent import privacy_figure, spent
-from tcdp_sim.experiments.gap_max.series import size, styles, with_series
+from tcdp_sim.experiments.gap_max.series import series_of, size, styles
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement as agreement_of
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import cell_mechanism, chances_of_quantile, noise_labels
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 
 UNIT = "gaps in counts"
 
-__all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "reference", "report"]
+__all__ = ["BETA", "BOUND", "EXACT", "agreement", "figures", "report", "rows"]
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: what was simulated, with MCSE and 95% interval, beside exact values and sufficient conditions.
+LABELS = ("data", "algorithm", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho", "omega", "delta", "guarantee")
 
-    `required_gap...`: the gap at which success has probability 95%, in counts; `top_selected...` the probability of
-    success at the cell's gap; `proved`, `theorem_20`: gaps that are claimed to be enough, and `fails_at_...` the
-    probability of failure there; `claimed_at_proved`: what is claimed of it; `..._exact`: closed form or quadrature;
-    `gap_scale`: the order that theory gives, in counts.
+
+def rows(cell: Cell) -> Row:
+    """Return one row: what was simulated, with MCSE and 95% interval, beside exact values and sufficient conditions.
+
+    `required_gap...` is the gap at which success has probability 95%, in counts; `top_selected...` the probability of
+    success at the cell's gap; `proved` and `theorem_20` are gaps that are claimed to be enough, `fails_at_...` the
+    probabilities of failure there, and `claimed_at_proved` is what is claimed of it. `..._exact` is a closed form or
+    found by quadrature, and `gap_scale` the order that theory gives, in counts.
     """
-    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
-    simulated = flat.drop_dims(ragged).sel(quantile=1 - BETA).to_dataframe()
-    noises = noise_labels(flat)
-    rows = [_row(cell_mechanism(flat, i), row) for i, row in enumerate(simulated.to_dict("records"))]
-    table = pd.DataFrame([row | noises[row["noise"]] for row in rows])
-    chances = chances_of_quantile(flat, "needed_gap", 1 - BETA, table["required_gap_exact"])
-    neighbours = flat.attrs.get("neighbouring_relation", "")
-    return with_series(with_problem(table.assign(required_gap_p_value=chances, neighbours=neighbours)))
-
-
-def _row(mechanism, ds) -> dict:
-    law = json.loads(ds["law"])
-    labels = (
-        "data",
-        "algorithm",
-        "noise",
-        "k",
-        "gap",
-        "m",
-        "rho",
-        "omega_sqrt_rho",
-        "omega",
-        "delta",
-        "guarantee",
-        "noise_law",
-    )
-    row = {name: ds[name] for name in (*labels, "trials") if name in ds}
-    noise_name = ds.get("noise")
-    row |= {"noise": noise_name if isinstance(noise_name, str) else ""}  # NaN where no cell has one
-    row |= {"accounting": law.get("accounting", ""), "gap": mechanism.gap, "m": mechanism.m}
-    row |= {f"required_gap{end}": ds.get(NEEDED + end, np.nan) for end in WITH_EXACT}
-    row |= {f"top_selected{end}": ds.get(f"top_selected{end}", np.nan) for end in WITH_EXACT}
+    mechanism, row = cell.mechanism, cell.only(*LABELS, "noise_law", "trials")
+    noise = cell.get("noise")
+    row |= {"noise": noise if isinstance(noise, str) else ""}  # NaN where no cell has one
+    row |= {"accounting": cell.law.get("accounting", ""), "gap": mechanism.gap, "m": mechanism.m}
+    row |= cell.numbers(NEEDED, "required_gap", 1 - BETA) | cell.numbers("top_selected", "top_selected")
     for label, gap in mechanism.thresholds["needed_gap"].items():
-        row[label] = gap
-        row |= {f"fails_at_{label}{end}": ds.get(EXCEEDS[label] + end, np.nan) for end in WITH_EXACT}
-        row["claimed_at_proved"] = ds.get(EXCEEDS["proved"] + columns.BOUND, np.nan)
-    return row | {"gap_scale": gap_scale(mechanism.promise, mechanism.k), "law": ds["law"]}
+        row |= {label: gap} | cell.numbers(EXCEEDS[label], f"fails_at_{label}")
+        row["claimed_at_proved"] = cell.get(EXCEEDS["proved"] + columns.BOUND, np.nan)
+    row |= {"gap_scale": gap_scale(mechanism.promise, mechanism.k), "law": cell["law"]} | cell.noise
+    row["required_gap_p_value"] = cell.p_value("needed_gap", 1 - BETA, row["required_gap_exact"])
+    row["problem"] = problem_of(row["k"], row["gap"])
+    return row | {"series": series_of(row)}
 
 
 def report(table: pd.DataFrame, console) -> None:

@@ -1,5 +1,8 @@
 """The 276 real selection problems: how often each method finds the most frequent name, against rho."""
 
+from collections.abc import Iterable, Iterator
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -9,27 +12,34 @@ from tcdp_sim.experiments.gap_max.drawing import JOINED
 from tcdp_sim.experiments.gap_max.exact_values import exact_arguments, failure, rebuilt
 from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import new_figure, points
+from tcdp_sim.results import Row
 
 SIZES = (1e3, 1e4, 1e5)
 SIMULATED_AT = 1e4
 
 
-def with_problem(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `problem`: the real one, among 10,000 records, whose k and gap are a cell's, or ""."""
-    known = {(p.k, round(p.gap, 6)): p for p in (p.at(SIMULATED_AT) for p in selection_problems())}
-    problems = [known.get((k, round(gap, 6))) for k, gap in zip(table["k"], table["gap"])]
-    return table.assign(problem=[f"{p.name}: {p.best}, {p.second}" if p else "" for p in problems])
+@cache
+def _problems() -> dict[tuple[float, float], str]:
+    """Return k and gap of each problem among SIMULATED_AT records -> its name."""
+    problems = (problem.at(SIMULATED_AT) for problem in selection_problems())
+    return {(p.k, round(p.gap, 6)): f"{p.name}: {p.best}, {p.second}" for p in problems}
 
 
-def problems(table: pd.DataFrame) -> pd.DataFrame:
-    """The cells of real problems (kind "one"), and, for each series, rho and n among them, all problems (kind "all").
+def problem_of(k: float, gap: float) -> str:
+    """Return the name of the real problem, among 10,000 records, that has this k and gap; "" if none has."""
+    return _problems().get((k, round(gap, 6)), "")
 
-    Those rows have the mean over all problems of the exact probability of success, and its quartiles. For methods whose
-    law depends on all scores the candidates below the second are taken to be as good as it: a lower bound.
+
+def of_all_problems(rows: Iterable[Row]) -> Iterator[Row]:
+    """Give a row (kind "all") for each series, rho and n: about all problems together.
+
+    It has the mean over all problems of the exact probability of success, and its quartiles. For methods whose law
+    depends on all scores the candidates below the second are taken to be as good as it: a lower bound.
     """
-    real = table[(table["problem"] != "") & (table["m"] == 1)].assign(kind="one", n=SIMULATED_AT)
-    several = [_all(row, n) for row in real.drop_duplicates(["series", "rho"]).to_dict("records") for n in SIZES]
-    return pd.concat([real, pd.DataFrame(several)]) if several else real
+    first: dict[tuple[str, float], Row] = {}
+    for row in rows:
+        first.setdefault((row["series"], row["rho"]), row)
+    return (_all(row, n) for row in first.values() for n in SIZES)
 
 
 def _all(row, n):

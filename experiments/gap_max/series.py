@@ -24,20 +24,15 @@ DASHES = {
 }
 
 
-def with_series(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `series`: what tells its cells from others at the same k, gap, m and rho."""
-    return table.assign(series=[_label(row) for row in table.to_dict("records")])
-
-
 def styles(table: pd.DataFrame) -> dict[str, dict]:
     """Series -> colour, marker and dashes; a noise looks the same in every method."""
     rows = table.drop_duplicates("series").to_dict("records")
-    looks = noise_styles(_series_of(row) for row in rows)
+    looks = noise_styles(_look_of(row) for row in rows)
     dashes = {row["series"]: DASHES.get((row["algorithm"], row["accounting"]), "-") for row in rows}
     return {name: looks[name] | {"linestyle": dashes[name]} for name in looks}
 
 
-def _series_of(row) -> Series:
+def _look_of(row) -> Series:
     """A noise's variants are its omegas; a method without noise has a look of its own, whatever its accounting."""
     if not row["noise"]:
         return Series(row["series"], algorithm=row["algorithm"])
@@ -58,7 +53,8 @@ def size(k: float) -> str:
     return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
 
 
-def _label(row) -> str:
+def series_of(row) -> str:
+    """Return what tells a cell from others at the same k, gap, m and rho."""
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
         label += f", {row['noise_label']}{of_omega(row)}"

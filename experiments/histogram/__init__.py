@@ -10,18 +10,17 @@ from tcdp_sim.experiments.histogram.exact_values import BOUND, EXACT
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
-__all__ = ["BOUND", "BY_CELL", "EXACT", "figures", "reference", "report"]
+    from tcdp_sim.results import Cell, Row
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+__all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
 
 
-def reference(flat: "xr.Dataset") -> "pd.DataFrame":
-    """One row a cell, as `tables.reference` says."""
+def rows(cell: "Cell") -> "Row":
+    """Return the row of a cell, as `tables.rows` says."""
     from tcdp_sim.experiments.histogram import tables
 
-    return tables.reference(flat)
+    return tables.rows(cell)
 
 
 def report(table: "pd.DataFrame", console) -> None:

@@ -1,13 +1,11 @@
 """How many records an interior point takes, on domains of 2^4 to 2^65536 elements, at equal privacy."""
 
-import json
 from collections.abc import Iterator
 from math import isnan
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.core.texts import blank
 from tcdp_sim.experiments.interior_point.budget import budget_figure, depth_figure, depth_table, spent_table
@@ -18,47 +16,33 @@ from tcdp_sim.interior.exact_baselines import exponential_success, search_succes
 from tcdp_sim.mechanisms import InteriorPoint
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, noise_labels
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
 EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
+LABELS = ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: simulated success with MCSE and 95% interval, beside the exact value and the proven n.
+def rows(cell: Cell) -> Row:
+    """Return one row: simulated success with MCSE and 95% interval, beside the exact value and the proven n.
 
-    `required_n`: records at which the method is proved to succeed with probability 1 - beta, if any; `zcdp_least_n`,
-    `tcdp_least_n`: below which nothing with that guarantee can; `fails_at_...`: how often, by the step at fault.
+    `required_n` is the number of records at which the method is proved to succeed with probability 1 - beta, if any.
+    Below `zcdp_least_n` and `tcdp_least_n` nothing with that guarantee can. `fails_at_...` say how often it fails, by
+    the step at fault.
     """
-    ragged = [name for name in flat.dims if name not in ("cell", "quantile")]
-    simulated = flat.drop_dims([*ragged, "quantile"]).to_dataframe().to_dict("records")
-    noises = noise_labels(flat)
-    rows = enumerate(simulated)
-    table = pd.DataFrame(
-        [_row(cast(InteriorPoint, cell_mechanism(flat, i)), row) | noises[row.get("noise") or ""] for i, row in rows]
-    )
-    return table.assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism: InteriorPoint, ds: dict) -> dict:
-    law = json.loads(ds["law"])
-    row: dict[str, Any] = {
-        name: ds.get(name) for name in ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
-    }
-    row |= {"guarantee": ds["guarantee"], "noise_law": ds["noise_law"], "trials": ds["trials"]}
-    row |= {"n": mechanism.n} | {name: law[name] for name in ("required_n", "accounting", "beta", "split")}
+    mechanism: InteriorPoint = cell.mechanism
+    row: Row = {name: cell.get(name) for name in LABELS} | cell.only("guarantee", "noise_law", "trials")
+    row |= {"n": mechanism.n} | {name: cell.law[name] for name in ("required_n", "accounting", "beta", "split")}
     if mechanism.method in methods.UNPROVED:
         row["required_n"] = np.nan
-    row |= {f"success{end}": ds.get(f"success{end}", np.nan) for end in columns.WITH_EXACT}
-    row |= {name: ds[name] for name in map(columns.mean, ("depth", "rank_error"))}
-    row |= {name: ds[name] for name in mechanism.events if name != "success"}
+    row |= cell.numbers("success", "success") | cell.only(*map(columns.mean, ("depth", "rank_error")))
+    row |= cell.only(*(name for name in mechanism.events if name != "success"))
     row["zcdp_least_n"] = records_needed.zcdp_least_n(row["rho"], mechanism.log2_k)
     row["tcdp_least_n"] = _tcdp_least(row, mechanism)
     if mechanism.method == methods.WEAKER:  # no bound for tCDP holds for it
         row |= {"zcdp_least_n": np.nan, "tcdp_least_n": np.nan}
-    return row
+    return row | cell.noise
 
 
 def _tcdp_least(row, mechanism):

@@ -1,12 +1,14 @@
 """Releases in tables and figures: their columns, their names, the same look in every figure; what a run is about."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from tcdp_sim.core.arrays import Floats, Ints
+from tcdp_sim.data.skewed import skewed_records
 from tcdp_sim.report.looks import COLOURS, FILLS, MARKERS
 from tcdp_sim.report.plots import captioned
 
@@ -139,11 +141,6 @@ def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
     return captioned(figure, rows, f"{unit}; {WORDS}" if is_illustration(rows) else unit)
 
 
-def plain_cells(flat: xr.Dataset) -> list[dict[str, Any]]:
-    """The cells of `open_cells` as mappings, without what has further dimensions."""
-    return records(flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe())
-
-
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as mappings."""
     return [dict(zip(map(str, table), row)) for row in table.itertuples(index=False, name=None)]
@@ -161,7 +158,7 @@ ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if i
 
 
 def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
-    """Lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+    """Return lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
     if not pd.isna(row.get("answer", np.nan)):
         ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
         return [ANCHORS_ONLY] if any(map(is_word, ends)) else []
@@ -174,3 +171,19 @@ def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
 def label_order(table: pd.DataFrame) -> list[str]:
     """The labels of a table, each once, in order of appearance."""
     return [str(name) for name in table["label"].unique()]
+
+
+def record_values(run: Mapping[str, Any], population: str) -> tuple[Floats, Ints]:
+    """Return the distinct values above 0 of a run's population, ascending, and how many records have each.
+
+    run: the attributes of its results. The population is read again as the run's config says; there are none where
+    that, or its file, is not there.
+    """
+    config = json.loads(run.get("provenance") or "{}").get("config") or {}
+    spec = config.get("mechanism", {}).get("populations", {}).get(population)
+    try:
+        values = skewed_records(population, spec).values if spec else np.zeros(0)
+    except ValueError:  # the user's file may have gone since
+        values = np.zeros(0)
+    distinct, counts = np.unique(values[values > 0], return_counts=True)
+    return distinct, counts

@@ -1,12 +1,10 @@
 """The error of one released sum against its true value: noise that is flat, noise that grows, and where they cross."""
 
-import json
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.experiments.per_record.exact_values import EXACT, RMSE, UNITS, trials_for_rmse
 from tcdp_sim.experiments.per_record.series import (
@@ -16,17 +14,16 @@ from tcdp_sim.experiments.per_record.series import (
     labels,
     lines_about,
     panels,
-    plain_cells,
     records,
 )
 from tcdp_sim.experiments.per_record_error.drawing import figures
 from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.releases import TransformedRelease
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, chances_of_quantile
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 QUANTILES = {"q05": 0.05, "median": 0.5, "q95": 0.95}
 ADDITIVE = ("gaussian", "laplace", "generalized_gaussian", "exponential_polylogarithmic")
@@ -35,45 +32,38 @@ EVENTS = ("within_10_percent", "negative")
 SHARES = np.geomspace(1e-4, 100, 61)  # t / q of the policies that are compared at equal RMSE
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """`figure` "error": a row a cell. `sum`: the true one, in values; `median`, `q05`, `q95`: of |error| / sum, over
-    the trials, with MCSE, 95% interval and exact value; `within_10_percent`, `negative`: probabilities; `rmse_exact` in
-    values (inf where it is infinite), `rmse`: the simulated one where `trials` are enough for it (`rmse_needs`).
+def rows(cell: Cell) -> list[Row]:
+    """Return one row (`figure` "error") of a cell of one sum; of a cell of several none.
 
-    "equal_rmse": a row for each `at` = influence over sum, of unbiased transformed releases: `policy_ratio`, the
-    printed policy at that influence over that of Gaussian noise with the same RMSE at that sum.
+    `sum` is the true one, in values; `median`, `q05` and `q95` are quantiles of |error| / sum over the trials, with
+    MCSE, 95% interval and exact value; `within_10_percent` and `negative` probabilities; `rmse_exact` is in values (inf
+    where it is infinite), and `rmse` the simulated one where `trials` are enough for it (`rmse_needs`).
     """
-    rows, ratios = [], []
-    for i, cell in enumerate(plain_cells(flat)):
-        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
-        if len(mechanism.answers) == 1:
-            rows.append(_row(mechanism, cell, flat.isel(cell=i), i))
-            ratios += _ratios(mechanism, rows[-1])
-    if not rows:
-        return pd.DataFrame()
-    table = pd.DataFrame(rows)
-    for name, level in QUANTILES.items():
-        exact = np.full(flat.sizes["cell"], np.nan)
-        exact[table["cell_index"]] = table[name + columns.EXACT]
-        chances = chances_of_quantile(flat, "relative_error", level, exact)
-        table[f"{name}_p_value"] = chances[table["cell_index"]]
-    table = pd.concat([table, pd.DataFrame(ratios)], ignore_index=True)
-    return table.drop(columns="cell_index").assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism: PerRecordSum, cell: dict[str, Any], ds: xr.Dataset, i: int) -> dict[str, Any]:
-    row = {"figure": "error", "cell_index": i, **labels(cell), "release_law": str(mechanism.release)}
+    mechanism: PerRecordSum = cell.mechanism
+    if len(mechanism.answers) > 1:
+        return []
+    row = {"figure": "error", **labels(cell), "release_law": str(mechanism.release)}
     row |= {"sum": mechanism.true_sums[0], "trials": cell["trials"]}
-    row["records"] = "\n".join(about_records(row, json.loads(cell["law"])))
-    relative = columns.quantile("relative_error")
+    row["records"] = "\n".join(about_records(row, cell.law))
     for name, level in QUANTILES.items():
-        at = {end: ds.get(relative + end) for end in columns.WITH_EXACT}
-        row |= {name + end: np.nan if part is None else part.sel(quantile=level).item() for end, part in at.items()}
-    row |= {name + end: cell.get(name + end, np.nan) for name in EVENTS for end in columns.WITH_EXACT}
-    return row | _rmse(mechanism, cell)
+        row |= cell.numbers(columns.quantile("relative_error"), name, level)
+    for name in EVENTS:
+        row |= cell.numbers(name, name)
+    chances = cell.p_value("relative_error", [*QUANTILES.values()], [row[name + columns.EXACT] for name in QUANTILES])
+    return [row | _rmse(mechanism, cell) | dict(zip((f"{name}_p_value" for name in QUANTILES), chances))]
 
 
-def _rmse(mechanism: PerRecordSum, cell: dict[str, Any]) -> dict[str, float]:
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give a row (`figure` "equal_rmse") for each `at` = influence over sum, of unbiased transformed releases.
+
+    `policy_ratio` is the printed policy at that influence over that of Gaussian noise with the same RMSE at that sum.
+    """
+    single = [cell.mechanism for cell in cells if len(cell.mechanism.answers) == 1]
+    for mechanism, row in zip(single, rows):
+        yield from _ratios(mechanism, row)
+
+
+def _rmse(mechanism: PerRecordSum, cell: Cell) -> Row:
     """The exact RMSE, and the simulated one with its standard error where there are trials enough for it."""
     needed, square = trials_for_rmse(mechanism), columns.mean("squared_error")
     row = {"rmse_exact": cell.get(RMSE + columns.EXACT, np.nan), "rmse_needs": needed}
@@ -82,7 +72,7 @@ def _rmse(mechanism: PerRecordSum, cell: dict[str, Any]) -> dict[str, float]:
     return row | {"rmse": root, "rmse_mcse": cell.get(square + columns.MCSE, np.nan) / (2 * root)}
 
 
-def _ratios(mechanism: PerRecordSum, row: dict[str, Any]) -> list[dict[str, Any]]:
+def _ratios(mechanism: PerRecordSum, row: Row) -> list[Row]:
     release, total = mechanism.release, mechanism.true_sums[0]
     if not isinstance(release, TransformedRelease) or release.estimator != "mean_unbiased" or release.nonnegative:
         return []

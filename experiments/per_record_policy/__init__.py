@@ -1,13 +1,12 @@
 """What each record gives away: the printed policy of a release, the exact one, and privacy losses simulated."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from tcdp_sim.experiments.per_record.series import plain_cells, records
+from tcdp_sim.experiments.per_record.series import record_values, records
 from tcdp_sim.experiments.per_record_policy import looseness
 from tcdp_sim.experiments.per_record_policy.drawing import figures
 from tcdp_sim.experiments.per_record_policy.exact_values import (
@@ -19,38 +18,35 @@ from tcdp_sim.experiments.per_record_policy.exact_values import (
     largest_loss,
     policy,
 )
-from tcdp_sim.experiments.per_record_policy.rug import record_values
-from tcdp_sim.experiments.per_record_policy.simulated import NUMBERS, cell_rows, labels, suprema
+from tcdp_sim.experiments.per_record_policy.simulated import labels, rows, suprema
 from tcdp_sim.mechanisms import PerRecordLoss
 from tcdp_sim.releases import Release
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import NUMBERS, Cell, Row
 
-__all__ = ["BOUND", "EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["BOUND", "EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 FINE = 30  # points of the exact curves
 DELTA = 1e-6  # at which profiles are compared
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """Long form: a row for each number that a cell simulated, one for each supremum over orders; exact curves.
+RELATION = "add-remove"
 
-    `quantity`: "mean" of the loss, "tail" P[L > at], "profile" delta(at), "divergence" of order `at`, all of losses in
-    nats, each `simulated` with `mcse`, 95% interval, `exact` and `bound` (what is printed of it); "supremum": the
-    largest simulated divergence over its order, which is `at`. `t`: the influence; `printed`, `policy`: printed and
-    exact zCDP of the record, `pure`: its largest loss. Without trials: "curve" (printed and policy over t),
-    "profile_curve" (exact delta(at)), "epsilon" (exact, at delta = `at`), "record" (`count` records have the value
-    `t`), "looseness" (of unit noise whose largest loss is `pure`).
+
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give the suprema over orders, and without trials the exact curves and the records.
+
+    "supremum" is the largest simulated divergence over its order, which is `at`. Without trials: "curve" (printed and
+    policy over t), "profile_curve" (exact delta(at)), "epsilon" (exact, at delta = `at`), "record" (`count` records
+    have the value `t`), "looseness" (of unit noise whose largest loss is `pure`).
     """
-    cells = plain_cells(flat)
-    mechanisms = [cast(PerRecordLoss, cell_mechanism(flat, i)) for i in range(flat.sizes["cell"])]
-    drawn = [row for i, cell in enumerate(cells) for row in cell_rows(flat, i, cell, mechanisms[i])]
-    releases = {mechanism.release: labels(cell, mechanism) for cell, mechanism in zip(cells, mechanisms)}
-    sizes = [mechanism.influence for mechanism in mechanisms]
-    curves = [*_curves(releases, min(sizes), max(sizes)), *_profiles(releases, mechanisms)]
-    table = pd.DataFrame([*drawn, *suprema(drawn), *curves, *_records(flat, cells)])
-    loose = looseness.table().assign(quantity="looseness", trials=0)
-    return pd.concat([table, loose], ignore_index=True).assign(neighbours="add-remove")
+    yield from suprema(rows)
+    releases = {cell.mechanism.release: labels(cell) for cell in cells}
+    sizes = [cell.mechanism.influence for cell in cells]
+    yield from _curves(releases, min(sizes), max(sizes))
+    yield from _profiles(releases, [cell.mechanism for cell in cells])
+    yield from _records(cells)
+    yield from (row | {"quantity": "looseness", "trials": 0} for row in looseness.rows())
 
 
 def _curves(releases: dict[Release, dict[str, Any]], low: float, high: float) -> Iterator[dict[str, Any]]:
@@ -81,11 +77,11 @@ def _epsilon_grid(low: float, high: float, largest: float) -> list[float]:
     return [float(at) for at in grid if low <= at <= high]
 
 
-def _records(flat: xr.Dataset, cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The records of the populations whose influences these are."""
+def _records(cells: list[Cell]) -> Iterator[Row]:
+    """Give the records of the populations whose influences these are."""
     names = {cell.get("population") for cell in cells}
     for name in sorted(name for name in names if isinstance(name, str) and name):
-        values, counts = record_values(flat, name)
+        values, counts = record_values(cells[0].run, name)
         for t, count in zip(values.tolist(), counts.tolist()):
             yield {"quantity": "record", "population": name, "t": t, "count": count, "trials": 0}
 

@@ -4,12 +4,12 @@ from functools import cache
 from math import e
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import brentq
 
 from tcdp_sim.experiments.per_record_policy.exact_values import label, policy
 from tcdp_sim.noise import ExponentialPolylogarithmic, GeneralizedGaussian, Laplace, Noise
 from tcdp_sim.releases import AdditiveRelease
+from tcdp_sim.results import Row
 
 NOISES: tuple[Noise, ...] = (
     Laplace(1.0),
@@ -39,11 +39,10 @@ def looseness(noise: Noise, loss: float) -> float:
 
 
 @cache
-def table() -> pd.DataFrame:
-    """Rows of every noise and loss: `label`, `pure` (the loss, nats) and `looseness`."""
-    rows = [
+def rows() -> list[Row]:
+    """Return rows of every noise and loss: `label`, `pure` (the loss, nats) and `looseness`."""
+    return [
         {"label": label(AdditiveRelease(noise)), "pure": loss, "looseness": looseness(noise, loss)}
         for noise in NOISES
         for loss in LOSSES
     ]
-    return pd.DataFrame(rows)

@@ -1,16 +1,14 @@
 """Unit splitting is Gaussian noise on a sum of clipped values: its law, its policy, its errors; the paper's claims."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isnan
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.core.errors import UserError
-from tcdp_sim.experiments.per_record.series import plain_cells, records
-from tcdp_sim.experiments.per_record_policy.rug import record_values
+from tcdp_sim.experiments.per_record.series import record_values, records
 from tcdp_sim.experiments.per_record_splitting import paper
 from tcdp_sim.experiments.per_record_splitting.drawing import figures
 from tcdp_sim.experiments.per_record_splitting.errors import (
@@ -28,42 +26,54 @@ from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.mechanisms.record_axes import is_illustration
 from tcdp_sim.releases import ClippedRelease, Release, UnitSplitRelease
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, chance_of_quantiles
-from tcdp_sim.store import columns
+from tcdp_sim.results import NUMBERS, Cell, Row
 
-__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
-NUMBERS = ("simulated", "mcse", "lower", "upper")
 AXES = ("release", "rule", "threshold", "pieces", "exponent", "clip", "population", "accounting", "value_high")
 FINE = 60  # clips of the exact curve
 UNITS_OF_VALUE = np.geomspace(0.1, 40, 800)  # values over the threshold, of the staircase
 NOTE = "Calibrated to the largest record, which is confidential: an illustration, not to be released."
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """Long form: `quantity` of each cell with `simulated`, `mcse`, 95% interval and `exact`; then what is known.
+RELATION = "add-remove"
 
-    "bias", "rmse" and "quantile" (of level `at`) of released minus true sum, in values; `scale` of the noise, `most`:
-    the largest contribution of a record. Without trials: "clipped" (exact rmse and bias over clips), "policy" (of
-    rule `series`, printed and exact over the value over the threshold, `at`, where one piece costs 1), "claim" (of the
-    paper: printed, computed, verdict).
+
+def rows(cell: Cell) -> Iterator[Row]:
+    """Give a row for each `quantity` that a cell simulated, with `simulated`, `mcse`, 95% interval and `exact`.
+
+    "bias", "rmse" and "quantile" (of level `at`) are those of released minus true sum, in values. `scale` is that of
+    the noise, and `most` the largest contribution of a record. Raises UserError for another release than these.
     """
-    cells = plain_cells(flat)
-    rows: list[dict[str, Any]] = []
-    for i, cell in enumerate(cells):
-        mechanism = cast(PerRecordSum, cell_mechanism(flat, i))
-        if not is_normal(mechanism):
-            valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
-            raise UserError(f"experiment per_record_splitting has no use for cell {i}; valid: {valid}")
-        rows += _cell_rows(flat, i, cell, _labels(cell, mechanism), mechanism)
-    known = [*_clipped(flat, rows), *_policies()]
-    claims = paper.table().assign(quantity="claim", trials=0)
-    return pd.concat([pd.DataFrame([*rows, *known]), claims], ignore_index=True).assign(neighbours="add-remove")
+    mechanism: PerRecordSum = cell.mechanism
+    if not is_normal(mechanism):
+        valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
+        raise UserError(f"experiment per_record_splitting has no use for cell {cell.place}; valid: {valid}")
+    about = _labels(cell)
+    yield _row(about, "bias", np.nan, cell.numbers(ERROR, "").values())
+    square, mcse, *ends = cell.numbers(SQUARED, "").values()
+    root, *ends = np.sqrt(np.maximum([square, *ends], 0))
+    yield _row(about, "rmse", np.nan, [root, mcse / (2 * root), *ends])
+    numbers = cell.quantiles(QUANTILES)
+    chances = cell.p_value("error", cell.levels, numbers[-1])
+    for level, number, chance in zip(cell.levels, numbers.T, chances):
+        yield _row(about, "quantile", level, number) | {"p_value": chance}
 
 
-def _labels(cell: dict[str, Any], mechanism: PerRecordSum) -> dict[str, Any]:
-    """What is said of a cell in each of its rows."""
-    row = {name: cell[name] for name in AXES if name in cell} | {"trials": cell["trials"]}
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give what is known without trials.
+
+    "clipped" are exact rmse and bias over clips; "policy" the policy of rule `series`, printed and exact over the value
+    over the threshold, `at`, where one piece costs 1; "claim" claims of the paper: printed, computed, verdict.
+    """
+    yield from _clipped(cells[0].run, rows)
+    yield from _policies()
+    yield from (claim.row | {"quantity": "claim", "trials": 0} for claim in paper.claims())
+
+
+def _labels(cell: Cell) -> Row:
+    """Return what is said of a cell in each of its rows."""
+    mechanism, row = cell.mechanism, cell.only(*AXES, "trials")
     row["value_high"] = value = cell.get("value_high", np.nan)  # NaN where the scale is given
     largest = scale(mechanism) * np.sqrt(2 * value) if cell.get("accounting") == "zcdp" else np.nan
     about = {"series": series(mechanism.release), "scale": scale(mechanism), "most": largest}
@@ -79,33 +89,16 @@ def series(release: Release) -> str:
     return "clipped" if isinstance(release, ClippedRelease) else "Gaussian"
 
 
-def _cell_rows(
-    flat: xr.Dataset, i: int, cell: dict[str, Any], about: dict[str, Any], mechanism: PerRecordSum
-) -> list[dict[str, Any]]:
-    """The rows of what a cell simulated."""
-    ds = flat.isel(cell=i)
-    rows = [_row(about, "bias", np.nan, [cell[ERROR + end] for end in columns.WITH_EXACT])]
-    squared = [cell[SQUARED + end] for end in columns.WITH_EXACT]
-    root = np.sqrt(np.maximum([squared[0], *squared[2:]], 0))
-    rows.append(_row(about, "rmse", np.nan, [root[0], squared[1] / (2 * root[0]), *root[1:]]))
-    levels = ds["quantile"].values
-    numbers = np.array([ds[QUANTILES + end].values for end in columns.WITH_EXACT])
-    chances = chance_of_quantiles(flat, i, "error", levels, numbers[-1])
-    for level, number, chance in zip(levels.tolist(), numbers.T.tolist(), chances.tolist()):
-        rows.append(_row(about, "quantile", level, number) | {"p_value": chance})
-    return rows
-
-
-def _row(about: dict[str, Any], quantity: str, at: float, numbers: Any) -> dict[str, Any]:
+def _row(about: Row, quantity: str, at: float, numbers: Any) -> Row:
     return about | {"quantity": quantity, "at": at} | dict(zip((*NUMBERS, "exact"), map(float, numbers)))
 
 
-def _clipped(flat: xr.Dataset, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _clipped(run: Mapping[str, Any], rows: list[Row]) -> Iterator[Row]:
     """Exact errors of clipping everywhere, at the policy of the largest record of each part of the study."""
     drawn = [row for row in rows if isinstance(row.get("population"), str) and not isnan(row["most"])]
     parts = {(row["population"], row["value_high"]) for row in drawn}
     for population, value in sorted(parts):
-        values, counts = record_values(flat, population)
+        values, counts = record_values(run, population)
         for clip in np.geomspace(values[-1] / 100, values[-1], FINE) if len(values) else ():
             off = float(counts @ (np.minimum(values, clip) - values))
             known = {"exact_bias": off, "exact_rmse": float(np.hypot(clip / np.sqrt(2 * value), off))}
@@ -113,7 +106,7 @@ def _clipped(flat: xr.Dataset, rows: list[dict[str, Any]]) -> Iterator[dict[str,
             yield about | {"series": "clipped", "most": float(clip)} | known
 
 
-def _policies() -> Iterator[dict[str, Any]]:
+def _policies() -> Iterator[Row]:
     """Policies of each rule, where a piece costs 1."""
     one = {"threshold": 1.0, "scale": np.sqrt(0.5)}
     capped = UnitSplitRelease(**one, rule="capped", pieces=5)

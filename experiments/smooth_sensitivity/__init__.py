@@ -1,13 +1,11 @@
 """A private centre of skewed or contaminated records: smooth beside global sensitivity and interior points."""
 
-import json
 from collections.abc import Iterator
 from math import isnan
 from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from scipy.optimize import brentq
 
 from tcdp_sim.experiments.smooth_sensitivity.cost import cost_figure, cost_table
@@ -15,7 +13,7 @@ from tcdp_sim.experiments.smooth_sensitivity.drawing import error_figure, short_
 from tcdp_sim.mechanisms.smooth_sensitivity import SmoothSensitivity
 from tcdp_sim.report.plots import captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
@@ -52,25 +50,18 @@ def error_quantile(mechanism: SmoothSensitivity, level: float) -> float:
 EXACT = {ERROR: at_each_level(error_quantile)}
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: the 95% quantile of the error, `abs_error`, with interval and exact value, in the records' unit.
+def rows(cell: Cell) -> Row:
+    """Return one row: the 95% quantile of the error, `abs_error`, with interval and exact value, in the records' unit.
 
-    `sensitivity`: what the noise is multiplied by; `answer`: the statistic of the records, contaminated as they are;
-    `target`: that of the clean ones, from which errors are counted.
+    `sensitivity` is what the noise is multiplied by, `answer` the statistic of the records, contaminated as they are,
+    and `target` that of the clean ones, from which errors are counted.
     """
-    at = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")]).sel(quantile=LEVEL)
-    rows = []
-    for i in range(flat.sizes["cell"]):
-        mechanism, ds = cast(SmoothSensitivity, cell_mechanism(flat, i)), at.isel(cell=i)
-        row = {name: ds[name].item() for name in AXES if name in ds}
-        row |= {"n": int(ds["n"].item()), "guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
-        row |= {"abs_error" + end: ds[ERROR + end].item() if ERROR + end in ds else np.nan for end in WITH_EXACT}
-        law = json.loads(ds["law"].item())
-        row |= {"sensitivity": mechanism.sensitivity if mechanism.noise else np.nan, "target": mechanism.target}
-        row |= {"answer": mechanism.answer, "noise_family": law.get("noise", "")}
-        rows.append(row)
-    table = pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-    return table.assign(contamination=table.get("contamination", pd.Series(0.0, table.index)).fillna(0.0))
+    mechanism, row = cell.mechanism, cell.only(*AXES, "n", "guarantee", "trials")
+    row |= {"n": int(cell["n"])} | cell.numbers(ERROR, "abs_error", LEVEL)
+    row |= {"sensitivity": mechanism.sensitivity if mechanism.noise else np.nan, "target": mechanism.target}
+    row |= {"answer": mechanism.answer, "noise_family": cell.law.get("noise", ""), "neighbours": cell.neighbours}
+    share = cell.get("contamination", np.nan)
+    return row | {"contamination": 0.0 if np.isnan(share) else share}
 
 
 def report(table: pd.DataFrame, console) -> None:

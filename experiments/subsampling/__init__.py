@@ -6,18 +6,16 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.core.texts import blank
-from tcdp_sim.experiments.subsampling import drawing
-from tcdp_sim.experiments.subsampling import theory as known
+from tcdp_sim.experiments.subsampling import drawing, theory
 from tcdp_sim.experiments.subsampling.task_drawing import tasks
 from tcdp_sim.mechanisms.subsampled import Subsampled
 from tcdp_sim.mechanisms.subsampled.histogram import SubsampledHistogram
 from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.plots import NEIGHBOURS, captioned
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, noise_labels, sample_skewness
+from tcdp_sim.results import NUMBERS, Cell, Row
 from tcdp_sim.store import columns
 
 LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
@@ -31,7 +29,7 @@ def _square_error(part: int):
 
     def value(mechanism: Subsampled) -> float:
         plain = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is None
-        return known.square_error(mechanism)[part] if plain else np.nan
+        return theory.square_error(mechanism)[part] if plain else np.nan
 
     return value
 
@@ -39,7 +37,7 @@ def _square_error(part: int):
 def _loss_tail(mechanism: Subsampled) -> float:
     if not isinstance(mechanism, SubsampledHistogram) or mechanism.threshold is None:
         return np.nan
-    return float(known.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold))
+    return float(theory.loss_tail(mechanism.noise, mechanism.fraction, mechanism.threshold))
 
 
 ERRORS = ("square_error", "square_sampling_error")
@@ -47,75 +45,74 @@ EXACT = {columns.mean(name): _square_error(part) for part, name in enumerate(ERR
 EXACT |= {columns.mean("loss_tail"): _loss_tail}
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """Long form. `figure`: "curve", "profile", "releases" (known without simulation, for every rho of the sweep),
-    "error", "tail" and "task" (simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`).
+RELATION = None  # a column `relation` says it, row by row
 
-    `at`: the order, epsilon, number of releases, sampling fraction or threshold; `quantity`: which line it is on.
-    Errors are mean square errors over the occupied bins, in counts squared; those of tasks (selection, thresholds) are
-    mean numbers of records, and have no exact value here. trials = 0: exact curves on finer grids. `unit`: of the
-    numbers; `relation`: of the neighbours that the row's guarantee is about, of the answer if that has a target
-    (`epsilon`), else of the base; only rows with the same one compare like with like.
+
+def rows(cell: Cell) -> Iterator[Row]:
+    """Give what a cell simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`.
+
+    `figure` is "error", "tail" or "task", `quantity` the line, and `at` the sampling fraction or the threshold. Errors
+    are mean square errors over the occupied bins, in counts squared. Those of tasks (selection, thresholds) are mean
+    numbers of records, and have no exact value here. `unit` is that of the numbers. `relation` is that of the
+    neighbours that the row's guarantee is about, of the answer if that has a target (`epsilon`), else of the base; only
+    rows with the same one compare like with like.
     """
-    rows: list[dict] = []
-    lines: dict[tuple[str, float], tuple[SubsampledHistogram, dict]] = {}
-    noises = noise_labels(flat)
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    for i, cell in enumerate(cells):
-        mechanism = cast(Subsampled, cell_mechanism(flat, i))
-        labels = {name: cell[name] for name in LABELS if name in cell} | noises[cell.get("noise") or ""]
-        labels |= {
-            "fraction": cast(Any, mechanism).sampling.fraction,
-            "trials": cell["trials"],
-            "relation": _relation(cell),
-        }
-        if not isinstance(mechanism, SubsampledHistogram):
-            given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
-            rows += [labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given]
-        elif mechanism.threshold is not None:
-            skewness = sample_skewness(flat, i, "loss_tail")
-            rows.append(labels | _measured("tail", cell, "loss_tail", mechanism.threshold, skewness))
-            lines[labels["noise_law"], mechanism.fraction] = mechanism, labels
-        else:
-            for series in ERRORS:
-                skewness = sample_skewness(flat, i, series)
-                rows.append(labels | _measured("error", cell, series, mechanism.fraction, skewness))
-    for base, labels in lines.values():
-        rows += _tail_line(base, labels, rows)
-    for rho in sorted({labels["rho"] for _, labels in lines.values()}):
-        for theory in (known.curves, known.profiles, known.releases):
-            rows += [row | {"rho": rho, "trials": 0} for row in theory(rho)]
-    table = pd.DataFrame(rows)
-    return table.assign(**{name: np.nan for name in (*LABELS, "accounting") if name not in table})
+    mechanism, labels = cell.mechanism, _labels(cell)
+    if not isinstance(mechanism, SubsampledHistogram):
+        given = [name for name in TASKS if not pd.isna(cell.get(columns.mean(name)))]
+        yield from (labels | _measured("task", cell, name, labels["fraction"], np.nan) for name in given)
+    elif mechanism.threshold is not None:
+        yield labels | _measured("tail", cell, "loss_tail", mechanism.threshold, cell.skewness("loss_tail"))
+    else:
+        for name in ERRORS:
+            yield labels | _measured("error", cell, name, mechanism.fraction, cell.skewness(name))
 
 
-def _relation(cell) -> str:
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give what is known without simulation (trials = 0): the exact tails; then theory, for every rho of those.
+
+    `figure` is "tail", "curve", "profile" or "releases"; `at` is the threshold, the order, epsilon or the number of
+    releases.
+    """
+    tails = [cell for cell in cells if getattr(cell.mechanism, "threshold", None) is not None]
+    lines = {(cell["noise_law"], cell.mechanism.fraction): cell for cell in tails}
+    for cell in lines.values():
+        yield from _tail_line(cell, max(each.mechanism.threshold for each in tails))
+    for rho in sorted({cell["rho"] for cell in lines.values()}):
+        for of_theory in (theory.curves, theory.profiles, theory.releases):
+            yield from (row | {"rho": rho, "trials": 0} for row in of_theory(rho))
+
+
+def _labels(cell: Cell) -> Row:
+    about = {"fraction": cell.mechanism.sampling.fraction, "trials": cell["trials"], "relation": _relation(cell)}
+    return {name: cell.get(name, np.nan) for name in LABELS} | cell.noise | about
+
+
+def _relation(cell: Cell) -> str:
     scheme, target = SCHEMES[cell["scheme"]], cell.get("epsilon")
     return scheme.outer if not blank(target) else scheme.base
 
 
-def _measured(figure, cell, observable, at, skewness):
+def _measured(figure: str, cell: Cell, observable: str, at: float, skewness: float) -> Row:
     name = columns.mean(observable)
-    mean, mcse, truth = cell[name], cell[name + columns.MCSE], cell.get(name + columns.EXACT, np.nan)
-    ends = {end: cell[f"{name}_{end}"] for end in ("lower", "upper")}
-    ends["unit"] = Subsampled.observables[observable].unit
-    numbers = {"simulated": mean, "mcse": mcse, "exact": truth, "skewness": skewness}
+    simulated, mcse, lower, upper, exact = cell.numbers(name, "").values()
+    numbers = {"simulated": simulated, "mcse": mcse, "exact": exact, "skewness": skewness}
+    ends = {"lower": lower, "upper": upper, "unit": Subsampled.observables[observable].unit}
     return {"figure": figure, "quantity": observable, "at": at, **numbers, **ends}
 
 
-def _tail_line(mechanism, labels, rows):
-    top = max(row["at"] for row in rows if row["figure"] == "tail")
+def _tail_line(cell: Cell, top: float) -> Iterator[Row]:
+    row = _labels(cell) | {"trials": 0, "figure": "tail", "quantity": "loss_tail", "unit": "1"}
     at = np.linspace(0, top, FINE)
-    values = known.loss_tail(mechanism.noise, mechanism.fraction, at)
-    row = labels | {"trials": 0, "figure": "tail", "quantity": "loss_tail", "unit": "1"}
-    return [row | {"at": float(x), "exact": float(v)} for x, v in zip(at, values)]
+    for x, value in zip(at.tolist(), theory.loss_tail(cell.mechanism.noise, cell.mechanism.fraction, at).tolist()):
+        yield row | {"at": x, "exact": value}
 
 
 def report(table: pd.DataFrame, console) -> None:
     """The accountings side by side, the best fractions, and how well simulation and exact values agree."""
     for rho, part in table[table["figure"] == "releases"].groupby("rho"):
         wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
-        title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {known.RATE:g}, ρ = {rho:g}"
+        title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {theory.RATE:g}, ρ = {rho:g}"
         title += "\nneighbours add or remove one record; those of Theorem 11 substitute one"
         headings = ("accounting; T =", *(f"1e{np.log10(releases):.0f}" for releases in wide.columns))
         rows = [(str(accounting), *map(_short, values)) for accounting, values in wide.iterrows()]
@@ -124,8 +121,7 @@ def report(table: pd.DataFrame, console) -> None:
         console.print(line, markup=False)
     drawn = table[table["trials"] > 0]
     if len(drawn):
-        numbers = (drawn[name] for name in ("simulated", "mcse", "lower", "upper", "exact"))
-        console.print(agreement("value", *numbers, things="numbers"))
+        console.print(agreement("value", *(drawn[name] for name in (*NUMBERS, "exact")), things="numbers"))
 
 
 def _least(best_fractions) -> Iterator[str]:

@@ -1,23 +1,21 @@
 """A private CDF and median of ordered records: interior points beside the trees and searches of zCDP."""
 
-import json
 from collections.abc import Iterator
 from math import isnan
 from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim.experiments.thresholds.compared import BOUND, EXACT, EXCEEDS, MIDDLE, interval, kept, left_out, lines
-from tcdp_sim.mechanisms.thresholds import LEVELS, Thresholds
+from tcdp_sim.mechanisms.thresholds import LEVELS
 from tcdp_sim.report.looks import COLOURS, MARKERS
 from tcdp_sim.report.plots import captioned, line_key, new_figure, plain_log_axis, points
 from tcdp_sim.report.tables import terminal_table
-from tcdp_sim.results import cell_mechanism
+from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-__all__ = ["BOUND", "EXACT", "figures", "reference", "report"]
+__all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
 
 UNIT = "errors in records"
 BAND = (0.05, 0.5, 0.95)
@@ -31,49 +29,36 @@ LABELS = {
     "binary_search": "noisy binary search (zCDP)",
 }
 
-BY_CELL = True  # `reference` makes a cell's rows from that cell alone
 
+def rows(cell: Cell) -> Row:
+    """Return one row: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
-
-    `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where there are any (`compared.EXACT`).
-    `sup_error`: over all j, in records (trees: over the data and their predecessors alone, a lower bound);
-    `value_at_q..`, `true_at_q..`: the true quantiles and the true CDF there; `cdf_at_q.._q05` to `_q95`: quantiles of
-    the private CDF there, as shares of n.
+    `median_rank_error_exact` and `cdf_at_q50_exact` are exact means, where there are any (`compared.EXACT`).
+    `sup_error` is over all j, in records (for trees over the data and their predecessors alone, a lower bound).
+    `value_at_q..` and `true_at_q..` are the true quantiles and the true CDF there, `cdf_at_q.._q05` to `_q95` quantiles
+    of the private CDF there, as shares of n.
     """
-    simulated = flat.drop_dims([name for name in flat.dims if name not in ("cell", "quantile")])
-    rows = [_row(cast(Thresholds, cell_mechanism(flat, i)), simulated.isel(cell=i)) for i in range(flat.sizes["cell"])]
-    return pd.DataFrame(rows).assign(neighbours=flat.attrs.get("neighbouring_relation", ""))
-
-
-def _row(mechanism: Thresholds, ds: xr.Dataset) -> dict:
-    row = {name: ds[name].item() for name in ("method", "noise", "records", "rho", "omega") if name in ds}
-    law = json.loads(ds["law"].item())
-    row["left_out"] = left_out(law.get("unfit", {}))
-    row |= {"guarantee": ds["guarantee"].item(), "trials": ds["trials"].item()}
-    row |= {"n": mechanism.records.n, "log2_k": law["log2_k"], "beta": mechanism.beta}
+    mechanism, row = cell.mechanism, cell.only("method", "noise", "records", "rho", "omega")
+    row |= {"left_out": left_out(cell.law.get("unfit", {}))} | cell.only("guarantee", "trials")
+    row |= {"n": mechanism.records.n, "log2_k": cell.law["log2_k"], "beta": mechanism.beta}
     for name in SHOWN:
-        row |= {f"{name}{end}": ds[columns.mean(name) + end].item() for end in ("", columns.MCSE)}
-        row[f"{name}_q95"] = ds[columns.quantile(name)].sel(quantile=0.95).item()
+        row |= cell.numbers(columns.mean(name), name, endings=("", columns.MCSE))
+        row |= cell.numbers(columns.quantile(name), f"{name}_q95", 0.95, ("",))
     finder = getattr(mechanism.plan, "finder", None)
     row |= {"window": finder.m, "proved_window": finder.needed} if finder else {}
     row["sup_error_bound"] = mechanism.thresholds.get("sup_error", {}).get("bound", np.nan)
-    row |= {f"{MIDDLE}{end}": ds[columns.mean(MIDDLE) + end].item() for end in ("", columns.MCSE)}
-    if EXCEEDS in ds:
-        row |= {f"exceeds_bound{end}": ds[EXCEEDS + end].item() for end in ("", columns.LOWER, columns.UPPER)}
+    row |= cell.numbers(columns.mean(MIDDLE), MIDDLE, endings=("", columns.MCSE))
+    if EXCEEDS in cell:
+        row |= cell.numbers(EXCEEDS, "exceeds_bound", endings=("", columns.LOWER, columns.UPPER))
     ends = interval(row["median_rank_error"], row["median_rank_error_mcse"], row["n"], row["trials"])
     row |= {f"median_rank_error{end}": value for end, value in ends.items()}
     for name in ("median_rank_error", MIDDLE):
-        published = columns.mean(name) + columns.EXACT
-        row[name + columns.EXACT] = ds[published].item() if published in ds else np.nan
+        row |= cell.numbers(columns.mean(name), name, endings=(columns.EXACT,))
     for p in LEVELS:
-        name = f"cdf_at_q{round(100 * p):02d}"
-        value = mechanism.records.quantile(p)
-        row[f"value_at_q{round(100 * p):02d}"] = value
-        row[f"true_at_q{round(100 * p):02d}"] = mechanism.records.ranks([value])[0] / mechanism.records.n
+        at, value = f"at_q{round(100 * p):02d}", mechanism.records.quantile(p)
+        row |= {f"value_{at}": value, f"true_{at}": mechanism.records.ranks([value])[0] / mechanism.records.n}
         for level in BAND:
-            row[f"{name}_q{round(100 * level):02d}"] = ds[columns.quantile(name)].sel(quantile=level).item()
+            row |= cell.numbers(columns.quantile(f"cdf_{at}"), f"cdf_{at}_q{round(100 * level):02d}", level, ("",))
     return row
 
 

@@ -1,11 +1,11 @@
 """How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
 
-import json
+from collections.abc import Iterator
+from functools import cache
 from typing import cast
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from tcdp_sim import exact
 from tcdp_sim.core.errors import UserError
@@ -26,14 +26,16 @@ from tcdp_sim.experiments.tightness.drawing import figures
 from tcdp_sim.mechanisms import PrivacyLoss
 from tcdp_sim.noise import SinhNormal
 from tcdp_sim.report.tables import agreement, terminal_table
-from tcdp_sim.results import cell_mechanism, mean_interval, sample_skewness
+from tcdp_sim.results import Cell, Row, divergence_interval
 from tcdp_sim.store import columns
 
 FINE = 100  # points of the exact curves
 
-__all__ = ["EXACT", "UNITS", "figures", "reference", "report"]
+__all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
-
+MOVED = {1: "move one query's answer by one count", 2: "move two bins by one count each"}  # by coordinates
+CLAIM = ("claim", "noise", "noise_law", "scale", "knee", "coordinates", "rho", "omega", "omega_sqrt_rho")
+OF_CLAIM = ("infinite_from", "worst", "neighbours")
 EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter is read off the mean of the former
 
 
@@ -56,40 +58,43 @@ EXACT = {EXCESS: _excess, RENYI: _divergence}
 UNITS = {RENYI: "nats"}
 
 
-def reference(flat: xr.Dataset) -> pd.DataFrame:
-    """One row a cell, then those of the exact curves (trials = 0).
+def rows(cell: Cell) -> Row:
+    """Return one row. Raises UserError for a noise of another family.
 
-    `claim`: "Corollary 18" for a noise whose scale and knee are given, read as (16 / scale^2, knee / 8)-tCDP of two
-    bins; else what it was calibrated by, of one query. `ratio...`: coordinates D_order / (rho order), simulated, with
-    MCSE and 95% interval; `ratio_exact`; `worst`: the largest exact ratio over the orders below omega;
-    `infinite_from`: the order from which the divergence is infinite. Raises UserError for a noise of another family.
+    `claim` is "Corollary 18" for a noise whose scale and knee are given, read as (16 / scale^2, knee / 8)-tCDP of two
+    bins, else what the noise was calibrated by, of one query. `ratio...` is coordinates D_order / (rho order),
+    simulated, with MCSE and 95% interval; `ratio_exact` the exact one; `worst` the largest exact ratio over the orders
+    below omega; `infinite_from` the order from which the divergence is infinite.
     """
-    cells = flat.drop_dims([name for name in flat.dims if name != "cell"]).to_dataframe().to_dict("records")
-    rows: list[dict] = []
-    curves: dict[tuple[str, str], tuple[dict, SinhNormal]] = {}
-    for i, cell in enumerate(cells):
-        mechanism = cast(PrivacyLoss, cell_mechanism(flat, i))
-        claimed = _claimed(cell, mechanism)
-        about = {"trials": cell["trials"], "ratio_skewness": sample_skewness(flat, i, "renyi_excess")}
-        rows.append(claimed | about | _simulated(cell, mechanism, claimed))
-        curves.setdefault((claimed["claim"], claimed["noise_law"]), (claimed, cast(SinhNormal, mechanism.noise)))
-    worst: dict[tuple[str, str], float] = {}
+    claimed = _claimed(cell)
+    row = claimed | {"trials": cell["trials"], "ratio_skewness": cell.skewness("renyi_excess")}
+    row |= _simulated(cell, claimed)
+    worst = _worst(cell.mechanism.noise, claimed["rho"], claimed["omega"], claimed["coordinates"])
+    return row | {"worst": worst, "neighbours": MOVED[claimed["coordinates"]]}
+
+
+def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
+    """Give the exact curves (trials = 0): of each noise by order, and of Corollary 18 at each rho by omega."""
+    curves: dict[tuple[str, str], tuple[Row, Cell]] = {}
+    for row, cell in zip(rows, cells):
+        curves.setdefault((row["claim"], row["noise_law"]), (row, cell))
     omegas: dict[float, list[float]] = {}
-    for key, (claimed, noise) in curves.items():
-        worst[key] = worst_ratio(noise, claimed["rho"], claimed["omega"], claimed["coordinates"])
-        if claimed["claim"] == COROLLARY:
-            omegas.setdefault(claimed["rho"], []).append(claimed["omega"])
+    for row, cell in curves.values():
+        if row["claim"] == COROLLARY:
+            omegas.setdefault(row["rho"], []).append(row["omega"])
         else:
-            rows += _by_order(claimed, noise)
-    rows = [row | {"worst": worst[row["claim"], row["noise_law"]]} for row in rows]
-    table = pd.DataFrame(rows + [row for rho, known in omegas.items() for row in _by_omega(rho, known)])
-    moved = {1: "move one query's answer by one count", 2: "move two bins by one count each"}
-    return table.assign(neighbours=table["coordinates"].map(moved))
+            yield from _by_order({name: row[name] for name in (*CLAIM, *OF_CLAIM)}, cell.mechanism.noise)
+    for rho, seen in omegas.items():
+        yield from _by_omega(rho, seen)
 
 
-def _claimed(cell, mechanism: PrivacyLoss) -> dict:
+_worst = cache(worst_ratio)
+
+
+def _claimed(cell: Cell) -> Row:
     """What is claimed for a cell's noise, and where its divergence becomes infinite."""
-    noise, law = mechanism.noise, json.loads(cell["law"])
+    mechanism, law = cell.mechanism, cell.law
+    noise = mechanism.noise
     if not isinstance(noise, SinhNormal) or mechanism.order is None:
         valid = "sinh_normal, sinh_normal_tight or a scale and a knee, and an order"
         raise UserError(f"experiment tightness has no use for {noise}; valid: {valid}")
@@ -117,19 +122,13 @@ def _claimed(cell, mechanism: PrivacyLoss) -> dict:
     }
 
 
-def _simulated(cell, mechanism: PrivacyLoss, claimed) -> dict:
-    """The ratio from the mean of e^((order - 1) L) - 1, which is inf where it is infinite or above 1e150."""
-    order, trials = _order(mechanism), cell["trials"]
+def _simulated(cell: Cell, claimed: Row) -> Row:
+    """Return the ratio that a cell simulated, beside the exact one."""
+    order = cell.mechanism.order
     per_nat = claimed["coordinates"] / (claimed["rho"] * order)
     row = {"order": order, "ratio_exact": per_nat * cell.get(RENYI + columns.EXACT, np.nan)}
-    if cell["renyi_excess" + columns.NONFINITE] == trials > 0:
-        least = per_nat * np.log(PrivacyLoss.largest) / (order - 1)
-        return row | {"ratio": np.inf, "ratio_mcse": 0.0, "ratio_lower": least, "ratio_upper": np.inf}
-    mean, mcse, lower, upper = mean_interval(cell, "renyi_excess")
-    ends = np.maximum([lower, mean, upper], 0)
-    low, middle, high = per_nat * np.log1p(ends) / (order - 1)
-    error = per_nat * mcse / (1 + mean) / (order - 1)
-    return row | {"ratio": middle, "ratio_mcse": error, "ratio_lower": low, "ratio_upper": high}
+    numbers = divergence_interval(cell, order, PrivacyLoss.largest, per_nat)
+    return row | dict(zip(("ratio" + end for end in columns.INTERVAL), numbers))
 
 
 def _by_order(claimed, noise) -> list[dict]:
@@ -148,7 +147,7 @@ def _by_omega(rho, known: list[float]) -> list[dict]:
         names = {"claim": COROLLARY, "noise_law": repr(noise), "scale": noise.scale, "knee": noise.knee}
         claim = {"coordinates": 2, "rho": rho, "omega": omega, "omega_sqrt_rho": omega * np.sqrt(rho)}
         values = {"infinite_from": exact.max_order(noise, 1.0), "worst": worst_ratio(noise, rho, omega, 2)}
-        rows.append(names | claim | values | {"trials": 0})
+        rows.append(names | claim | values | {"trials": 0, "neighbours": MOVED[2]})
     return rows
 
 

@@ -9,6 +9,7 @@ path: a config file cannot bring code in, an installed package can.
 import importlib
 import pkgutil
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,8 @@ from typing import Any
 from tcdp_sim.core.errors import UserError, known
 
 KINDS = ("noise", "mechanism", "experiment")
-FIGURES = ("reference", "report", "figures")  # the functions that make a module an experiment
+FIGURES = ("rows", "report", "figures")  # the functions that make a module an experiment
+OLDER = {"rows": "reference"}  # what may stand in place of one for this release
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,23 @@ def mechanism(name: str, key: str = "mechanism.name") -> Any:
 
 
 def experiment(name: str) -> Any:
-    """The module of an experiment: `reference`, `report`, `figures`; `plain` for one that is a yaml file alone."""
+    """Return the module of an experiment: `rows`, `report`, `figures`; `plain` for one that is a yaml file alone."""
     if name in _experiments():
         return importlib.import_module(f"tcdp_sim.experiments.{name}")
     if name not in plug_ins("experiment"):
         return importlib.import_module("tcdp_sim.experiments.plain")
     plug_in = plug_ins("experiment")[name]
     module = plug_in.load()
-    if missing := [function for function in FIGURES if not callable(getattr(module, function, None))]:
+    if missing := [name for name in FIGURES if not _has(module, name)]:
         raise plug_in.refused(f"is no experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
+    for function in (function for function in OLDER if not hasattr(module, function)):
+        text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}`, see docs/plugins.md"
+        warnings.warn(str(plug_in.refused(text)), DeprecationWarning, stacklevel=2)
     return module
+
+
+def _has(module: Any, function: str) -> bool:
+    return any(callable(getattr(module, name, None)) for name in (function, OLDER.get(function, function)))
 
 
 def names(kind: str) -> tuple[str, ...]:

@@ -17,11 +17,16 @@ RESOLVED = 10.0  # widths of a bin in a standard deviation: then a skewness read
 
 
 def cell_mechanism(flat: xr.Dataset, i: int) -> Mechanism:
-    """The mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
+    """Return the mechanism that row i of `open_cells` simulated, rebuilt from the results alone."""
+    law = json.loads(flat.variables["law"].values[i])
+    return mechanism_class(law["mechanism"]).build(law, cell_counts(flat, i))
+
+
+def cell_counts(flat: xr.Dataset, i: int) -> np.ndarray:
+    """Return the counts of the data set that row i of `open_cells` is about."""
     variables = flat.variables  # without their coordinates, which take a third of a cell's time in a large table
-    law = json.loads(variables["law"].values[i])
     start, size = (int(variables[f"data_{name}"].values[i]) for name in ("start", "size"))
-    return mechanism_class(law["mechanism"]).build(law, variables["data_counts"].values[start : start + size])
+    return variables["data_counts"].values[start : start + size]
 
 
 class _ByNoise(dict):
@@ -47,9 +52,11 @@ def cell_histogram(flat: xr.Dataset, i: int, observable: str) -> tuple[np.ndarra
 
     Edges are multiples of 2^-9 of the power of two below them: so is every multiple of a power of two by up to 2^10.
     """
-    keys, counts, bins = (flat[name] for name in columns.histogram(observable))
-    own = slice(int(bins.values[:i].sum()), int(bins.values[: i + 1].sum()))
-    return _binned(keys.values[own], counts.values[own])
+    keys, counts, bins = (flat.variables[name].values for name in columns.histogram(observable))
+    first = int(bins[:i].sum())
+    own = slice(first, first + int(bins[i]))
+    order = np.argsort(in_order(keys[own]))
+    return *bin_edges(keys[own][order]), counts[own][order]
 
 
 def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> np.ndarray:
@@ -59,26 +66,14 @@ def chance_of_quantiles(flat: xr.Dataset, i: int, observable: str, q, exact) -> 
 
 
 def chances_of_quantile(flat: xr.Dataset, observable: str, q: float, exact) -> np.ndarray:
-    """The p-values that the q-quantile of each row of `open_cells` is its entry of `exact`; NaN where it has none."""
-    keys, counts, bins = (flat[name].values for name in columns.histogram(observable))
-    ends = np.cumsum(bins)
-    infinite = zip(*(_infinite(flat, observable, side) for side in (0, 1)))
-    chances = np.full(len(ends), np.nan)
-    for i, (end, value, sides) in enumerate(zip(ends, np.asarray(exact, dtype=float), infinite)):
-        own = slice(ends[i - 1] if i else 0, end)
-        chances[i] = quantile_p_values(_all_bins(_binned(keys[own], counts[own]), *sides), q, value)
-    return chances
-
-
-def _binned(keys, counts):
-    order = np.argsort(in_order(keys))
-    return *bin_edges(keys[order]), counts[order]
+    """Return the p-values that the q-quantile of each row of `open_cells` is its entry of `exact`."""
+    return np.array([float(chance_of_quantiles(flat, i, observable, q, value)) for i, value in enumerate(exact)])
 
 
 def _infinite(flat, observable, side) -> np.ndarray:
     """How many trials of each row were infinite on that side: 0 for below, 1 for above."""
     name = observable + columns.INFINITE[side]
-    return flat[name].values if name in flat else np.zeros(flat.sizes["cell"], dtype=np.int64)
+    return flat.variables[name].values if name in flat.variables else np.zeros(flat.sizes["cell"], dtype=np.int64)
 
 
 def _all_bins(finite, minus, plus):
@@ -117,3 +112,18 @@ def mean_interval(cell: Mapping[str, Any], observable: str) -> tuple[float, floa
     mean, mcse = cell[name], cell[name + columns.MCSE]
     half = NORMAL * mcse + UNSEEN * cell[observable + columns.MOST] / max(cell["trials"], 1)
     return mean, mcse, mean - half, mean + half
+
+
+def divergence_interval(
+    cell: Mapping[str, Any], order: float, largest: float, unit: float = 1.0
+) -> tuple[float, float, float, float]:
+    """Return a Renyi divergence with MCSE and 95% interval, from the mean of `renyi_excess`, e^((order - 1) loss) - 1.
+
+    cell: a row of `open_cells` as a mapping. largest: above it an excess counts as infinite; a divergence of such
+    trials alone is infinite. unit: what the numbers are multiplied by, which are nats with 1.
+    """
+    if cell["renyi_excess" + columns.NONFINITE] == cell["trials"] > 0:
+        return np.inf, 0.0, float(unit * np.log(largest) / (order - 1)), np.inf
+    mean, mcse, lower, upper = mean_interval(cell, "renyi_excess")
+    low, middle, high = (unit * np.log1p(np.maximum([lower, mean, upper], 0)) / (order - 1)).tolist()
+    return middle, unit * mcse / (1 + mean) / (order - 1), low, high

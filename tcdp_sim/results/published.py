@@ -18,18 +18,19 @@ from tcdp_sim.core import log, registry
 from tcdp_sim.core.errors import UserError, reason
 from tcdp_sim.core.log import Tell
 from tcdp_sim.report import plots
+from tcdp_sim.results import rows
 from tcdp_sim.statistics import common_random_numbers, contradictions
 from tcdp_sim.store import columns
 
 TITLE = "tcdp_sim experiment "
-BY_CELL = "BY_CELL"  # of an experiment whose `reference` makes a cell's rows from that cell alone: any part will do
 
 
 @dataclass(frozen=True)
 class Published:
     """folder: of the run; experiment: its module; cells: as `results.open_cells`; table: simulated beside exact.
 
-    The cells of a large run are read from the disk when they are asked for, if its experiment says so (BY_CELL).
+    The cells of a large run are read from the disk when they are asked for, if its experiment needs no more than some
+    at a time.
     """
 
     folder: Path
@@ -46,12 +47,28 @@ def read(folder: Path, title: str | None = None) -> Published:
         raise UserError(f"{folder / 'results.zarr'} does not say which experiment it is of")
     experiment = registry.experiment(name.removeprefix(TITLE))
     with results.readable(folder / "results.zarr"):
-        if not results.is_large(cells) or not getattr(experiment, BY_CELL, False):
+        if not results.is_large(cells) or not rows.by_cell(experiment):
             cells = cells.load()
             blocks = iter([cells])
         else:
             blocks = _identified(cells)
-    return Published(folder, experiment, cells, _table(experiment, blocks))
+    return Published(folder, experiment, cells, _joined_table(_tables(experiment, blocks, cells.sizes["cell"])))
+
+
+def table(experiment: ModuleType, cells: xr.Dataset) -> pd.DataFrame:
+    """Return what an experiment makes of the cells of `open_cells`: simulated beside exact and proved numbers.
+
+    The rows are those of its `rows`, cell by cell, and of its `known`. The neighbouring relation comes last.
+    """
+    return rows.table(experiment, cells)
+
+
+def _tables(experiment: ModuleType, blocks: Iterable[xr.Dataset], total: int) -> Iterator[pd.DataFrame]:
+    """Give the table of each block, of cells that are numbered through."""
+    first = 0
+    for block in blocks:
+        yield rows.table(experiment, block, first, total)
+        first += block.sizes["cell"]
 
 
 def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
@@ -61,9 +78,8 @@ def _identified(cells: xr.Dataset) -> Iterator[xr.Dataset]:
     return results.cell_blocks(cells)
 
 
-def _table(experiment: ModuleType, blocks: Iterable[xr.Dataset]) -> pd.DataFrame:
-    """The rows of all blocks; of a large table memory holds little more than itself."""
-    coming = map(experiment.reference, blocks)
+def _joined_table(coming: Iterator[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; of a large table memory holds little more than itself."""
     first, second = next(coming), next(coming, None)
     if second is None:
         return first

@@ -5,6 +5,7 @@ import pytest
 from tcdp_sim import results
 from tcdp_sim.experiments import gap_max_data
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=gap_max_data", "cluster=serial", "trials=1000", "chunk=500", "sweep.rho=[0.01,1]")
 OWN = ("data=csv", "data.path=t.csv", "data.column=item", "data.domain=100", "sweep.omega_sqrt_rho=4")
@@ -25,7 +26,7 @@ def test_a_table_of_ones_own(own, tmp_path):
     code, out, err = own()
     assert (code, err) == (0, "")
     assert "t.item: the top 1 of 100 candidates lead by 37" in out
-    table = gap_max_data.reference(results.open_cells(tmp_path / "results" / "gap_max_data").load())
+    table = published.table(gap_max_data, results.open_cells(tmp_path / "results" / "gap_max_data").load())
     assert set(table["gap"]) == {37}
     assert set(table["k"]) == {100}
     loud = table[table["rho"] == 1]

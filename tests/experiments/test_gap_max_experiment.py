@@ -19,6 +19,7 @@ from tcdp_sim.mechanisms import GapMax
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, PureDP
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 from tcdp_sim.store import exact_values
 from tcdp_sim.store import table as tabulation
 from tcdp_sim.study import cells, groups
@@ -35,7 +36,7 @@ def study(command, tmp_path):
     def ran(*words):
         code, _, err = command(*SMALL, *words)
         assert code == 0, err
-        return gap_max.reference(results.open_cells(tmp_path / "results" / "gap_max").load())
+        return published.table(gap_max, results.open_cells(tmp_path / "results" / "gap_max").load())
 
     return ran
 
@@ -51,7 +52,7 @@ def table():
     labels = {"noises": json.dumps({name: {"label": spec["label"]} for name, spec in noises.items()})}
     known = exact_values.of_experiment(gap_max)
     (table,) = tabulation.blocks(plan.cells, summaries, plan.counts, labels, exact_values=known)
-    return gap_max.reference(table)
+    return published.table(gap_max, table)
 
 
 def _task(cell):
@@ -331,4 +332,4 @@ def test_algorithms_that_take_no_noise_alone(command, tmp_path):
     code, _, err = command(*words, "sweep.algorithm=[exponential_mechanism,permute_and_flip]", "sweep.accounting=tight")
     assert (code, err) == (0, "")
     flat = results.open_cells(tmp_path / "results" / "gap_max").load()
-    assert set(gap_max.reference(flat)["noise_label"]) == {""}
+    assert set(published.table(gap_max, flat)["noise_label"]) == {""}

@@ -7,9 +7,10 @@ from omegaconf import OmegaConf
 from tcdp_sim import exact, results
 from tcdp_sim.data.selection_problems import selection_problems
 from tcdp_sim.experiments import gap_max_names
-from tcdp_sim.experiments.gap_max.name_problems import with_problem
+from tcdp_sim.experiments.gap_max.name_problems import problem_of
 from tcdp_sim.noise import Gaussian
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 from tcdp_sim.study import groups
 
 ONE = selection_problems()[0].at(1e4)
@@ -19,7 +20,7 @@ WORDS = ("experiment=gap_max_names", "cluster=serial", "trials=1000", "chunk=500
 def test_the_default_cells_are_real_problems():
     spec = OmegaConf.to_container(OmegaConf.load(str(groups.GROUPS / "experiment" / "gap_max_names.yaml")))
     axes = spec["experiment"]["axes"]
-    found = with_problem(pd.DataFrame({"k": axes["k"], "gap": axes["gap"]}))["problem"].tolist()
+    found = [problem_of(k, gap) for k, gap in zip(axes["k"], axes["gap"])]
     assert found == ["1880 F: Mary, Anna", "1886 M: John, William", "1990 F: Jessica, Ashley"]
 
 
@@ -27,7 +28,7 @@ def test_a_small_study(command, tmp_path):
     code, out, err = command(*WORDS, "sweep.algorithm=[obvious_answer,stability]", "sweep.noise=gaussian")
     assert (code, err) == (0, "")
     assert "n = 100,000, ρ = 0.01: mean probability of success over 276 problems" in out
-    table = gap_max_names.reference(results.open_cells(tmp_path / "results" / "gap_max_names").load())
+    table = published.table(gap_max_names, results.open_cells(tmp_path / "results" / "gap_max_names").load())
     one, every = (table[table["kind"] == kind] for kind in ("one", "all"))
     assert len(one) == 2 * 2 * 3
     assert len(every) == 2 * 2 * 3
@@ -49,7 +50,7 @@ def test_the_mean_is_that_of_the_problems_one_by_one(command, tmp_path):
     where = (f"sweep.k={ONE.k:.0f}", f"sweep.gap={ONE.gap:.12g}", "experiment.axes.zip=null")
     code, _, err = command(*WORDS, *where, "sweep.algorithm=obvious_answer", "sweep.noise=gaussian")
     assert code == 0, err
-    table = gap_max_names.reference(results.open_cells(tmp_path / "results" / "gap_max_names").load())
+    table = published.table(gap_max_names, results.open_cells(tmp_path / "results" / "gap_max_names").load())
     found = table[(table["kind"] == "all") & (table["rho"] == 0.01) & (table["n"] == 1e5)]["mean"].item()
     noise = Gaussian(50**0.5)
     chances = [

@@ -14,6 +14,7 @@ from tcdp_sim.experiments import histogram
 from tcdp_sim.experiments.histogram import figure_list
 from tcdp_sim.experiments.histogram.series import few_series
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 RAN = []  # one run for all tests
 
@@ -23,7 +24,7 @@ def table(tiny, folder):
     if not RAN:
         code, _, err = tiny("sweep.k=[10,1000,1e6]", "trials=20000", "chunk=10000")
         assert code == 0, err
-        RAN.append(histogram.reference(results.open_cells(folder).load()))
+        RAN.append(published.table(histogram, results.open_cells(folder).load()))
     return RAN[0].copy()
 
 
@@ -102,7 +103,7 @@ def test_figures_against_k(table):
 def test_figures_against_rho_for_a_fixed_domain(tiny, folder):
     code, _, err = tiny("data=flights_dest", "sweep.k=null", "sweep.rho=[1e-6,1e-3]")
     assert code == 0, err
-    table = histogram.reference(results.open_cells(folder).load())
+    table = published.table(histogram, results.open_cells(folder).load())
     found = drawn(table)
     assert set(found) == {"stability_flights_dest"}
     assert [a.get_xlabel() for a in found["stability_flights_dest"].axes] == ["privacy ρ"] * 3
@@ -222,7 +223,7 @@ def test_the_largest_domains_are_drawn(tiny, folder):
 def test_beta_is_the_studys(tiny, folder):
     code, _, err = tiny("mechanism.beta=0.2", "sweep.noise=[laplace,gaussian]")
     assert code == 0, err
-    table = histogram.reference(results.open_cells(folder).load())
+    table = published.table(histogram, results.open_cells(folder).load())
     assert set(table["beta"]) == {0.2}
     found = drawn(table)
     assert "thin lines: proved bound on the 80% quantile (β = 0.2)" in caption(found["error_vs_k_one_bin"])
@@ -251,7 +252,7 @@ def test_series_differ_in_omega_and_delta_however_they_are_given(tiny, folder):
     words = ("sweep.omega=[4,5]", "sweep.omega_sqrt_rho=null", "sweep.delta=[1e-6,1e-9]")
     code, _, err = tiny("sweep.noise=[truncated_laplace,sinh_normal]", *words)
     assert code == 0, err
-    table = histogram.reference(results.open_cells(folder).load())
+    table = published.table(histogram, results.open_cells(folder).load())
     found = drawn(table)["error_vs_k_one_bin"]
     series = [label for label in labels(found) if "Laplace" in label or "sinh" in label]
     assert [label.split(", ")[-1] for label in series] == ["δ = 1e-6", "δ = 1e-9", "ω = 4", "ω = 5"]

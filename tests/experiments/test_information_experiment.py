@@ -11,6 +11,7 @@ from rich.console import Console
 from tcdp_sim import results
 from tcdp_sim.experiments import information
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=information", "cluster=serial", "trials=1000", "chunk=1000")
 SMALL = ("sweep.noise=[laplace,truncated_laplace,gaussian,sinh_normal_tight]", "sweep.k=[1,30]", "sweep.n=[1,4,9]")
@@ -24,7 +25,7 @@ def table(command, tmp_path):
         assert (code, err) == (0, "")
         folder = tmp_path / "results" / "information"
         once["out"] = out
-        once["table"] = information.reference(results.open_cells(folder).load())
+        once["table"] = published.table(information, results.open_cells(folder).load())
         once["files"] = sorted(path.name for path in (folder / "figures").iterdir())
     return once["table"].copy()
 

@@ -12,6 +12,7 @@ from tcdp_sim.experiments import interior_point
 from tcdp_sim.experiments.interior_point import budget, drawing, series
 from tcdp_sim.interior import records_needed, stability_histogram
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=interior_point", "cluster=serial", "trials=2000", "chunk=2000", "sweep.log2_k=[4,8]", "also=null")
 
@@ -24,7 +25,7 @@ def test_a_small_study(command, tmp_path, capsys):
     )
     code, _, err = command(*WORDS, *words)
     assert code == 0, err
-    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    table = published.table(interior_point, results.open_cells(tmp_path / "results" / "interior_point").load())
     agrees_with_the_exact_laws(table)
     finds_the_n_for_95_percent(table)
     interior_point.report(table, Console(width=100))
@@ -158,7 +159,7 @@ def test_nothing_is_said_to_be_proved_of_algorithms_21_and_22(command, tmp_path)
     words = ("sweep.method=[algorithm_21,algorithm_22,surrogate]", "sweep.shape=point", "sweep.n_share=0.5")
     code, _, err = command(*WORDS, *words)
     assert code == 0, err
-    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    table = published.table(interior_point, results.open_cells(tmp_path / "results" / "interior_point").load())
     assert (table["required_n"].isna() == (table["method"] != "surrogate")).all()
 
 
@@ -166,7 +167,7 @@ def test_the_weaker_baseline_is_marked_and_left_out_of_comparisons(command, tmp_
     words = ("sweep.method=[stability,one_level]", "sweep.shape=[point,solo]", "sweep.n_share=[0.2,0.5,0.95]")
     code, _, err = command(*WORDS, *words)
     assert code == 0, err
-    table = interior_point.reference(results.open_cells(tmp_path / "results" / "interior_point").load())
+    table = published.table(interior_point, results.open_cells(tmp_path / "results" / "interior_point").load())
     weak = table[table["method"] == "stability"]
     assert (weak["guarantee"] == str(stability_histogram.implied(0.5, 2 / np.sqrt(0.5)))).all()
     assert weak[["zcdp_least_n", "tcdp_least_n"]].isna().all(axis=None)

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from tcdp_sim import results
 from tcdp_sim.experiments import optimal_noise
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=optimal_noise", "cluster=serial", "trials=4000", "chunk=2000")
 SMALL = ("sweep.k=[1,1e6]", "sweep.omega_sqrt_rho=[0.75,inf]")
@@ -27,7 +28,7 @@ def table(command, tmp_path):
         folder = tmp_path / "results" / "optimal_noise"
         once["out"] = out
         once["flat"] = results.open_cells(folder).load()
-        once["table"] = optimal_noise.reference(once["flat"])
+        once["table"] = published.table(optimal_noise, once["flat"])
         once["files"] = sorted(path.name for path in (folder / "figures").iterdir())
     return once["table"].copy()
 

@@ -17,12 +17,13 @@ from scipy import stats
 
 from tcdp_sim import results
 from tcdp_sim.experiments import per_record_policy
+from tcdp_sim.experiments.per_record.series import record_values
 from tcdp_sim.experiments.per_record_policy.exact_values import tail
 from tcdp_sim.experiments.per_record_policy.looseness import NOISES, looseness
-from tcdp_sim.experiments.per_record_policy.rug import record_values
 from tcdp_sim.noise import GeneralizedGaussian, Laplace
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 ORDERS = "[1.001,2,20,40,65]"
 POLYLOG = "{release: exponential_polylogarithmic, power: 2, order: " + ORDERS + "}"
@@ -53,7 +54,7 @@ def table(command, folder):
     if not once:
         code, _, err = command(*SMALL)
         assert code == 0, err
-        once["table"] = per_record_policy.reference(results.open_cells(folder).load())
+        once["table"] = published.table(per_record_policy, results.open_cells(folder).load())
     return once["table"].copy()
 
 
@@ -178,7 +179,7 @@ def test_influences_may_be_numbers_and_words(command, folder):
     assert code == 0, err
     flat = results.open_cells(folder).load()
     assert flat["influence"].values.tolist() == ["median", "100"]
-    table = per_record_policy.reference(flat)
+    table = published.table(per_record_policy, flat)
     assert sorted(table.loc[table["quantity"] == "divergence", "t"]) == [100.0, 2365.0]
     assert set(drawn_figures(table)) == {"policies", "looseness"}
 
@@ -194,7 +195,7 @@ def test_given_parameters_and_numbers_depend_on_no_records(command, folder):
     code, out, err = command(*WORDS, *words)
     assert code == 0, err
     assert "illustration" not in out
-    table = per_record_policy.reference(results.open_cells(folder).load())
+    table = published.table(per_record_policy, results.open_cells(folder).load())
     assert "illustration" not in drawn_figures(table)["policies"].legends[0].get_title().get_text()
 
 

@@ -18,6 +18,7 @@ from tcdp_sim.experiments import per_record_splitting
 from tcdp_sim.experiments.per_record_splitting import paper
 from tcdp_sim.experiments.per_record_splitting.claims import LIMIT, POLICY, Claim
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=per_record_splitting", "cluster=serial", "trials=4000", "chunk=4000")
 BREACHES = {"file": "hhs_breaches.csv", "column": "individuals"}
@@ -36,7 +37,7 @@ def table(command, folder):
     if not once:
         code, _, err = command(*WORDS, "sweep.value_high=[5,0.05]", "also.clipped.clip=[2e6,4.5e6]")
         assert code == 0, err
-        once["table"] = per_record_splitting.reference(results.open_cells(folder).load())
+        once["table"] = published.table(per_record_splitting, results.open_cells(folder).load())
     return once["table"].copy()
 
 
@@ -248,7 +249,7 @@ def test_report_fits_a_terminal_of_80_columns(table):
 def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
     code, out, err = command(*WORDS, "sweep.release=clipped", "sweep.clip=1e6", "+sweep.scale=2e6")
     assert code == 0, err
-    table = per_record_splitting.reference(results.open_cells(folder).load())
+    table = published.table(per_record_splitting, results.open_cells(folder).load())
     lost = np.minimum(skewed_records("breaches", BREACHES).values, 1e6).sum() - 41181144
     rows = table[table["quantity"] == "rmse"]
     assert rows["exact"].item() == pytest.approx(np.hypot(2e6, lost))

@@ -14,6 +14,7 @@ from tcdp_sim.mechanisms import PerRecordSum
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, Laplace
 from tcdp_sim.releases import AdditiveRelease, ClippedRelease, Root, TransformedRelease
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 from tcdp_sim.study import groups
 
@@ -261,7 +262,7 @@ def test_errors_against_the_sum(command, tmp_path, capsys):
     code, out, err = command("experiment=per_record_error", *FAST, *words)
     assert code == 0, err
     assert "none contradicts it beyond chance" in out
-    table = per_record_error.reference(results.open_cells(tmp_path / "results" / "per_record_error").load())
+    table = published.table(per_record_error, results.open_cells(tmp_path / "results" / "per_record_error").load())
     error = table[table["figure"] == "error"]
     assert len(error) == 9
     laplace = error[error["release"] == "laplace"].set_index("sum")
@@ -293,7 +294,7 @@ def test_a_ratio_of_policies_at_equal_rmse_by_hand(command, tmp_path):
     words = ("sweep.release=fourth_root", "sweep.scale=2", "sweep.answer=10070")
     code, _, err = command("experiment=per_record_error", *FAST, *words)
     assert code == 0, err
-    table = per_record_error.reference(results.open_cells(tmp_path / "results" / "per_record_error").load())
+    table = published.table(per_record_error, results.open_cells(tmp_path / "results" / "per_record_error").load())
     rows = table[table["figure"] == "equal_rmse"].set_index("at")
     assert table["rmse_exact"][0] == pytest.approx(8769, abs=0.5)
     at_one = rows["policy_ratio"].iloc[np.argmin(np.abs(np.log(rows.index)))]
@@ -304,7 +305,7 @@ def test_enough_trials_give_a_simulated_rmse(command, tmp_path):
     words = ("sweep.release=gaussian", "sweep.answer=1e6", "trials=20000", "chunk=20000")
     code, _, err = command("experiment=per_record_error", *FAST, *words)
     assert code == 0, err
-    table = per_record_error.reference(results.open_cells(tmp_path / "results" / "per_record_error").load())
+    table = published.table(per_record_error, results.open_cells(tmp_path / "results" / "per_record_error").load())
     row = table.iloc[0]
     assert row["rmse_exact"] == pytest.approx(4.9e6 / np.sqrt(10))
     assert row["rmse_mcse"] == pytest.approx(row["rmse_exact"] * np.sqrt(2 / 20000) / 2, rel=0.1)
@@ -316,7 +317,7 @@ def test_sums_by_group(command, tmp_path, capsys):
     code, out, err = command("experiment=per_record_groups", *FAST, *words)
     assert code == 0, err
     assert "none contradicts it beyond chance" in out
-    table = per_record_groups.reference(results.open_cells(tmp_path / "results" / "per_record_groups").load())
+    table = published.table(per_record_groups, results.open_cells(tmp_path / "results" / "per_record_groups").load())
     row = table[(table["release"] == "gaussian") & (table["group_by"] == "state")].iloc[0]
     assert (row["groups"], row["smallest"], row["largest"]) == (52, 550, 6125371)
     assert row["typical_relative_error_exact"] == pytest.approx(6.18, abs=0.005)
@@ -344,7 +345,7 @@ def test_records_of_the_users_own(command, tmp_path):
     assert "150 rows beyond the first of a person were added to it." in " ".join(out.split())
     assert "A record is a person, of which there are 50: the rows of each are summed." in " ".join(out.split())
     assert "illustration" not in out  # the anchor is a number
-    table = per_record_groups.reference(results.open_cells(tmp_path / "results" / "per_record_groups").load())
+    table = published.table(per_record_groups, results.open_cells(tmp_path / "results" / "per_record_groups").load())
     assert not series.is_illustration(table)
     assert table["share_negative_upper"][0] == pytest.approx(-np.log(0.025) / 8000)  # of 2 sums, 4,000 times: none
     assert contradictions.find(table).empty
@@ -363,7 +364,8 @@ def test_the_trade_off(command, tmp_path, capsys):
     code, out, err = command("experiment=per_record_tradeoff", *words)
     assert code == 0, err
     assert "not feasible for fourth_root" in " ".join((out + err).split())  # said, and left out
-    table = per_record_tradeoff.reference(results.open_cells(tmp_path / "results" / "per_record_tradeoff").load())
+    flat = results.open_cells(tmp_path / "results" / "per_record_tradeoff").load()
+    table = published.table(per_record_tradeoff, flat)
     held = {(sweep.swept, sweep.held): sweep.rows for sweep in per_record_tradeoff.sweeps(table)}
     assert set(held) == {("high", 0.05), ("low", 5.0)}
     assert set(held["low", 5.0]["label"]) == {"Laplace", "generalised Gaussian", "fourth root"}

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tcdp_sim.experiments import plain
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 
 def cells(k=(10.0, 1000.0, 1e6, 10.0), noise=("a", "a", "a", "b")):
@@ -34,7 +35,7 @@ def cells(k=(10.0, 1000.0, 1e6, 10.0), noise=("a", "a", "a", "b")):
 
 
 def test_every_quantity_of_every_cell_has_its_95_percent_interval():
-    table = plain.reference(cells())
+    table = published.table(plain, cells())
     assert len(table) == 8
     error = table[table["quantity"] == "error"]
     assert error["simulated"].tolist() == [1, 2, 3, 4]
@@ -51,11 +52,11 @@ def test_cells_without_numbers_are_left_out():
     flat = cells()
     flat["error_mean"][1] = np.nan
     flat["wins"][1] = np.nan
-    assert len(plain.reference(flat)) == 6
+    assert len(published.table(plain, flat)) == 6
 
 
 def test_each_quantity_is_drawn_against_the_axis_with_most_levels():
-    table = plain.reference(cells())
+    table = published.table(plain, cells())
     with plots.style():
         drawn = {name: (figure, part) for name, figure, part in plain.figures(table)}
     assert set(drawn) == {"error_vs_k", "wins_vs_k"}
@@ -71,17 +72,17 @@ def test_each_quantity_is_drawn_against_the_axis_with_most_levels():
 
 
 def test_names_on_the_axis_and_no_axis_at_all():
-    named = plain.reference(cells(k=(1.0,) * 4, noise=("a", "b", "c", "d")))
+    named = published.table(plain, cells(k=(1.0,) * 4, noise=("a", "b", "c", "d")))
     with plots.style():
         (figure, _), *_ = [(figure, part) for _, figure, part in plain.figures(named)]
         assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["a", "b", "c", "d"]
-        single = plain.reference(cells(k=(1.0,), noise=("a",)))
+        single = published.table(plain, cells(k=(1.0,), noise=("a",)))
         assert [name for name, _, _ in plain.figures(single)] == ["error_vs_cell", "wins_vs_cell"]
 
 
 def test_the_table_on_the_terminal(capsys):
     console = Console(width=160)
-    plain.report(plain.reference(cells()), console)
+    plain.report(published.table(plain, cells()), console)
     out = capsys.readouterr().out
     assert "error (counts), 95% intervals" in out
     assert "1e+06" in out

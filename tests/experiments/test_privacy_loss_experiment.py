@@ -13,6 +13,7 @@ from scipy import stats
 from tcdp_sim import results
 from tcdp_sim.experiments import privacy_loss
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 WORDS = ("experiment=privacy_loss", "cluster=serial", "trials=2000", "chunk=1000")
 EPSILON = "also.tail.epsilon={from:-0.5,to:3,num:8}"  # steps of 1/2
@@ -32,7 +33,7 @@ def study(command, folder):
     if not once:
         code, _, err = command(*SMALL)
         assert code == 0, err
-        once["folder"], once["table"] = folder, privacy_loss.reference(results.open_cells(folder).load())
+        once["folder"], once["table"] = folder, published.table(privacy_loss, results.open_cells(folder).load())
     return once
 
 
@@ -103,7 +104,7 @@ def test_groups_are_promised_what_group_privacy_gives(command, folder):
     words = ("sweep.noise=[laplace,gaussian,sinh_normal_tight]", "sweep.shift=[0.5,2,9]", "also.tail.epsilon.num=3")
     code, _, err = command(*SMALL, *words)
     assert code == 0, err
-    table = privacy_loss.reference(results.open_cells(folder).load())
+    table = published.table(privacy_loss, results.open_cells(folder).load())
     told = table[table["promised"].notna()]
     assert (told["exact"] <= told["promised"] * (1 + 1e-9)).all()
     gaussian = table[(table["noise"] == "gaussian") & (table["quantity"] == "renyi") & (table["at"] == 6)]
@@ -118,7 +119,7 @@ def test_groups_are_promised_what_group_privacy_gives(command, folder):
 def test_epsilon_or_order_given_make_the_study_about_that(command, folder):
     code, _, err = command(*WORDS, "sweep.noise=gaussian", "sweep.epsilon=1")
     assert code == 0, err
-    table = privacy_loss.reference(results.open_cells(folder).load())
+    table = published.table(privacy_loss, results.open_cells(folder).load())
     assert set(table["quantity"]) == {"tail", "profile"}
     assert set(drawn_figures(table)) == {"loss_tail", "delta_epsilon"}
 
@@ -128,7 +129,7 @@ def test_a_noise_whose_parameters_are_given_promises_nothing(command, folder):
     words = ("sweep.noise=laplace", "+sweep.scale=2", "also.tail.epsilon.num=3", "also.renyi.order.num=3")
     code, _, err = command(*SMALL, *words)
     assert code == 0, err
-    table = privacy_loss.reference(results.open_cells(folder).load())
+    table = published.table(privacy_loss, results.open_cells(folder).load())
     assert table["promised"].isna().all()
     assert table.loc[table["quantity"] == "renyi", "exact"].max() <= 0.5
     assert drawn_figures(table)["loss_tail"].axes[0].get_title() == "no promise"

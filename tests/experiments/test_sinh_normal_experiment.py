@@ -13,6 +13,7 @@ from tcdp_sim import results
 from tcdp_sim.core.streams import generator
 from tcdp_sim.experiments import sinh_normal
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 SMALL = ("experiment=sinh_normal", "cluster=serial", "trials=20000", "chunk=10000")
 GIVEN = {"scale": np.sqrt(2), "knee": 1.0}
@@ -26,7 +27,7 @@ def study(command, tmp_path):
         code, _, err = command(*SMALL)
         assert code == 0, err
         once["flat"] = results.open_cells(tmp_path / "results" / "sinh_normal").load()
-        once["table"] = sinh_normal.reference(once["flat"])
+        once["table"] = published.table(sinh_normal, once["flat"])
     return once
 
 
@@ -140,7 +141,7 @@ def test_other_families_have_their_place(command, tmp_path):
     words = ("sweep.noise=[laplace,truncated_laplace]", "+sweep.delta=1e-3")
     code, _, err = command(*SMALL, *words)
     assert code == 0, err
-    table = sinh_normal.reference(results.open_cells(tmp_path / "results" / "sinh_normal").load())
+    table = published.table(sinh_normal, results.open_cells(tmp_path / "results" / "sinh_normal").load())
     assert set(table["shape"]) == {""}
 
 

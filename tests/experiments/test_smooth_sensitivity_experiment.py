@@ -10,6 +10,7 @@ from tcdp_sim import results
 from tcdp_sim.experiments import smooth_sensitivity
 from tcdp_sim.experiments.smooth_sensitivity import cost, drawing
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 SMALL = (
     *("experiment=smooth_sensitivity", "cluster=serial", "trials=4000", "chunk=2000"),
@@ -33,7 +34,7 @@ def table(command, tmp_path, monkeypatch):
         code, _, err = command(*SMALL)
         assert code == 0, err
         flat = results.open_cells(tmp_path / "results" / "smooth_sensitivity").load()
-        once["table"] = smooth_sensitivity.reference(flat)
+        once["table"] = published.table(smooth_sensitivity, flat)
     return once["table"].copy()
 
 

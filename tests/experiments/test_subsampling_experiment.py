@@ -12,6 +12,7 @@ from tcdp_sim.experiments import subsampling
 from tcdp_sim.experiments.subsampling import theory
 from tcdp_sim.noise import Laplace
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 SMALL = ("experiment=subsampling", "cluster=serial", "trials=1000", "chunk=1000", "also.error.sampling_fraction.num=2")
 SMALL += ("also.selection.sampling_fraction.num=2", "also.selection.epsilon=[0.1]")
@@ -27,7 +28,7 @@ def table(command, tmp_path, monkeypatch):
         monkeypatch.setattr(theory, "ORDERS", 16)
         code, _, err = command(*SMALL)
         assert code == 0, err
-        once["table"] = subsampling.reference(results.open_cells(tmp_path / "results" / "subsampling").load())
+        once["table"] = published.table(subsampling, results.open_cells(tmp_path / "results" / "subsampling").load())
     return once["table"].copy()
 
 
@@ -148,7 +149,7 @@ def test_threshold_queries_on_subsamples(command, tmp_path):
     )
     code, _, err = command(*SMALL, *words)
     assert code == 0, err
-    found = subsampling.reference(results.open_cells(tmp_path / "results" / "queries").load())
+    found = published.table(subsampling, results.open_cells(tmp_path / "results" / "queries").load())
     assert set(found["quantity"]) == {"median_rank_error", "sup_error"}
     with plots.style():
         (name, figure, part), *more = subsampling.figures(found)

@@ -9,6 +9,7 @@ from tcdp_sim import results
 from tcdp_sim.experiments import thresholds
 from tcdp_sim.experiments.thresholds import compared
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 from tcdp_sim.statistics import contradictions
 
 WORDS = ("experiment=thresholds", "cluster=serial", "trials=6", "chunk=3", "sweep.method=[medians_2,tree_2,median]")
@@ -23,7 +24,7 @@ def spoken(figure):
 def test_table_report_and_figures(command, tmp_path, capsys):
     code, _, err = command(*WORDS, "sweep.records=[departures_AS,departures_HA]", "sweep.rho=[0.5,1]")
     assert code == 0, err
-    table = thresholds.reference(results.open_cells(tmp_path / "results" / "thresholds").load())
+    table = published.table(thresholds, results.open_cells(tmp_path / "results" / "thresholds").load())
     assert len(table) == 12
     whole = table[table["method"] != "median"]
     assert np.allclose(whole["sup_error_share"] * whole["n"], whole["sup_error"])
@@ -61,7 +62,7 @@ def test_the_search_is_compared_with_its_law(command, tmp_path):
     assert code == 0, err
     assert "Compared with its exact mean: the rank error of the search, in 4 of 4 cells." in out
     assert "Not compared" not in out
-    table = thresholds.reference(results.open_cells(tmp_path / "results" / "thresholds").load())
+    table = published.table(thresholds, results.open_cells(tmp_path / "results" / "thresholds").load())
     found, exact = table["median_rank_error"], table["median_rank_error_exact"]
     assert (found - exact).abs().max() < 0.5
     assert exact[table["records"] == "departures_OO"].min() > 1

@@ -13,6 +13,7 @@ from tcdp_sim.experiments import tightness
 from tcdp_sim.experiments.tightness import corollary_18, too_little_below, worst_ratio
 from tcdp_sim.noise import Gaussian, SinhNormal
 from tcdp_sim.report import plots
+from tcdp_sim.results import published
 
 SMALL = ("experiment=tightness", "cluster=serial", "trials=2000", "chunk=1000", "experiment.axes.order.num=5")
 
@@ -117,7 +118,7 @@ def table(command, tmp_path):
         code, _, err = command(*SMALL)
         assert code == 0, err
         flat = results.open_cells(tmp_path / "results" / "tightness").load()
-        once["table"] = tightness.reference(flat)
+        once["table"] = published.table(tightness, flat)
     return once["table"].copy()
 
 
@@ -193,7 +194,7 @@ def test_given_noises_are_read_as_corollary_18(command, tmp_path):
     words = ("sweep.scale=[40,4]", "sweep.knee=160", "sweep.order=[1.5,30]")
     code, out, err = command(*SMALL, *words)
     assert code == 0, err
-    table = tightness.reference(results.open_cells(tmp_path / "results" / "tightness").load())
+    table = published.table(tightness, results.open_cells(tmp_path / "results" / "tightness").load())
     assert set(table["claim"]) == {"Corollary 18"}
     assert set(table["rho"].round(12)) == {0.01, 1.0}
     assert "Corollary 18's proof is too little for ω√ρ < 0.16848" in out

@@ -8,8 +8,8 @@ from scipy import stats
 
 from tcdp_sim.experiments import crossover, thresholds
 from tcdp_sim.experiments.gap_max import name_problems
+from tcdp_sim.experiments.gap_max.series import series_of
 from tcdp_sim.experiments.gap_max.series import styles as selection_styles
-from tcdp_sim.experiments.gap_max.series import with_series
 from tcdp_sim.experiments.interior_point import budget, series
 from tcdp_sim.experiments.interior_point import drawing as interior
 from tcdp_sim.report import plots
@@ -351,7 +351,7 @@ def test_single_problems_and_means_are_drawn_by_name():
                 shown = {"top_selected": p, "top_selected_lower": p - 0.02, "top_selected_upper": p + 0.01}
                 shown |= {"top_selected_exact": p + 0.003, "gap": 100.0 - j, "problem": name, "n": 1e4}
                 rows.append(told | {"kind": "one"} | shown)
-    table = with_series(pd.DataFrame(rows))
+    table = pd.DataFrame([row | {"series": series_of(row)} for row in rows])
     figure = name_problems.problems_figure(table, selection_styles(table))
     for words, algorithm in (("permute-and-flip", "permute_and_flip"), ("stability", "stability")):
         like, own = key(figure, words), table[table["algorithm"] == algorithm]

@@ -64,7 +64,7 @@ def test_what_is_made_of_blocks_is_made_of_the_table(folder, rows):
     whole = results.open_cells(folder).load()
     module = registry.experiment("histogram")
     found = published.read(folder).table
-    same(found, module.reference(whole)[list(found)])  # columns that a later block brings come last
+    same(found, published.table(module, whole)[list(found)])  # columns that a later block brings come last
     same(results.tidy(folder, True), results.tidy(whole, True))
     by_blocks = results.export(folder, folder / "blocks.csv").read_text()
     assert by_blocks == results.tidy(whole).to_csv(index=False)
@@ -81,11 +81,82 @@ def test_a_large_run_is_compared_without_its_histograms_in_memory(folder, monkey
     assert not [name for name in held if "histogram_count" in name or "histogram_key" in name or name == "law"]
 
 
+def own(cell):
+    """What a row may be made of: the cell's place in the run, its mechanism, its trials."""
+    row = cell.only("noise", "k") | {"place": cell.place, "total": cell.total, "bins": cell.mechanism.bins}
+    return row | {"records": int(cell.counts.sum()), "relation": cell.neighbours} | cell.noise
+
+
+def test_the_rows_of_a_cell_are_the_same_by_blocks(folder, rows):
+    whole = results.open_cells(folder).load()
+    table = published.table(SimpleNamespace(rows=own), whole)
+    assert table["place"].tolist() == list(range(CELLS))
+    assert set(table["total"]) == {CELLS}
+    assert table["k"].tolist() == table["bins"].tolist() == whole["k"].values.tolist()
+    assert dict(zip(table["noise"], table["noise_family"])) == {"laplace": "laplace", "gaussian": "gaussian"}
+    assert table["records"].tolist() == [results.cell_mechanism(whole, i).counts.sum() for i in range(CELLS)]
+    assert list(table)[-1] == "neighbours"
+    assert (table["neighbours"] == whole.attrs["neighbouring_relation"]).all()
+    blocks = results.cell_blocks(results.open_cells(folder, compute_later=False))
+    same(published._joined_table(published._tables(SimpleNamespace(rows=own), blocks, CELLS)), table)
+
+
+def test_numbers_of_a_cell_are_those_of_the_published_table(folder):
+    flat = results.open_cells(folder).load()
+    at = flat.sel(quantile=0.95)
+    numbers = lambda cell: cell.numbers("linf_error_quantile", "q", 0.95) | cell.numbers("top_stays", "p")  # noqa: E731
+    table = published.table(SimpleNamespace(rows=numbers), flat)
+    for short, name in (("q", "linf_error_quantile"), ("p", "top_stays")):
+        for end in ("", "_mcse", "_lower", "_upper", "_exact"):
+            np.testing.assert_array_equal(table[short + end], at[name + end].values)
+    absent = published.table(SimpleNamespace(rows=lambda cell: cell.numbers("no_quantile", "x", 0.5)), flat)
+    assert absent[["x", "x_exact"]].isna().all(axis=None)
+
+
+def test_what_is_known_comes_behind_the_rows_and_sees_all_cells(folder):
+    flat = results.open_cells(folder).load()
+    seen = []
+
+    def known(rows, cells):
+        seen.append((len(rows), [cell.place for cell in cells]))
+        yield {"k": 0.0, "more": 1}
+
+    module = SimpleNamespace(rows=lambda cell: [{"k": cell["k"]}] * 2, known=known, RELATION="one record")
+    table = published.table(module, flat)
+    assert seen == [(2 * CELLS, list(range(CELLS)))]
+    assert list(table) == ["k", "more", "neighbours"]
+    assert table["k"].tolist() == [*np.repeat(flat["k"].values, 2), 0]
+    assert set(table["neighbours"]) == {"one record"}
+    module.RELATION = None
+    assert "neighbours" not in published.table(module, flat)
+
+
+@pytest.mark.parametrize(("more", "blocks"), [({}, 1), ({"BY_CELL": True}, 3)])
+def test_an_experiment_of_the_older_form_makes_its_own_table(folder, monkeypatch, more, blocks):
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
+    sizes = []
+
+    def reference(flat):
+        sizes.append(flat.sizes["cell"])
+        return pd.DataFrame({"k": flat["k"].values})
+
+    monkeypatch.setattr(registry, "experiment", lambda name: SimpleNamespace(reference=reference, **more))
+    assert published.read(folder).table["k"].tolist() == results.open_cells(folder)["k"].values.tolist()
+    assert (len(sizes), sum(sizes)) == (blocks, CELLS)
+
+
+def test_an_experiment_that_needs_all_cells_is_not_given_some(folder, monkeypatch):
+    monkeypatch.setattr("tcdp_sim.results.open.ROWS", 5)
+    module = SimpleNamespace(rows=own, known=lambda rows, cells: [{"place": -len(cells)}])
+    monkeypatch.setattr(registry, "experiment", lambda name: module)
+    assert published.read(folder).table["place"].tolist() == [*range(CELLS), -CELLS]
+
+
 def test_a_table_of_many_blocks_is_in_memory_once():
-    module = SimpleNamespace(reference=lambda i: pd.DataFrame(np.full((4096, 30), float(i))).assign(text=f"block {i}"))
+    parts = (pd.DataFrame(np.full((4096, 30), float(i))).assign(text=f"block {i}") for i in range(20))
     tracemalloc.start()
     try:
-        table = published._table(module, range(20))
+        table = published._joined_table(parts)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

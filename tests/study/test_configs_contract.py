@@ -131,7 +131,7 @@ def test_an_experiment_composes_plans_and_has_its_module(command, name):
     assert set(spec["experiment"]) <= {"name", "question", "axes"}
     assert spec["experiment"]["name"] == name
     module = importlib.import_module(f"tcdp_sim.experiments.{name}")
-    assert all(callable(getattr(module, part)) for part in ("reference", "report", "figures"))
+    assert all(callable(getattr(module, part)) for part in ("rows", "report", "figures"))
 
 
 def test_a_plan_says_which_block_is_not_part_of_the_study(command):
