@@ -9,14 +9,20 @@ SPLITS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5)  # shares of the doubt that the likel
 
 
 def lower_probability(hits, trials, doubt) -> Floats:
-    """The Clopper-Pearson lower end: above the truth with probability at most `doubt`. Arrays broadcast."""
+    """Return the Clopper-Pearson lower end, which exceeds the truth with probability at most `doubt`.
+
+    The arguments broadcast.
+    """
     hits = np.asarray(hits, dtype=np.float64)
     safe = np.maximum(hits, 1)
     return np.where(hits > 0, betaincinv(safe, trials - safe + 1, doubt), 0.0)
 
 
 def upper_probability(hits, trials, doubt) -> Floats:
-    """The Clopper-Pearson upper end: below the truth with probability at most `doubt`. Arrays broadcast."""
+    """Return the Clopper-Pearson upper end, which is below the truth with probability at most `doubt`.
+
+    The arguments broadcast.
+    """
     hits = np.asarray(hits, dtype=np.float64)
     safe = np.minimum(hits, np.asarray(trials) - 1)
     return np.where(hits < trials, betaincinv(safe + 1, trials - safe, 1 - np.asarray(doubt)), 1.0)

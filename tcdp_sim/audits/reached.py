@@ -22,7 +22,10 @@ GENERATED = "<string>"  # the file of methods that dataclasses write; the source
 
 
 def reached(mechanism: Any) -> dict[str, Any]:
-    """Return by place all that the user's code reads: sources, defaults and constants of functions and classes."""
+    """Return everything that the user's code reads, by place.
+
+    That is the source, the defaults and the constants of its functions and classes.
+    """
     todo = list(functions_of(mechanism))
     seen = {id(function) for function in todo}
     found: dict[str, Any] = {}
