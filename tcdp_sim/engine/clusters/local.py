@@ -1,4 +1,4 @@
-"""cluster=local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
+"""The cluster local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
+    """Raise UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
     checks.yes_no(spec, "dashboard")
 
 
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
-    """A client of new worker processes, one for each core unless `workers` says otherwise."""
+    """Yield a client of new worker processes, one for each core unless `workers` says otherwise."""
     with interrupts.held():
         from multiprocessing import resource_tracker
 
         import distributed  # noqa: F401 (before the settings below: they complete its own)
 
-        resource_tracker.ensure_running()  # now, since its start would unblock the signals that `held` blocks
+        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
 
     if spec.get("dashboard"):
         tell(protection.WATCHED)
@@ -36,7 +36,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
         try:
             with interrupts.held():
                 dask_client = _started(spec, ends)
-        except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
+        except (RuntimeError, OSError) as problem:  # killed while starting, or no memory, ports or time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
             message = f"the {spec['workers']} worker processes did not start ({reason}); try again, or cluster=serial"
             raise UserError(message) from None
@@ -47,12 +47,12 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
 
 
 def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
-    """A client of new workers; what is to be ended goes on `ends`."""
+    """Return a client of new workers; cleanups are pushed to `ends`."""
     import dask
     from distributed import Client, LocalCluster
 
     folder = ends.enter_context(protection.scratch())
-    ends.enter_context(main_module.hidden())  # to the end: workers that die are started again
+    ends.enter_context(main_module.hidden())  # until the end, because workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
         cluster = LocalCluster(
             n_workers=spec["workers"],
@@ -71,5 +71,6 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 
 
 def _close(one: "Client | LocalCluster") -> None:
-    with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart; it ends with this process
+    """Close a client or cluster within 5 seconds."""
+    with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart ends with this process
         one.close(timeout=5)
