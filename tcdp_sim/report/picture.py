@@ -1,4 +1,4 @@
-"""A figure that a notebook shows."""
+"""Figures that a notebook shows."""
 
 import io
 from typing import Any
@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 
 class Picture(Figure):
-    """A matplotlib figure that shows itself at the end of a notebook's cell; no pyplot, no state.
+    """A matplotlib figure that shows itself at the end of a notebook's cell, without pyplot and its state.
 
-    left_out: of what there is more than the figure shows -> how much is shown, in words; its caption says so.
+    `left_out` says for each kind of thing how much of it the figure shows, in words for the caption.
     """
 
     def __init__(self, *how: Any, **more: Any) -> None:
