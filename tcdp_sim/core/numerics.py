@@ -158,7 +158,7 @@ def rounded(value: Floats, error: Floats) -> ArrayBounds:
 def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float = 1e-10, rounds: int = 60) -> Bounds:
     """Return the integral of a vectorised real function over [edges[0], edges[-1]], as a bracket.
 
-    Every panel between successive edges gets the Gauss-Legendre rule with 20 nodes. Its error is bounded by the
+    Every panel between successive edges gets the Gauss-Legendre rule with 20 nodes. The error is bounded by the
     distance to the 10-node rule, plus a bound on the rounding of the sum. For smooth integrands that distance exceeds
     the error of the 20-node rule by orders of magnitude. Panels whose error exceeds their share of the tolerance are
     halved, all at once. This ends if none is left, after `rounds`, or if more than MOST_PANELS are left. In the last

@@ -1,8 +1,8 @@
 """The registry of names for classes and modules: the package's own first, then those of plug-ins.
 
 A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism` or
-`tcdp_sim.experiment`. Its yaml files lie in the folder `conf` of the top package of its entry points. Nothing of a
-plug-in is imported before one of its names is asked for. No name is a path, so a config file cannot bring code in,
+`tcdp_sim.experiment`. The yaml files of a plug-in lie in the folder `conf` of its top package. Nothing of a plug-in
+is imported before one of its names is asked for. No name is a path, so a config file cannot bring code in,
 while an installed package can.
 """
 

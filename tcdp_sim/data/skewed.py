@@ -141,9 +141,7 @@ def _all_numbers(where: str, column: str, texts: list[str]) -> None:
     wrong = [text for text in texts if not _is_number(text)]
     if wrong:
         rows = f"{len(wrong)} rows, the first {quoted(wrong[0])}"
-        raise UserError(
-            f"{where}: column {quoted(column)} does not hold a number in {rows}; valid: up to {LARGEST:g} in size"
-        )
+        raise UserError(f"{where}: column {quoted(column)} has no number in {rows}; valid: up to {LARGEST:g} in size")
 
 
 def _is_number(text: str) -> bool:

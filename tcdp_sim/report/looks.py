@@ -78,7 +78,7 @@ def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
 def noise_styles(series: Iterable[Series]) -> dict[str, Style]:
     """Return colour, marker, filling and dashes of each series by label, for series in order of appearance.
 
-    Colour and marker show the noise. Its variants differ in shade and filling. Dashes show the algorithm, or the
+    Colour and marker show the noise. Variants of a noise differ in shade and filling. Dashes show the algorithm, or the
     variant if no series has an algorithm.
     """
     series = list(dict.fromkeys(series))
