@@ -16,11 +16,29 @@ T = TypeVar("T")
 
 
 class UserError(ValueError):
-    """An error that the user can correct, told in one line; the command line ends with exit code 2."""
+    """An error that the user can correct, told in one line.
+
+    The line names the argument or file, its value and the valid values. The command line prints it and ends with exit
+    code 2. It is a ValueError, so that code which expects one catches it too.
+
+    Examples
+    --------
+    >>> from tcdp_sim import UserError
+    >>> from tcdp_sim.data import load_counts
+    >>> try:
+    ...     load_counts({"name": "mine", "kind": "cube"})
+    ... except UserError as error:
+    ...     print(error)
+    data mine: kind = 'cube' is not known; valid: shape, sample, table
+    """
 
 
 class Failure(Exception):
-    """The end of a run that lacks some of its results through no fault of the user, told in one line; exit code 1."""
+    """The end of a run that lacks some of its results through no fault of the user, told in one line.
+
+    An example is a chunk that ended with an error. Finished chunks are kept, so the same call continues the run. The
+    command line prints the line and ends with exit code 1.
+    """
 
 
 @overload

@@ -28,10 +28,34 @@ class _Ends(NamedTuple, Generic[T]):
 class Bounds(_Ends[T]):
     """An interval [lower, upper] for a number, with an estimate inside.
 
-    The three parts are floats, or arrays of one shape. `Bounds[Any]` is the return type of a function whose argument
-    may be either. An estimate beyond an end, as rounding may leave it, is moved to that end. Ends may be infinite, or
-    NaN if nothing is known. Arithmetic with other bounds, numbers or arrays, and `log`, round their ends outwards. They
-    treat their operands as unrelated, so x - x contains 0 but is wider. Raises ValueError if lower > upper.
+    The ends are a bracket unless the function that returns them says that they are certified (docs/trust.md defines
+    both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards. It treats the operands as
+    unrelated, so x - x contains 0 but is wider.
+
+    Parameters
+    ----------
+    lower, upper : float or ndarray
+        The ends, of one shape, lower <= upper. They may be infinite, or NaN if nothing is known.
+    estimate : float or ndarray
+        The best guess. If it lies beyond an end, as rounding may leave it, it is moved to that end.
+
+    Raises
+    ------
+    ValueError
+        If lower > upper somewhere.
+
+    Notes
+    -----
+    `Bounds` alone holds floats. `Bounds[Any]` is the return type of a function of numbers or arrays.
+
+    Examples
+    --------
+    >>> from tcdp_sim.exact import Bounds
+    >>> tail = Bounds(0.1, 0.2, 0.3)
+    >>> (1 - tail).estimate
+    0.8
+    >>> (tail * 4).clipped(0.0, 1.0).upper
+    1.0
     """
 
     __slots__ = ()
@@ -43,11 +67,33 @@ class Bounds(_Ends[T]):
         return super().__new__(cls, lower, _between(lower, estimate, upper), upper)  # type: ignore[type-var]
 
     def clipped(self, least: float = -np.inf, most: float = np.inf) -> "Bounds[T]":
-        """Return bounds of the same quantity, known to lie in [least, most], such as a probability in [0, 1]."""
+        """Return bounds of the same quantity, known to lie in [least, most], such as a probability in [0, 1].
+
+        Parameters
+        ----------
+        least, most : float
+            The range of the quantity.
+
+        Returns
+        -------
+        Bounds
+            The bounds with all three parts moved into the range.
+        """
         return Bounds(*(_between(least, part, most) for part in self))
 
     def log(self) -> "Bounds[T]":
-        """Return bounds of the natural logarithm, -inf at an end that is 0. Raises ValueError for an end below 0."""
+        """Return bounds of the natural logarithm, rounded outwards.
+
+        Returns
+        -------
+        Bounds
+            The bounds in nats, -inf at an end that is 0.
+
+        Raises
+        ------
+        ValueError
+            If an end is below 0.
+        """
         if np.any(np.asarray(self.lower) < 0):
             raise ValueError(f"the logarithm of bounds that begin at {self.lower} is not real; valid: lower >= 0")
         with np.errstate(divide="ignore"):

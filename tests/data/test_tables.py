@@ -470,7 +470,7 @@ def test_numbers_beyond_all_floats_cost_nothing_and_are_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"width": 0.3}, ["no whole number"]),
+        ({"width": 0.3}, ["into whole bins"]),
         ({"width": 0}, ["make no bins", "0 < width"]),
         ({"width": -0.5}, ["make no bins"]),
         ({"width": 2}, ["make no bins"]),
