@@ -72,7 +72,7 @@ class Event:
 def best(
     one: Measure, score: Score, seen: Thresholds, trials: int, doubt: float, splits=binomial.SPLITS
 ) -> tuple[float, Event | None]:
-    """Return the best event, after the bound it is expected to show on `trials` fresh outputs of each input.
+    """Return the bound that the best event is expected to show on `trials` fresh outputs of each input, and the event.
 
     The event is None without thresholds. `doubt` is that of the later bound. The best of many events looks better than
     it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE, the event whose two

@@ -27,7 +27,7 @@ def digest(what: Any) -> str:
 
 
 def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
-    """Return {module, name, source}, where `source` digests code and settings, or None if a mechanism has no identity.
+    """Return {module, name, source} of a mechanism, or None if it has no identity; `source` digests code and settings.
 
     A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
     other than plain data and callables with a source. The user's functions, classes and modules that the mechanism

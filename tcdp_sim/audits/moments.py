@@ -53,7 +53,7 @@ class Moment:
 def best(
     one: Measure, score: Score, edges: Floats, counts: tuple[Ints, Ints], trials: int, doubt: float
 ) -> tuple[float, Moment | None]:
-    """Return the best moment, after the bound it is expected to show on `trials` fresh outputs.
+    """Return the bound that the best moment is expected to show on `trials` fresh outputs, and the moment.
 
     The result is (-inf, None) if one cell holds all outputs. `counts` holds the outputs of the first and of the second
     input in the cells of the score.

@@ -1,6 +1,6 @@
 """One exact lower bound on the ratio of an event's probabilities, from the hits of both inputs.
 
-Two separate bounds, each with half of the doubt, waste some of it, because they rarely err together. Given the total
+Two separate bounds with half of the doubt each waste some of it, because they rarely err together. Given the total
 number of hits, the hits of one input follow Fisher's noncentral hypergeometric law. That law depends on the odds ratio
 alone.
 """

@@ -18,9 +18,9 @@ def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
     The patterns are those of StatDP (Ding et al. 2018). An audit looks at both directions of each pair.
 
     - The vector of ones is paired with vectors whose first entry is 0 or 2.
-    - If all answers may change, it is also paired with vectors in which the first entry or the first half moves by 1
-      and the rest moves by 1 the other way, with all 2, and with all 0.
-    - Then a vector whose first half is 1 is paired with its complement.
+    - If all answers may change, it is also paired with the vectors of all 2 and all 0. Further partners move the first
+      entry, or the first half, by 1 and the rest by 1 the other way.
+    - In that case, a vector whose first half is 1 is also paired with its complement.
 
     Parameters
     ----------

@@ -293,7 +293,7 @@ def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list
 def _test(
     one: Measure, final: Candidate, counts: Counts, trials: int, doubt: float
 ) -> tuple[float, Event | Moment | None]:
-    """Return the best event or moment of a score, after the bound it is expected to show on `trials` fresh outputs."""
+    """Return the bound that the best test of a score (event or moment) is expected to show, and the test."""
     value, event = events.best(one, final.score, thresholds.of_counts(counts, 0, final.edges), trials, doubt)
     if one.orders:
         cells = counts.cells[0][0], counts.cells[1][0]

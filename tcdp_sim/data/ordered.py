@@ -19,8 +19,8 @@ def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list
     The last value counts "dropped" and "clipped" records and "empty" rows, if there were any. Raises UserError in one
     line.
 
-    The records come from `file`, one of the package's samples, or `path`, a CSV or Parquet file. The domain is declared
-    and never read off the data: 2^log2_k units beginning at `from` (default 0).
+    The records come from `file` (one of the package's samples) or `path` (a CSV or Parquet file). The domain is
+    declared and never read off the data: 2^log2_k units beginning at `from` (default 0).
 
     - column: the column of whole numbers.
     - count (optional): a column of counts.

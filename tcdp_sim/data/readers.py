@@ -18,7 +18,7 @@ Row = tuple[str | None, ...]
 
 
 def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
-    """Return the cells of the named columns, row by row, as text, with None for an empty cell.
+    """Return the cells of the named columns as text, row by row; an empty cell is None.
 
     Text is never interpreted: "NA", "None", "null" and " A" are labels. A CSV file has UTF-8, commas and a header row,
     and a cell without a character is empty. A line without a character is skipped, except between other lines of a file

@@ -1,7 +1,7 @@
 """Synthetic data sets: n records laid out over k bins by a rule, without randomness and without O(k) work.
 
-Each shape takes n, a whole number of records up to 10^12, and k, a real number of bins from 1 to 1e300, of which
-floor(k) can hold records. It returns the counts of the occupied bins as int64, in descending order. Invalid arguments
+Each shape takes n, a whole number of records up to 10^12, and k, a real number of bins from 1 to 1e300. Only floor(k)
+bins can hold records. A shape returns the counts of the occupied bins as int64, in descending order. Invalid arguments
 raise UserError.
 """
 

@@ -58,8 +58,8 @@ def skewed_records(name: str, spec: Mapping[str, Any], group_by: str | None = No
     """Return the population that a specification describes, in one group or in the groups of a column.
 
     A specification with `shape` (pareto with `alpha`, lognormal with `sigma`) and `n` gives the quantiles (i - 1/2) / n
-    of that law with scale 1. Otherwise the records come from `file`, one of the package's samples, or `path`, a CSV or
-    Parquet file, with the following keys. Raises UserError in one line.
+    of that law with scale 1. Otherwise the records come from `file` (one of the package's samples) or `path` (a CSV or
+    Parquet file) with the following keys. Raises UserError in one line.
 
     - column: the column of numbers >= 0.
     - id (optional): the column of the person's identity; the rows of a person are summed.

@@ -1,7 +1,7 @@
 """The simulation of chunks, as a pure function of the task.
 
 The stream of a chunk is a function of (root seed, cell id, chunk index) alone. The results have the same bits for any
-number of workers, order, batch size, crash or resume, and any chunk can be simulated again by itself. Cells that share
+number of workers, order, batch size, crash or resume. Any chunk can be simulated again by itself. Cells that share
 random numbers have the name of their common stream in their law (see `study.cells`). It takes the place of the id.
 """
 

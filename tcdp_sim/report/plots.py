@@ -64,9 +64,9 @@ def new_figure(rows: int, columns: int, width: float, height: float, **shared):
 def captioned(figure, rows: DataFrame, unit: str):
     """Add a caption below the panels, and return the figure, which grows by it. Call it once, after the legend.
 
-    The caption states rho, omega and delta of the rows, the unit, the neighbouring relation, and what the figure leaves
-    out (`Picture.left_out`). `rows` has the columns `rho`, `omega`, `delta` and `neighbours` as far as there are any.
-    `unit` is in words, such as "errors in counts".
+    The caption states rho, omega and delta of the rows, the unit and the neighbouring relation. It also states the
+    parts that the figure leaves out (`Picture.left_out`). `rows` has the columns `rho`, `omega`, `delta` and
+    `neighbours` as far as there are any. `unit` is in words, such as "errors in counts".
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
     text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "left_out", {}).values(), _neighbours(rows)]))
@@ -104,7 +104,7 @@ def leave_out(figure, what: str, shown: str) -> None:
 def points(axes, x, estimate, lower, upper, **style):
     """Draw Monte Carlo estimates with their intervals; infinite estimates and ends are not drawn.
 
-    If there are more than MOST_MARKERS, some are drawn, evenly along x, and the figure's caption says so.
+    If there are more than MOST_MARKERS, some of them are drawn evenly along x. The figure's caption then says so.
     """
     x, estimate, lower, upper = (np.asarray(v, dtype=float) for v in (x, estimate, lower, upper))
     some, all_there = marked(x, np.isfinite(estimate)), int(np.isfinite(estimate).sum())

@@ -58,7 +58,7 @@ class ExactValues:
         return [(column, function.__module__, getattr(function, "__qualname__", "")) for column, function in named]
 
     def values(self, mechanism: Mechanism) -> np.ndarray:
-        """Return all values of a mechanism, the exact ones first, shape (width,), in the quantities' units."""
+        """Return all values of a mechanism in the quantities' units, the exact ones first, shape (width,)."""
         parts = [np.full(_levels(name), _or_nan(function, mechanism)) for name, function, _ in self._functions()]
         return np.concatenate([np.zeros(0), *parts]).astype(float)
 

@@ -1,8 +1,8 @@
 """The test whether publishing would change anything. The test costs a tenth of publishing a cell.
 
-`published.json` is written last. It holds the digest of the certificate, which covers records, config, code and the
-snapshot, and the digest of all other inputs of a table. If both agree with the present state and with the certificate
-in the folder, publishing would write the same bytes. In case of doubt the run is published again.
+`published.json` is written last. It holds two digests. One is that of the certificate, which covers records, config,
+code and the snapshot. The other covers all further inputs of a table. If both agree with the present state and with the
+certificate in the folder, publishing would write the same bytes. In case of doubt the run is published again.
 """
 
 import hashlib

@@ -178,7 +178,7 @@ class Run:
         return next(parts) if len(chunks) == 1 else merged(parts)
 
     def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
-        """Publish a snapshot, one block of rows at a time, and return `results.zarr`, which then points to it."""
+        """Publish a snapshot, one block of rows at a time, and return `results.zarr`, the link that leads to it."""
         journal.sync(self.folder / "journal")
         return snapshot.publish(self.folder, blocks)
 
