@@ -281,7 +281,7 @@ def test_objects_of_the_package_are_simulated_as_in_a_study(here):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("histogram", 10, 1), "is no mechanism"),
+        (("histogram", 10, 1), "is not a mechanism"),
         ((Coin(0.5), 0, 1), "trials = 0 is not valid; valid: a whole number from 1"),
         ((Coin(0.5), 1.5, 1), "trials = 1.5 is not valid"),
         ((Coin(0.5), 10, -1), "seed = -1 is not valid"),

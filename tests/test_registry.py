@@ -87,8 +87,8 @@ def test_a_plug_in_is_imported_when_it_is_asked_for(installed):
         ("other = nowhere_pkg:Other", NOISE, "noise other of distribution alpha 2.1 cannot be loaded"),
         ("other = alpha_pkg:Other", "1 / 0", "alpha 2.1 cannot be loaded .ZeroDivisionError: division by zero"),
         ("other = alpha_pkg:Other", "raise SystemExit(3)", "alpha 2.1 cannot be loaded .SystemExit: 3"),
-        ("other = alpha_pkg:Other", "Other = 3", "alpha 2.1 is no Noise: it is 3"),
-        ("other = alpha_pkg:Other", "class Other: pass", "alpha 2.1 is no Noise"),
+        ("other = alpha_pkg:Other", "Other = 3", "alpha 2.1 is not a Noise: it is 3"),
+        ("other = alpha_pkg:Other", "class Other: pass", "alpha 2.1 is not a Noise"),
         ("half = alpha_pkg:Half", NOISE, "noise half of distribution alpha 2.1 has no isf, which every noise gives"),
         ("other = alpha_pkg:Unnamed", NOISE, "alpha 2.1 calls itself 'gaussian'; valid: family = 'other'"),
     ],
@@ -135,7 +135,7 @@ def test_an_experiment_is_a_module_with_three_functions(installed):
     source = "def rows(cell): ...\ndef report(table, console): ...\n"
     installed("alpha", [("experiment", "mine = alpha_pkg")], source)
     with pytest.raises(
-        UserError, match=r"experiment mine of distribution alpha 2.1 is no experiment: it has no figures"
+        UserError, match=r"experiment mine of distribution alpha 2.1 is not an experiment: it has no figures"
     ):
         registry.experiment("mine")
     installed("beta", [("experiment", "whole = beta_pkg")], source + "def figures(table): ...\n")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from math import isnan
-from typing import Any, cast
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Audits: is the privacy claim of this mechanism true? Lower confidence bounds from its outputs alone."""
+"""Audits of privacy claims: lower confidence bounds from a mechanism's outputs alone."""
 
 from tcdp_sim.audits.pairs import answer_pairs
 from tcdp_sim.audits.report import AuditReport

@@ -1,4 +1,4 @@
-"""The arguments of an audit, each once it is known to be valid."""
+"""Validation of the arguments of an audit."""
 
 import inspect
 import re
@@ -22,7 +22,12 @@ MAX_SEED = 2**128
 
 @dataclass(frozen=True)
 class Scoring:
-    """Which scores are tried. likelihood_ratio: the mechanism's own, or None; learn: what scikit-learn finds; bits."""
+    """The scores that an audit may try.
+
+    - likelihood_ratio: the mechanism's own log likelihood ratio, or None.
+    - learn: True if scikit-learn may look for scores.
+    - bits: True if the lowest bits of floating-point outputs are read.
+    """
 
     likelihood_ratio: Callable[..., Any] | None
     learn: bool
@@ -31,7 +36,7 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Checked arguments."""
+    """The checked arguments of an audit."""
 
     sampler: Callable[..., Any]
     pairs: list[Pair]
@@ -45,7 +50,7 @@ class Audit:
 
     @property
     def doubt(self) -> float:
-        """The probability with which the bound may be too large."""
+        """The probability, 1 - level, with which the bound may be too large."""
         return 1 - self.level
 
 
@@ -62,9 +67,9 @@ def checked(
     name: str | None,
     results_dir: str | Path,
 ) -> Audit:
-    """The arguments of `tcdp_sim.audit`, each once it is known to be valid. Raises UserError."""
+    """Return the arguments of `tcdp_sim.audit` after checking them. Raises UserError."""
     if not callable(mechanism):
-        raise UserError(f"{mechanism!r} is no mechanism; valid: a function mechanism(data, rng, trials) -> outputs")
+        raise UserError(f"{mechanism!r} is not a mechanism; valid: a function mechanism(data, rng, trials) -> outputs")
     try:
         trials, seed = whole("trials", trials, LEAST, MOST), whole("seed", seed, 0, MAX_SEED - 1)
         level = real("level", level, 0, 1)
@@ -79,16 +84,18 @@ def checked(
 
 
 def _folder_name(name: Any) -> str:
+    """Return a valid folder name. Raises UserError."""
     if not isinstance(name, str) or not re.fullmatch(r"[\w-][\w.-]{0,99}", name):
         raise UserError(f"name = {name!r} is not valid; valid: letters, digits, '.', '_' and '-', at most 100")
     return name
 
 
 def vectorised(mechanism: Callable[..., Any]) -> Callable[..., Any]:
-    """The mechanism, called as (data, rng, trials); one of two arguments, (data, rng) -> one output, once for each.
+    """Return the mechanism in the form (data, rng, trials) -> outputs.
 
-    A parameter of the name `trials` is given the trials wherever it stands. Raises UserError where another third has
-    a default: whether outputs come one by one cannot be told.
+    A function of two arguments, (data, rng) -> one output, is called once for each trial. A parameter named `trials`
+    gets the number of trials wherever it stands. Raises UserError if a third parameter of another name has a default,
+    because it may be the number of trials or a setting.
     """
     try:
         parameters = list(inspect.signature(mechanism).parameters.values())

@@ -1,4 +1,4 @@
-"""The scores that are tried on a pair of inputs, made of a pilot's outputs and of counts of its features."""
+"""The scores to try on a pair of inputs, built from a pilot's outputs and from counts of their features."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,35 +12,35 @@ from tcdp_sim.audits.tables import log_ratio, merged
 from tcdp_sim.core.arrays import Floats, Ints
 
 MOST_ATOMS = 1 << 16
-COLUMNS_TRIED = 3  # of those that tell most by themselves
+COLUMNS_TRIED = 3  # the most informative columns are also tried as scores by themselves
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """Outputs of both inputs as they came, and as numbers of shape (trials, d)."""
+    """A small sample of outputs of both inputs."""
 
     pair: Pair
     outputs: tuple[Any, Any]
 
     @property
     def matrices(self) -> tuple[Floats, Floats]:
-        """Both as numbers."""
+        """The outputs of both inputs as floats of shape (trials, d)."""
         first, second = self.outputs
         return features.as_matrix(first), features.as_matrix(second)
 
     def of_texts(self, counted: Counted) -> Counted:
-        """What is counted, of texts as long as the pilot's."""
+        """Return `counted`, adapted to labels of the pilot's length if outputs are texts."""
         dtype = self.outputs[0].dtype
         return replace(counted, columns=OfTexts(counted.columns, dtype.str)) if dtype.kind in "US" else counted
 
     def scores_of_texts(self, made: list[Score]) -> list[Score]:
-        """The scores, of texts as long as the pilot's."""
+        """Return the scores, adapted to labels of the pilot's length if outputs are texts."""
         dtype = self.outputs[0].dtype
         return [OfTexts(each, dtype.str, each.words) for each in made] if dtype.kind in "US" else made
 
 
 def alike(first: Any, second: Any) -> tuple[Any, Any]:
-    """Outputs of both inputs; texts as long as the longest."""
+    """Return the outputs of both inputs with a common dtype if they are texts."""
     if first.dtype.kind not in "US":
         return first, second
     dtype = np.result_type(first, second)
@@ -49,10 +49,10 @@ def alike(first: Any, second: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What is counted of every output before any score is made: the columns of all kinds, and atoms if there are."""
+    """The columns to count before any score exists: all kinds of features, and atoms where outputs are discrete."""
 
     kinds: tuple[str, ...]
-    edges: tuple[tuple[Floats, ...], ...]  # of each column of each kind
+    edges: tuple[tuple[Floats, ...], ...]  # for each column of each kind
     atoms: tuple[Atoms, ...]
 
     def __call__(self, outputs: Any) -> Floats:
@@ -62,15 +62,15 @@ class Features:
 
     @property
     def counted(self) -> Counted:
-        """As a worker counts it."""
+        """The columns and edges that a worker counts."""
         edges = [edge for group in self.edges for edge in group]
         return Counted(self, (*edges, *(np.arange(1.0, len(atoms.ratios)) for atoms in self.atoms)))
 
 
 def of_pilot(pilot: Pilot, bits: bool) -> Features:
-    """The features of a pilot's outputs, with cells by its quantiles; columns that may be pooled share their edges.
+    """Return the features of a pilot's outputs, with cells at its quantiles.
 
-    bits: whether the lowest bits of numbers are among them.
+    Columns that may be pooled share their edges. `bits` adds the lowest bits of numbers.
     """
     both = np.concatenate(pilot.matrices)
     kinds = features.kinds_of(both, bits)
@@ -79,19 +79,23 @@ def of_pilot(pilot: Pilot, bits: bool) -> Features:
 
 
 def _edges(kind: str, columns: Floats) -> tuple[Floats, ...]:
+    """Return the edges of each column, shared if the columns can be pooled."""
     if kind in ("value", "lowest bit") and columns.shape[1] > 1 and _alike(columns):
         return (features.cell_edges(columns.ravel()[: 10**6]),) * columns.shape[1]
     return tuple(features.cell_edges(column) for column in columns.T)
 
 
 def _alike(columns: Floats) -> bool:
-    """Whether the columns have about the same range, so that one set of edges serves all."""
+    """Return True if the columns have similar ranges, so that one set of edges serves all."""
     low, high = np.quantile(columns, [0.05, 0.95], axis=0)
     return bool(low.max() - low.min() <= 0.25 * (high.max() - low.min()))
 
 
 def _classes(pair: Pair, columns: int) -> Ints | None:
-    """Which entries of the two inputs are alike, where outputs have one number for each entry."""
+    """Return the class of each entry; entries with equal values in both inputs share one.
+
+    The result is None unless outputs have one number for each entry.
+    """
     data, other = np.ravel(pair.data), np.ravel(pair.other)
     if data.size != columns or other.size != columns or data.dtype.kind not in "biuf":
         return None
@@ -100,7 +104,7 @@ def _classes(pair: Pair, columns: int) -> Ints | None:
 
 
 def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
-    """Every combination of whole values, and every combination of the sums over entries that are alike."""
+    """Return atoms for all combinations of whole values, and for combinations of sums within classes."""
     if not np.isfinite(both).all() or (both != np.floor(both)).any():
         return []
     own = np.arange(both.shape[1])
@@ -118,7 +122,7 @@ def _atoms(both: Floats, classes: Ints | None) -> list[Atoms]:
 
 
 def plain(pilot: Pilot) -> list[Score]:
-    """The first numbers of an output, and their sum: scores that need no counts."""
+    """Return scores that need no counts: the first numbers of an output, and their sum."""
     columns = pilot.matrices[0].shape[1]
     kinds = [("value", column) for column in range(min(columns, features.MOST_COLUMNS))]
     kinds += [("sum", 0)] if columns > 1 else []
@@ -126,7 +130,7 @@ def plain(pilot: Pilot) -> list[Score]:
 
 
 def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
-    """The scores that a pair is tried with. counts: of its features."""
+    """Return the scores to try on a pair, given the counts of its features."""
     made: list[Score] = []
     first, second = counts.cells
     start, columns = 0, pilot.matrices[0].shape[1]
@@ -144,7 +148,7 @@ def scores(pilot: Pilot, found: Features, counts: Counts) -> list[Score]:
 
 
 def _additive(kind: str, edges, first, second, classes: Ints | None) -> list[Score]:
-    """Each column with steps of its own; pooled by entries that are alike; pooled over all."""
+    """Return additive scores: separate steps for each column, steps shared within classes, steps shared by all."""
     columns = np.arange(len(edges))
     groupings = [("", columns)]
     poolable = len(edges) > 1 and all(edge is edges[0] for edge in edges)
@@ -163,15 +167,16 @@ def _additive(kind: str, edges, first, second, classes: Ints | None) -> list[Sco
 
 
 def _steps(edges, first, second, members) -> tuple[Floats, Floats]:
+    """Return the merged edges and the log ratios of the pooled columns `members`."""
     one, other = (sum(side[member] for member in members) for side in (first, second))
     fewer, counts = merged(edges[members[0]], one, other)
     return fewer, log_ratio(*counts)
 
 
 def _told_apart(first: Ints, second: Ints) -> float:
-    """How far the counts of a column's cells are from telling nothing: the largest ratio of tails, in its errors.
+    """Return how clearly a column's cells tell the inputs apart: the largest log ratio of tails minus its error.
 
-    -1 for one cell: there is no threshold.
+    A column with a single cell has no threshold and gets -1.
     """
     best = 0.0 if len(first) > 1 else -1.0
     for one, other in ((first, second), (first[::-1], second[::-1])):

@@ -1,4 +1,4 @@
-"""What is measured to put a claim to the test, and what a sample of a given size could show at most."""
+"""The number that a claim bounds, and the largest bound that a sample of a given size could show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +13,21 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.privacy import RDP, TCDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 ORDERS = 24
-HIGHEST_ORDER = 256.0  # that is looked at: moments of higher orders hang on a few outputs
-ROUNDING = 4e-16  # of a logarithm of a sum, for each unit of what is added up
-LOWEST_EXCESS = 0.02  # of an order over 1
+HIGHEST_ORDER = 256.0  # the largest order tried: moments of higher orders depend on a few outputs
+ROUNDING = 4e-16  # relative error of a logarithm of a sum, for each unit of the summands' logs
+LOWEST_EXCESS = 0.02  # the smallest order tried exceeds 1 by this much
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a pair of laws that a claim bounds, and the number that it is claimed to be at most.
+    """A number of a pair of output laws that a claim bounds, with the claimed value.
 
-    quantity: "epsilon", "rho" or "divergence"; words: what is bounded from below; claimed: nats; inf without a claim;
-    delta: of epsilon; orders: of Renyi divergences, empty for epsilon; intercept: of a bound intercept + rho order.
+    - quantity: "epsilon", "rho" or "divergence".
+    - words: the name of the number in messages.
+    - claimed: the claimed upper bound in nats, inf without a claim.
+    - delta: the delta at which epsilon is measured.
+    - orders: the Renyi orders, empty for epsilon.
+    - intercept: xi of a claim D_order <= xi + rho order.
     """
 
     quantity: str
@@ -35,11 +39,14 @@ class Measure:
 
     @property
     def of_ratio(self) -> bool:
-        """Whether what an event shows depends on the ratio of its two probabilities alone: pure DP."""
+        """True if an event's bound depends only on the ratio of its two probabilities, as for pure DP."""
         return self.delta == 0 and not self.orders
 
     def of_event(self, likely, rare) -> Floats:
-        """The number that an event shows which has these probabilities under the two inputs, elementwise; or -inf."""
+        """Return the value that an event with these two probabilities implies, elementwise.
+
+        The value is -inf unless the first probability is the larger one.
+        """
         likely, rare = np.broadcast_arrays(np.asarray(likely, np.float64), np.asarray(rare, np.float64))
         with np.errstate(divide="ignore", invalid="ignore"):
             if not self.orders:
@@ -49,14 +56,15 @@ class Measure:
         return np.where(likely > rare, np.max(values, axis=0), -inf)
 
     def of_divergence(self, divergence: Any, order: Any) -> Any:
-        """The number that a Renyi divergence of an order, in nats, shows; elementwise."""
+        """Return the value that a Renyi divergence (in nats) of an order implies, elementwise."""
         return divergence if self.quantity == "divergence" else (divergence - self.intercept) / order
 
 
 def _two_cells(order: float, likely: Floats, rare: Floats) -> Floats:
-    """The Renyi divergence between two coins: what an event and its complement show; not above it by rounding.
+    """Return the Renyi divergence between two coins, rounded down.
 
-    Near order 1 the sum is close to 1, and its rounding is divided by order - 1.
+    The coins are an event and its complement under the two inputs. Near order 1 the sum is close to 1 and its rounding
+    error is divided by order - 1, so a bound on that error is subtracted.
     """
     heads = order * np.log(likely) + (1 - order) * np.log(rare)
     tails = np.where(likely < 1, order * np.log1p(-likely) + (1 - order) * np.log1p(-rare), -inf)
@@ -65,7 +73,10 @@ def _two_cells(order: float, likely: Floats, rare: Floats) -> Floats:
 
 
 def measure(claim: Guarantee | None) -> Measure:
-    """What is measured for a claim; epsilon at delta = 0 without one. Raises UserError for a claim of another kind."""
+    """Return the number to measure for a claim: epsilon at delta = 0 without one.
+
+    Raises UserError for a guarantee of another kind.
+    """
     match claim:
         case None:
             return Measure("epsilon", "epsilon")
@@ -87,13 +98,17 @@ def measure(claim: Guarantee | None) -> Measure:
 
 
 def _orders(highest: float) -> tuple[float, ...]:
+    """Return ORDERS orders above 1, up to `highest` or HIGHEST_ORDER."""
     top = min(highest, HIGHEST_ORDER)
     orders = 1 + np.geomspace(min(LOWEST_EXCESS, 0.5 * (top - 1)), top - 1, ORDERS)
-    return tuple(np.minimum(orders, top).tolist())  # divergences grow with the order continuously: the end counts
+    return tuple(np.minimum(orders, top).tolist())  # divergences are continuous in the order, so the end is included
 
 
 def most_shown(one: Measure, trials: int, doubt: float) -> float:
-    """The largest bound that so many outputs of each input can give: the event always happens, or never."""
+    """Return the largest bound that this many outputs of each input can give.
+
+    The extreme sample is an event that always happens under one input and never under the other.
+    """
     splits = np.linspace(0.01, 0.99, 99)
     likely = lower_probability(trials, trials, splits * doubt)
     rare = upper_probability(0, trials, (1 - splits) * doubt)
@@ -101,7 +116,10 @@ def most_shown(one: Measure, trials: int, doubt: float) -> float:
 
 
 def warning(one: Measure, trials: int, doubt: float) -> str:
-    """The line for a claim that so many outputs cannot refute, with a number that could; "" if they can."""
+    """Return a warning if no sample of this size could refute the claim, else "".
+
+    The warning names a size that could.
+    """
     if one.claimed == inf or most_shown(one, trials, doubt) > one.claimed:
         return ""
     text = f"no sample of {trials:,} outputs of each input could refute {one.words} <= {one.claimed:g}"
@@ -110,7 +128,7 @@ def warning(one: Measure, trials: int, doubt: float) -> str:
 
 
 def _least(good: Callable[[int], Any], below: int) -> float:
-    """The least power of 2 times `below` that is good, refined to two digits; 0 if it were beyond 1e18."""
+    """Return the least good number of outputs above `below`, to two digits, or 0 if it exceeds 1e18."""
     high = below
     while not good(high):
         high *= 2
@@ -120,4 +138,4 @@ def _least(good: Callable[[int], Any], below: int) -> float:
     while high - low > high / 100 and high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle, high)
-    return high * 1.05  # rounded to two digits it still is enough
+    return high * 1.05  # still enough after rounding to two digits

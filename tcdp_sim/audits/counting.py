@@ -1,4 +1,4 @@
-"""The driver of an audit: what is missing of a stage is drawn on workers and kept, and its counts are added up."""
+"""The driver of an audit: missing chunks of a stage are drawn on workers, stored, and added up."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from tcdp_sim.engine import interrupts
 from tcdp_sim.engine.progress import ProgressLine
 from tcdp_sim.engine.schedule import Executor
 
-CHUNK = 250_000  # outputs of each input that share a random stream, at most
+CHUNK = 250_000  # at most this many outputs of each input share a random stream
 TASK_SECONDS = 1.0
 
 
 class Tally:
-    """How far a stage is, and what its counts show so far. shows: counts of some chunks -> words."""
+    """The progress of a stage, with a preview (`shows`) of the result so far."""
 
     def __init__(self, stage: str, missing: int, shows: Callable[[Counts], str]) -> None:
         self.total, self.work = float(missing), 0.0
@@ -27,7 +27,7 @@ class Tally:
         self._counts: Counts | None = None
 
     def add(self, arrived: Sequence[Counts]) -> None:
-        """Counts of chunks."""
+        """Add the counts of finished chunks."""
         for counts in arrived:
             self.work += counts.trials
             self._counts = sampling.merged([self._counts, counts]) if self._counts else counts
@@ -38,13 +38,17 @@ class Tally:
 
 
 class Changed(Exception):
-    """A stored chunk is not what the mechanism gives now, though its source and settings are the same."""
+    """A stored chunk differs from the mechanism's present outputs although source and settings are the same."""
 
 
 class Counting:
-    """Counts outputs of one mechanism. identity: of it; drawn: of each input so far, of which `resumed` were there.
+    """The counter of one mechanism's outputs, known by its `identity`.
 
-    The first stored chunk of each pair is drawn again: no digest tells what a mechanism reads from its environment.
+    The first stored chunk of each pair is drawn again, because no digest covers what a mechanism reads from its
+    environment.
+
+    - drawn: the outputs of each input so far.
+    - resumed: how many of them were stored already.
     """
 
     def __init__(self, executor: Executor, kept: Kept | Nothing, sampler: Any, identity: Any, seed: int) -> None:
@@ -52,14 +56,14 @@ class Counting:
         self._sampler, self._identity, self._seed = sampler, identity, seed
         self._seconds_per_trial = 0.0
         self.drawn = self.resumed = 0
-        self._checked: set[int] = set()  # pairs of which a stored chunk was drawn again
+        self._checked: set[int] = set()  # pairs with a stored chunk that was drawn again
 
     def count(
         self, stage: str, pair: Pair, counted: Counted, trials: int, shows: Callable[[Counts], str] = lambda _: ""
     ) -> Counts:
         """Return the counts of `trials` outputs of each input: a function of these arguments, mechanism and seed.
 
-        Raises Changed where a stored chunk comes out otherwise, UserError for a mechanism that fails.
+        Raises Changed if a stored chunk is not reproduced, UserError if the mechanism fails.
         """
         streams = stage_streams(stage, pair)
         key = digest([self._identity, streams, self._seed, counted]) if isinstance(self._kept, Kept) else ""
@@ -82,13 +86,14 @@ class Counting:
         return sampling.merged([done[chunk] for chunk in chunks])
 
     def _check(self, task: Task, done: dict[tuple[int, int], Counts]) -> None:
-        """Draw the one chunk of a task again; Changed unless its counts are the stored ones."""
+        """Draw the single chunk of a task again. Raises Changed unless its counts equal the stored ones."""
         (arrived,) = self._executor.results(iter([task]), sampling.run)
         if arrived.error or not alike(arrived.chunks[0][1], done[task.chunks[0]]):
             raise Changed
         self._checked.add(task.pair.index)
 
     def _keep(self, arrived: Done, key: str, done: dict[tuple[int, int], Counts]) -> None:
+        """Store the chunks that arrived. Raises UserError if the mechanism failed."""
         for chunk, counts in arrived.chunks:
             self._kept.add(key, chunk, counts)
             done[(chunk, counts.trials)] = counts
@@ -98,7 +103,7 @@ class Counting:
             raise UserError(f"the mechanism cannot be audited: {arrived.error}")
 
     def _tasks(self, stage: str, pair: Pair, counted: Counted, streams, missing) -> Iterator[Task]:
-        """A chunk at a time at first, then as many as take TASK_SECONDS, or a fair part of what is left."""
+        """Yield tasks: one chunk each at first, then TASK_SECONDS of work or a fair share of the rest."""
         at = 0
         while at < len(missing):
             worth = TASK_SECONDS / max(self._seconds_per_trial * CHUNK, 1e-9) if self._seconds_per_trial else 1
@@ -114,20 +119,20 @@ def _size(chunk: tuple[int, int]) -> int:
 
 
 def _fits(counts: Counts, counted: Counted) -> bool:
-    """Return whether stored counts have the columns, cells and extremes that are asked for."""
+    """Return True if stored counts have the requested columns, cells and extremes."""
     ends = min(counted.extremes, counts.trials)
     extremes = all(len(column) == ends for side in (*counts.low, *counts.high) for column in side)
     return extremes and all([len(c) for c in side] == [len(e) + 1 for e in counted.edges] for side in counts.cells)
 
 
 def alike(one: Counts, other: Counts) -> bool:
-    """Return whether two counts of a chunk are the same numbers."""
+    """Return True if two counts of a chunk are equal."""
     sides = ((getattr(one, name), getattr(other, name)) for name in ("cells", "low", "high"))
     pairs = (columns for a, b in sides for side, there in zip(a, b) for columns in zip(side, there, strict=True))
     return one.trials == other.trials and all(np.array_equal(a, b) for a, b in pairs)
 
 
 def stage_streams(stage: str, pair: Pair) -> tuple[str, str]:
-    """The names of the random streams of a stage, of the first and of the second input: no two stages share any."""
+    """Return the names of a stage's random streams for the first and the second input. No two stages share a stream."""
     first, second = (digest(["audit", stage, pair.stream, side]) for side in (0, 1))
     return first, second

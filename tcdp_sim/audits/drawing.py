@@ -1,4 +1,4 @@
-"""The figure of an audit: how the scores lie under both inputs, with the event marked."""
+"""The figure of an audit: the distribution of the scores under both inputs, with the event marked."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ COLOURS = ("#1F77B4", "#D1761A")
 
 
 def figure(report: Any) -> "Figure":
-    """Of an `AuditReport`: P[score >= t] under both inputs, and its other end, on log axes; the event shaded."""
+    """Draw an `AuditReport`: P[score < t] and P[score >= t] under both inputs on log axes, with the event shaded."""
     with plots.style():
         drawn, grid = plots.new_figure(1, 2, 7.6, 3.6, sharey=True)
         if report.scores is not None:
@@ -28,6 +28,7 @@ def figure(report: Any) -> "Figure":
 
 
 def _tail(axes, report: Any, scores: Any, upper: bool) -> None:
+    """Draw one tail of the scores under both inputs."""
     total = scores.first.sum()
     for cells, colour, linestyle, label in zip(
         (scores.first, scores.second), COLOURS, ("-", "--"), ("first input", "second input")

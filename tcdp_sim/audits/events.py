@@ -1,4 +1,4 @@
-"""The event that shows most: a score beyond a threshold, chosen on counts of one sample for the bound of another."""
+"""The event that shows the largest bound: a score beyond a threshold, chosen on one sample and tested on another."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,19 +11,24 @@ from tcdp_sim.audits.claims import Measure
 from tcdp_sim.audits.scores import LikelihoodRatio, Score
 from tcdp_sim.core.arrays import Bools, Floats, Ints
 
-SURE = 8  # hits of the rarer input from which on their number is believed
-FURTHER = 64  # and those that tell, with them, how fast they fall towards rarer events
+SURE = 8  # the observed number of hits of the rarer input is trusted from here on
+FURTHER = 64  # together with SURE, this number of hits gives the slope of the fall towards rarer events
 STEEPEST = 30.0
-CURSE = 2.5  # standard errors that the best of many is taken to be lucky by
-CURSE_OF_RATIOS = 1.25  # and where rarer events do tell more, by the law itself
-CURSE_OF_FEW = 2.0  # and squares of standard errors: the fewer hits, the more of them are luck
-LITTLE = 1e-3  # nats: a bound that is of no use
-PRIOR = 4.0  # hits that the fall from SURE hits counts for
+CURSE = 2.5  # the best of many candidates is assumed lucky by this many standard errors
+CURSE_OF_RATIOS = 1.25  # the same for likelihood ratios, for which rarer events do show more by the law itself
+# further penalty for the winner's curse, in squared standard errors: an event with few hits was partly chosen by luck
+CURSE_OF_FEW = 2.0
+LITTLE = 1e-3  # nats: a forecast up to this size is treated as none
+PRIOR = 4.0  # weight, in hits, of the fall extrapolated from SURE hits
 
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """How many outputs of each input score at least as much: values ascending, first and second of `trials` each."""
+    """The number of outputs of each input that score at least each threshold.
+
+    - values: the thresholds, ascending.
+    - first, second: the hits of the two inputs, out of `trials` outputs each.
+    """
 
     values: Floats
     first: Ints
@@ -33,10 +38,13 @@ class Thresholds:
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """{score >= threshold}, or {score < threshold} unless `upper`; first: whether the first input makes it likelier.
+    """The event {score >= threshold}, or {score < threshold} unless `upper`.
 
-    split: the share of the doubt that the likelier input's bound gets; together: both counts give one bound, of their
-    ratio, and there is no split. Calling it says of each output whether it is in.
+    Calling an event returns for each output whether it lies in it.
+
+    - first: True if the first input makes the event likelier.
+    - split: the share of the doubt given to the likelier input's bound.
+    - together: True if both counts give one bound on their ratio, which needs no split.
     """
 
     score: Score
@@ -48,27 +56,27 @@ class Event:
 
     @property
     def words(self) -> str:
-        """The event, for people."""
+        """The event in words."""
         return f"{self.score.words} {'>=' if self.upper else '<'} {self.threshold:.10g}"
 
     def hits_of_rarer(self, seen: Thresholds) -> int:
-        """How many outputs of the input that makes it rarer were in it, where its threshold is one of those seen."""
+        """Return the hits of the input that makes the event rarer; the threshold must be one of `seen`."""
         beyond = int((seen.second if self.first else seen.first)[np.searchsorted(seen.values, self.threshold)])
         return beyond if self.upper else seen.trials - beyond
 
     def __call__(self, outputs) -> Bools:
-        """outputs: shape (trials, ...) -> (trials,)."""
+        """Return a boolean for each of the outputs, shape (trials,)."""
         return (self.score(outputs) >= self.threshold) == self.upper
 
 
 def best(
     one: Measure, score: Score, seen: Thresholds, trials: int, doubt: float, splits=binomial.SPLITS
 ) -> tuple[float, Event | None]:
-    """(what the best event is expected to show, the event) in `trials` further outputs of each input.
+    """Return the bound that the best event is expected to show on `trials` fresh outputs of each input, and the event.
 
-    None without thresholds. doubt: of the bound to come. The best of many looks better than it is: each is expected to
-    show what it would with some bad luck (`_luck`). Where that is no more than LITTLE, the best is
-    the event whose shares differ by most standard errors.
+    The event is None without thresholds. `doubt` is that of the later bound. The best of many events looks better than
+    it is, so every forecast allows for some bad luck (`_luck`). If no forecast exceeds LITTLE, the event whose two
+    frequencies differ by most standard errors is chosen.
     """
     found: tuple[float, Event | None] = (-np.inf, None)
     best_key = (-1.0, 0.0)
@@ -76,7 +84,7 @@ def best(
     for upper, first, likely, rare in _sides(seen):
         shown = _forecast(one, likely, rare, seen.trials, trials, doubt, splits, upper, curse)
         values = shown.max(axis=0)
-        rarer = likely + rare <= seen.trials  # than their complements, which are as far apart and show less
+        rarer = likely + rare <= seen.trials  # their complements are as far apart and show less
         apart = np.where(rarer, _errors_apart(likely, rare, seen.trials), 0.0)
         column = int(np.argmax(values if values.max() > LITTLE else apart))
         key = float(values[column]) if values[column] > LITTLE else 0.0, float(apart[column])
@@ -88,7 +96,10 @@ def best(
 
 
 def told_apart(seen: Thresholds) -> float:
-    """By how many standard errors the inputs' shares differ most, of events with SURE hits: for weak evidence."""
+    """Return the largest difference of the inputs' frequencies, in standard errors.
+
+    Only events with at least SURE hits of each input count. The number ranks scores while the evidence is weak.
+    """
     most = 0.0
     for _, _, likely, rare in _sides(seen):
         sure = (likely >= SURE) & (rare >= SURE)
@@ -97,12 +108,16 @@ def told_apart(seen: Thresholds) -> float:
 
 
 def _errors_apart(likely: Ints, rare: Ints, trials: int) -> Floats:
+    """Return the difference of the two frequencies in standard errors."""
     share = (likely + rare) / (2 * trials)
     return np.asarray((likely - rare) / np.sqrt(np.maximum(2 * share * (1 - share) * trials, 1)))
 
 
 def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
-    """(upper, first, hits of the likelier input, hits of the other) of all events; none without thresholds."""
+    """Yield (upper, first, hits of the likelier input, hits of the other) for all kinds of events.
+
+    Nothing is yielded without thresholds.
+    """
     for upper in (True, False) if len(seen.values) else ():
         hits = [counts if upper else seen.trials - counts for counts in (seen.first, seen.second)]
         yield upper, True, hits[0], hits[1]
@@ -110,7 +125,10 @@ def _sides(seen: Thresholds) -> Iterator[tuple[bool, bool, Ints, Ints]]:
 
 
 def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, upper, curse: float) -> Floats:
-    """What each threshold is expected to show, shape (splits, thresholds); of pure DP also by both counts together."""
+    """Return the bound that each threshold is expected to show, shape (splits, thresholds).
+
+    For pure DP there is one more row, for the bound from both counts together.
+    """
     share = np.array(splits)[:, None]
     grow = np.array([[trials / seen]])
     with np.errstate(divide="ignore"):
@@ -127,16 +145,17 @@ def _forecast(one, likely, rare, seen: int, trials: int, doubt: float, splits, u
 
 
 def _luck(variance: Floats, curse: float) -> Floats:
-    """How much of the log of a number of hits may be luck; variance: of the log, one over the hits if they are rare."""
+    """Return the part of the log of a hit count that may be luck, given the variance of that log."""
     return curse * np.sqrt(variance) + CURSE_OF_FEW * variance
 
 
 def _expected(likely: Any, rare: Any, upper: bool) -> Floats:
-    """The rarer input's hits as they are to be expected: few of them say little, and their fall goes on.
+    """Return the hits of the rarer input that are to be expected at each threshold.
 
-    Where there are SURE hits and more, they fall as a power of the likelier input's; that goes on below.
+    From SURE hits upwards these hits fall as a power of the likelier input's. Below, where few hits say little, that
+    power law is continued and blended with the hits seen.
     """
-    order = slice(None, None, -1 if upper else 1)  # growing events
+    order = slice(None, None, -1 if upper else 1)  # so that events grow
     likely, rare = np.asarray(likely[order], np.float64), np.asarray(rare[order], np.float64)
     near = int(np.searchsorted(rare, SURE))
     if near == len(rare) or likely[near] <= 0:
@@ -151,9 +170,10 @@ def _expected(likely: Any, rare: Any, upper: bool) -> Floats:
 
 
 def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
-    """What an event shows for certain, up to the doubt; at least 0. hits: of the first and of the second input.
+    """Return the bound that an event shows at the confidence level 1 - doubt, at least 0.
 
-    The hits must not have chosen the event. trials: outputs of each input.
+    `hits` holds the hits of the first and of the second input, out of `trials` outputs each. These outputs must not
+    have chosen the event.
     """
     likely, rare = hits if event.first else hits[::-1]
     if event.together:
@@ -164,9 +184,9 @@ def bound(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt:
 
 
 def least_found(one: Measure, event: Event, hits: tuple[int, int], trials: int, doubt: float) -> float:
-    """The smallest number on this event whose expected hits give a bound above the claim; inf if none does.
+    """Return the smallest value on this event whose expected hits give a bound above the claim, or inf.
 
-    hits: as for `bound`, of which the rarer input's are taken for what is expected, one hit where there is none.
+    The rarer input's hits are taken as observed, or as one where there are none.
     """
     rare = max(hits[1] if event.first else hits[0], 1)
     likely = np.unique(np.geomspace(rare, trials, 4000).astype(np.int64))

@@ -1,4 +1,4 @@
-"""Numbers that can be read off an output: its values, in order and sorted, their differences, ties and lowest bits."""
+"""Features of an output: its values, sorted values, differences, sum, ties and lowest bits."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 
-MOST_COLUMNS = 64  # outputs of more numbers are read as values and their sum alone
-DISTINCT = 64  # a column of no more values in the pilot has a cell for each of them
-QUANTILES = 32  # cells of others, evenly over the pilot's outputs; finer ones follow towards both ends
+MOST_COLUMNS = 64  # outputs with more numbers are reduced to their values and their sum
+DISTINCT = 64  # a column with at most this many values in the pilot gets one cell for each
+QUANTILES = 32  # cells of other columns, at quantiles of the pilot; finer cells follow in both tails
 _MANTISSA = 52
-_EXPONENT_BIAS = 1075  # of a double: its lowest bit stands for 2^(exponent field - 1075)
+_EXPONENT_BIAS = 1075  # the lowest bit of a double stands for 2^(exponent field - 1075)
 
 
 def as_matrix(outputs) -> Floats:
-    """Outputs as numbers, shape (trials, d): vectors and tables are flattened, letters of labels are their codes.
+    """Return outputs as floats of shape (trials, d).
 
-    outputs: shape (trials, ...); numbers, yes or no, or texts.
+    Vectors and tables are flattened. Texts become the codes of their letters.
     """
     outputs = np.ascontiguousarray(outputs)
     trials = len(outputs)
@@ -27,9 +27,9 @@ def as_matrix(outputs) -> Floats:
 
 
 def lowest_bit(x: Floats) -> Floats:
-    """The exponent of the lowest bit that is set in each double: x is a whole multiple of 2^that; 0 for zero.
+    """Return the exponent of the lowest set bit of each double, 0 for zero.
 
-    Sums of floating-point numbers keep a trace of how large their parts were.
+    A double with exponent e is a whole multiple of 2^e. Sums of doubles keep a trace of the size of their parts.
     """
     bits = np.ascontiguousarray(x, np.float64).view(np.int64)
     mantissa = bits & ((1 << _MANTISSA) - 1)
@@ -40,7 +40,7 @@ def lowest_bit(x: Floats) -> Floats:
 
 
 def ties(x: Floats) -> Floats:
-    """How many of an output's numbers equal another one that is not larger: shape (trials, 1)."""
+    """Return the number of ties in each output, shape (trials, 1)."""
     ordered = np.sort(x, axis=1)
     return np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1).astype(np.float64)[:, None]
 
@@ -66,7 +66,10 @@ KINDS: Mapping[str, Callable[[Floats], Floats]] = {  # (trials, d) -> (trials, c
 
 
 def kinds_of(pilot: Floats, bits: bool) -> tuple[str, ...]:
-    """The kinds that can tell something of outputs like these, shape (trials, d); bits: with their lowest bits."""
+    """Return the kinds of features that can be informative for a pilot of shape (trials, d).
+
+    `bits` adds the lowest bits.
+    """
     columns = pilot.shape[1]
     finite = pilot[np.isfinite(pilot)]
     fractions = bool((finite != np.floor(finite)).any())
@@ -80,7 +83,7 @@ def kinds_of(pilot: Floats, bits: bool) -> tuple[str, ...]:
 
 
 def named(kind: str, column: int, columns: int) -> str:
-    """A column in words; columns: numbers of an output."""
+    """Return a column's name in words; `columns` is the number of values of an output."""
     if kind == "value":
         return f"output[{column}]" if columns > 1 else "output"
     if kind == "sorted":
@@ -93,7 +96,7 @@ def named(kind: str, column: int, columns: int) -> str:
 
 
 def cell_edges(pilot: Floats) -> Floats:
-    """Edges between cells of one column, ascending; a number on an edge belongs above it."""
+    """Return the ascending edges between the cells of one column; a number on an edge belongs above it."""
     values = np.unique(pilot)
     if len(values) <= DISTINCT:
         return middles(values)
@@ -105,7 +108,7 @@ def cell_edges(pilot: Floats) -> Floats:
 
 
 def middles(values: Floats) -> Floats:
-    """What separates ascending values that are all different."""
+    """Return separators between distinct ascending values."""
     with np.errstate(invalid="ignore", over="ignore"):
         between = 0.5 * values[1:] + 0.5 * values[:-1]
     good = (between > values[:-1]) & (between <= values[1:]) & np.isfinite(between)

@@ -1,8 +1,8 @@
-"""Which mechanism it is: by module, name, source and settings, so that stored counts never belong to other code.
+"""The identity of a mechanism: module, name, source and settings, so that stored counts never belong to other code.
 
-Settings are what a function or an object carries, and what it reads: its state, defaults and closure, attributes that
-were set on it, and the constants of its modules that it names. Callables among them are described in their turn, and so
-is the user's code that it calls (`reached`).
+Settings are the data that a function or object carries or reads: its state, defaults and closure, the attributes set on
+it, and the constants of its modules that it names. Callables among them are described in the same way, and so is the
+user's code that it calls (`reached`).
 """
 
 import hashlib
@@ -22,16 +22,16 @@ PLAIN = (bool, int, float, complex, str, bytes, range, np.dtype, type(None))
 
 
 def digest(what: Any) -> str:
-    """A digest, 64 hex digits, of plain data, arrays, dataclasses and callables. Raises TypeError for all else."""
+    """Return a digest (64 hex digits) of plain data, arrays, dataclasses and callables. Raises TypeError for others."""
     return hashlib.sha256(repr(_plain(what)).encode()).hexdigest()
 
 
 def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
-    """{module, name, source: a digest of its code and settings}; None where nobody can tell.
+    """Return {module, name, source} of a mechanism, or None if it has no identity; `source` digests code and settings.
 
-    That is so of a lambda, of a function or class without source, and of one that carries or reads what is neither
-    plain data nor a callable with a source. The user's functions, classes and modules that it names count, in turn;
-    what no source tells (the environment, files, a library's version) is noticed by drawing again: see `Counting`.
+    A lambda has none, nor has a function or class without source. The same holds for one that carries or reads objects
+    other than plain data and callables with a source. The user's functions, classes and modules that the mechanism
+    names count in turn. `Counting` draws a chunk again to notice changes of the environment, of files or of a library.
     """
     try:
         module, name, parts = _described(mechanism)
@@ -41,6 +41,7 @@ def identity(mechanism: Callable[..., Any]) -> dict[str, str] | None:
 
 
 def _plain(what: Any) -> Any:
+    """Return a value as plain data that stands for it in the digest. Raises TypeError."""
     if isinstance(what, PLAIN):
         return what
     if isinstance(what, np.generic | np.ndarray):
@@ -55,6 +56,7 @@ def _plain(what: Any) -> Any:
 
 
 def _array(what: Any) -> Any:
+    """Return the dtype, shape and content digest of an array. Raises TypeError for an array of objects."""
     array = np.ascontiguousarray(what)
     if array.dtype.hasobject:
         raise TypeError("an array of objects is known by their addresses alone")
@@ -62,7 +64,7 @@ def _array(what: Any) -> Any:
 
 
 def _named(what: Any) -> Any:
-    """What has a name: modules, classes, members of enumerations, callables, dataclasses."""
+    """Return plain data for an object with a name: a module, class, member of an enumeration, callable or dataclass."""
     if isinstance(what, ModuleType):
         return ["module", what.__name__]
     if isinstance(what, Enum):
@@ -79,12 +81,12 @@ def _named(what: Any) -> Any:
 
 
 def _is_function(what: Any) -> bool:
-    """Also numpy's universal functions and those that it dispatches, and functions with a cache."""
+    """Return True for functions of any kind: numpy's universal and dispatched ones and cached ones too."""
     return inspect.isroutine(what) or isinstance(what, np.ufunc) or (callable(what) and hasattr(what, "__wrapped__"))
 
 
 def _without_source(what: Any) -> Any:
-    """A function of a compiled library, by its name and what it is bound to; a wrapper by what it wraps."""
+    """Return the name and bound object of a compiled function, or the description of a wrapped one."""
     if hasattr(what, "__wrapped__") and not isinstance(what, type(np.mean)):
         return ["wrapped", _plain(what.__wrapped__)]
     bound = getattr(what, "__self__", None)
@@ -93,7 +95,7 @@ def _without_source(what: Any) -> Any:
 
 
 def _described(what: Any) -> tuple[str, str, Any]:
-    """(module, name, parts) of a function, a method, a partial or an object."""
+    """Return (module, name, parts) of a function, method, partial or object."""
     if isinstance(what, partial):
         module, name, parts = _described(what.func)
         return module, name, [parts, what.args, what.keywords, vars(what)]
@@ -113,12 +115,13 @@ def _described(what: Any) -> tuple[str, str, Any]:
 
 
 def _class(kind: type) -> list[Any]:
-    """Source and settings of a class and of those that it derives from."""
+    """Return the source and settings of a class and of its bases."""
     bases = [each for each in kind.__mro__ if each is not object and each.__module__ not in ("abc", "typing")]
     return [[each.__module__, each.__qualname__, _of_file(each), dict(_of_class(each))] for each in bases]
 
 
 def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield the methods and attributes of a class that its identity depends on."""
     for name, value in vars(kind).items():
         function = _unwrapped(value)
         if isinstance(function, FunctionType):
@@ -129,6 +132,7 @@ def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def _unwrapped(value: Any) -> Any:
+    """Return the function inside a property, a static or class method, or a decorator."""
     if isinstance(value, property):
         return value.fget
     if isinstance(value, cached_property):
@@ -137,7 +141,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _settings(function: FunctionType) -> list[Any]:
-    """Defaults, closure and the constants of its module that a function names; not the functions that it calls."""
+    """Return a function's defaults, closure and module constants, without the functions that it calls."""
     closure = [cell.cell_contents for cell in function.__closure__ or ()]
     named = {name: function.__globals__[name] for name in names(function.__code__) if name in function.__globals__}
     constants = {
@@ -149,7 +153,10 @@ def _settings(function: FunctionType) -> list[Any]:
 
 
 def _source_if_any(kind: type) -> str:
-    """Classes of compiled libraries have none: their name must do; those of a session without files are refused."""
+    """Return the source of a class, or "" for a class of a compiled library.
+
+    A class of an interactive session has no file. It is refused, because its name says nothing about its code.
+    """
     try:
         return _source(kind)
     except (OSError, TypeError):
@@ -159,7 +166,10 @@ def _source_if_any(kind: type) -> str:
 
 
 def _of_file(kind: type) -> str:
-    """A class that is not written as one has no text; its functions have. Raises TypeError for a compiled one."""
+    """Return the source of a class, or "" for a generated one, whose functions have theirs.
+
+    Raises TypeError for a compiled class.
+    """
     try:
         return _source(kind)
     except OSError:
@@ -168,5 +178,5 @@ def _of_file(kind: type) -> str:
 
 @lru_cache(maxsize=1024)
 def _source(what: Any) -> str:
-    """Of a class or of code, not of what it wraps."""
+    """Return the source of a class or code object itself, not of the function that it wraps."""
     return inspect.getsource(what)

@@ -1,4 +1,4 @@
-"""What an audit keeps: counts of finished chunks in a journal of checksummed records, and its report."""
+"""The stored state of an audit: the counts of finished chunks in a journal of checksummed records, and the report."""
 
 import json
 import re
@@ -20,9 +20,9 @@ REPORT = "audit.json"
 
 
 class Kept:
-    """Finished chunks by (what was counted, chunk, trials). Another mechanism, source or event has other keys.
+    """The stored chunks by key, chunk and trials; the key digests mechanism, source, streams and counted columns.
 
-    damaged: segment -> how many of its records are torn, or whole and yet no counts of a chunk.
+    `damaged` counts, for each journal file, the records that are torn or hold no counts of a chunk.
     """
 
     def __init__(self, folder: Path, writer: journal.Writer) -> None:
@@ -37,6 +37,7 @@ class Kept:
         self.before = len(self._done)
 
     def _enter(self, path: Path, text: bytes) -> None:
+        """Enter a record, or count it as damaged."""
         try:
             key, counts = _decoded(text)
         except _FAULTS:
@@ -45,11 +46,11 @@ class Kept:
             self._done[key] = counts
 
     def get(self, key: str, chunk: int, trials: int) -> Counts | None:
-        """Return the counts of a chunk that is done."""
+        """Return the counts of a stored chunk, or None."""
         return self._done.get((key, chunk, trials))
 
     def discard(self) -> None:
-        """Forget all chunks, also on the disk, but for what this process has written. Raises OSError."""
+        """Forget all chunks, and delete all journal files but this process's own. Raises OSError."""
         self._done.clear()
         for path in (self._folder / "journal").glob("*.seg"):
             if path != self._writer.path:
@@ -57,30 +58,36 @@ class Kept:
         durable.sync_folder(self._folder / "journal")
 
     def add(self, key: str, chunk: int, counts: Counts) -> None:
-        """A chunk that is done. Raises OSError."""
+        """Store the counts of a finished chunk. Raises OSError."""
         self._writer.append(COUNTS + _encoded(key, chunk, counts))
         self._done[(key, chunk, counts.trials)] = counts
 
 
 class Nothing:
-    """Where nothing is kept."""
+    """A store that keeps nothing."""
 
     before = 0
-    damaged: Counter[str] = Counter()  # noqa: RUF012 (of nothing)
+    damaged: Counter[str] = Counter()  # noqa: RUF012
 
     def get(self, key: str, chunk: int, trials: int) -> Counts | None:
+        """Return None, since no chunk is stored."""
         return None
 
     def add(self, key: str, chunk: int, counts: Counts) -> None:
+        """Ignore a finished chunk."""
         pass
 
     def discard(self) -> None:
+        """Do nothing, since no chunk is stored."""
         pass
 
 
 @contextmanager
 def opened(folder: Path | None) -> Iterator[Kept | Nothing]:
-    """What is kept in a folder, made if it is new; nothing without one. Raises UserError."""
+    """Yield the stored state of a folder, or an empty one without a folder. Raises UserError.
+
+    A new folder is made.
+    """
     if folder is None:
         yield Nothing()
         return
@@ -91,12 +98,12 @@ def opened(folder: Path | None) -> Iterator[Kept | Nothing]:
         with locks.held(folder), log.kept(folder), journal.Writer(folder / "journal") as writer:
             yield Kept(folder, writer)
     except OSError as problem:
-        message = f"writing to {folder} failed ({reason(problem)}); what was finished is kept"
-        raise UserError(f"{message}: once that is put right, the same call goes on from there") from None
+        message = f"writing to {folder} failed ({reason(problem)}); finished chunks are kept"
+        raise UserError(f"{message}: repair the cause and make the same call again to continue") from None
 
 
 def write_report(folder: Path, about: dict[str, Any]) -> None:
-    """Write what was found, as JSON, at once or not at all. Raises UserError."""
+    """Write the report as JSON, atomically. Raises UserError."""
     try:
         durable.make_folder(folder)
         durable.write(folder / REPORT, json.dumps(about, indent=1, sort_keys=True, allow_nan=False) + "\n")
@@ -105,6 +112,7 @@ def write_report(folder: Path, about: dict[str, Any]) -> None:
 
 
 def _encoded(key: str, chunk: int, counts: Counts) -> bytes:
+    """Return the record of a chunk as bytes."""
     sides = {name: [[column.tolist() for column in side] for side in getattr(counts, name)] for name in _SIDES}
     return json.dumps({"key": key, "chunk": chunk, "trials": counts.trials, **sides}).encode()
 
@@ -117,7 +125,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 
 
 def _decoded(text: bytes) -> tuple[tuple[str, int, int], Counts]:
-    """Return the counts of a record with their key. Raises one of _FAULTS unless they can be those of a chunk."""
+    """Return the key and the counts of a record. Raises one of _FAULTS unless they can be those of a chunk."""
     record = json.loads(text)
     key, chunk, trials = record["key"], record["chunk"], record["trials"]
     sides: dict[str, Any] = {
@@ -132,13 +140,14 @@ def _decoded(text: bytes) -> tuple[tuple[str, int, int], Counts]:
 
 
 def _column(values: Any, dtype: Any) -> Any:
+    """Return a list of numbers as an array. Raises ValueError."""
     whole = dtype is not np.int64 or all(type(value) is int for value in values)
     _need(isinstance(values, list) and whole, "a column is no list of numbers")
     return np.array(values, dtype)
 
 
 def _check(counts: Counts) -> None:
-    """Raise ValueError unless all trials are in the cells, once in each column, and the ends are in order."""
+    """Raise ValueError unless every column's cells hold all trials and the extremes are in order."""
     columns = {len(side) for sides in (counts.cells, counts.low, counts.high) for side in sides}
     _need(len(columns) == 1 and all(len(getattr(counts, name)) == 2 for name in _SIDES), "its sides do not fit")
     for columns_of in counts.cells:
@@ -152,5 +161,6 @@ def _check(counts: Counts) -> None:
 
 
 def _need(holds: Any, what: str) -> None:
+    """Raise ValueError with this text unless the condition holds."""
     if not holds:
         raise ValueError(what)

@@ -1,4 +1,4 @@
-"""Scores that scikit-learn finds in a pilot's outputs: logistic regression and a decision tree. An optional extra."""
+"""Scores that scikit-learn (an optional extra) learns from a pilot: logistic regression and a decision tree."""
 
 import warnings
 from typing import Any
@@ -10,21 +10,22 @@ from tcdp_sim.audits.tables import log_ratio
 from tcdp_sim.core.arrays import Floats
 
 DEPTH = 6
-LEAST_LEAF = 100  # outputs of the pilot, or a 500th of them
-REGRESSED = 20_000  # outputs of each input that logistic regression sees
+LEAST_LEAF = 100  # outputs in a leaf, or a 500th of the pilot if that is more
+REGRESSED = 20_000  # outputs of each input that logistic regression is fitted to
 
 
 def available() -> bool:
-    """Whether scikit-learn is installed."""
+    """Return True if scikit-learn is installed."""
     from importlib.util import find_spec
 
     return find_spec("sklearn") is not None
 
 
 def scores(first: Floats, second: Floats, steps: Additive | None) -> list[Score]:
-    """Scores learnt from outputs of each input, shape (trials, d); of infinite numbers only the steps.
+    """Return scores learnt from the outputs of each input, shape (trials, d).
 
-    steps: of the output's values, whose heights are learnt anew, since columns may depend on each other.
+    `steps` are the steps of the output's values. Their heights are fitted anew, because columns may depend on each
+    other. Outputs with infinite numbers give only this score.
     """
     found = [] if steps is None else [_steps(first, second, steps)]
     if np.isfinite(first).all() and np.isfinite(second).all():
@@ -33,21 +34,24 @@ def scores(first: Floats, second: Floats, steps: Additive | None) -> list[Score]
 
 
 def _labelled(first: Floats, second: Floats) -> tuple[Floats, Any]:
+    """Return the outputs of both inputs in one array, with labels 1 and 0."""
     return np.concatenate([first, second]), np.repeat([1, 0], [len(first), len(second)])
 
 
 def _linear(first: Floats, second: Floats) -> Score:
+    """Fit logistic regression to the outputs' numbers."""
     from sklearn.linear_model import LogisticRegression
 
     x, label = _labelled(first, second)
     scale = np.maximum(x.std(axis=0), 1e-300)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it has not converged: it need not
+        warnings.simplefilter("ignore")  # a score need not have converged
         model = LogisticRegression(max_iter=50).fit((x - x.mean(axis=0)) / scale, label)
     return Linear(model.coef_[0] / scale, "logistic regression on the output")
 
 
 def _steps(first: Floats, second: Floats, steps: Additive) -> Score:
+    """Fit logistic regression to the cells of the outputs' values."""
     from scipy.sparse import csr_array
     from sklearn.linear_model import LogisticRegression
 
@@ -60,7 +64,7 @@ def _steps(first: Floats, second: Floats, steps: Additive) -> Score:
     rows = np.arange(len(x) + 1) * len(used)
     design = csr_array((np.ones(len(indices)), indices, rows), shape=(len(x), starts[-1]))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # as above
+        warnings.simplefilter("ignore")  # a score need not have converged
         weights = LogisticRegression(max_iter=100).fit(design, label).coef_[0]
     heights = [np.zeros(1)] * len(steps.edges)
     for column, start, size in zip(used, starts, sizes):
@@ -69,6 +73,7 @@ def _steps(first: Floats, second: Floats, steps: Additive) -> Score:
 
 
 def _tree(first: Floats, second: Floats) -> Score:
+    """Fit a decision tree and return the log likelihood ratio of each leaf as a score."""
     from sklearn.tree import DecisionTreeClassifier
 
     x, label = _labelled(first, second)

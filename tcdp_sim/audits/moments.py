@@ -1,8 +1,8 @@
-"""Renyi divergences from below: a bounded function of the score, whose moments have exact confidence bounds.
+"""Lower bounds on Renyi divergences: a bounded function of the score, with exact confidence bounds on its moments.
 
-D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q). (Birrell,
-Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1961.) A g that one sample has chosen
-gives a bound on another: the first mean is bounded from below, the second from above.
+D_a(P || Q) = sup over bounded g of a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g), reached at g = log(P/Q) (Birrell,
+Dupuis, Katsoulakis, Rey-Bellet, Wang 2021, Theorem 3.1, in the scale of Renyi 1961). One sample chooses g, and another
+gives the bound: the first mean is bounded from below, the second from above.
 """
 
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ from tcdp_sim.audits.scores import Score
 from tcdp_sim.audits.tables import log_ratio, merged
 from tcdp_sim.core.arrays import Floats, Ints
 
-CLIPS = 8  # largest |g| that are tried
-MOST_STAKED = 0.9  # of what a gambler has, on one output that may be as large as 1
+CLIPS = 8  # number of limits on |g| that are tried
+MOST_STAKED = 0.9  # largest share of the gambler's capital staked on an output that may be as large as 1
 BISECTIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """g, a step function of the score, for the divergence of `order` of one input from the other.
+    """A step function g of the score, for the Renyi divergence of `order` of one input from the other.
 
-    edges: of the score, ascending; steps: g in the cells, in nats; first: whether it is D(first || second); stakes: of
-    the gamblers that bound the two means, as chosen beforehand.
+    - edges: the edges of the cells of the score, ascending.
+    - steps: g in the cells, in nats.
+    - first: True for D(first || second).
+    - stakes: the stakes of the gamblers that bound the two means, fixed in advance.
     """
 
     score: Score
@@ -37,13 +39,13 @@ class Moment:
 
     @property
     def words(self) -> str:
-        """What is averaged, for people."""
+        """The moment in words."""
         of = "first from second" if self.first else "second from first"
         return f"Renyi divergence of order {self.order:.4g} of {of}, by {self.score.words} in {len(self.steps)} cells"
 
     @property
     def values(self) -> tuple[Floats, Floats]:
-        """e^((order-1) g) and e^(order g), each over its largest."""
+        """The values e^((order-1) g) and e^(order g) in the cells, each divided by its largest."""
         top = self.steps.max()
         return np.exp((self.order - 1) * (self.steps - top)), np.exp(self.order * (self.steps - top))
 
@@ -51,9 +53,10 @@ class Moment:
 def best(
     one: Measure, score: Score, edges: Floats, counts: tuple[Ints, Ints], trials: int, doubt: float
 ) -> tuple[float, Moment | None]:
-    """(what it is expected to show, the Moment) in `trials` further outputs; (-inf, None) if one cell has all.
+    """Return the bound that the best moment is expected to show on `trials` fresh outputs, and the moment.
 
-    counts: of the outputs of the first and second input in the cells of the score.
+    The result is (-inf, None) if one cell holds all outputs. `counts` holds the outputs of the first and of the second
+    input in the cells of the score.
     """
     found: tuple[float, Moment | None] = (-np.inf, None)
     edges, cells = merged(edges, *counts)
@@ -75,9 +78,9 @@ def best(
 def _forecast(
     one: Measure, steps: Floats, orders: Floats, counts: Floats, trials: int, doubt: float
 ) -> tuple[Floats, Floats]:
-    """(what the moment of each order is expected to show, the two stakes to show it with, shape (2, orders)).
+    """Return each order's expected bound, and the two stakes that achieve it, shape (2, orders).
 
-    A stake s costs evidence / (s trials) + s variance / 2 of the mean, about.
+    A stake s costs about evidence / (s trials) + s variance / 2 of the mean.
     """
     evidence = -np.log(doubt / 2)
     ends, stakes = [], []
@@ -95,12 +98,15 @@ def _forecast(
 
 
 def bound(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
-    """What the moment shows for certain, up to the doubt; at least 0. counts: of further outputs in its cells."""
+    """Return the bound that a moment shows at the confidence level 1 - doubt, at least 0.
+
+    `counts` holds fresh outputs in the cells of the moment.
+    """
     return max(0.0, shown(one, moment, counts, doubt))
 
 
 def shown(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float) -> float:
-    """The same where it may be negative: how far it lies below the truth; -inf where nothing is shown."""
+    """Return the same bound before it is raised to 0; -inf if nothing is shown."""
     own = counts if moment.first else counts[::-1]
     low = _lower_mean(moment.values[0], own[0], moment.stakes[0], doubt / 2)
     high = 1 - _lower_mean(1 - moment.values[1], own[1], moment.stakes[1], doubt / 2)
@@ -110,12 +116,12 @@ def shown(one: Measure, moment: Moment, counts: tuple[Ints, Ints], doubt: float)
 
 
 def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> float:
-    """Above the mean of independent values in [0, 1] with probability at most `doubt`.
+    """Return a lower bound on the mean of independent values in [0, 1] that fails with probability at most `doubt`.
 
-    A gambler who stakes this share on every value being above m gains nothing on average where the mean is m: he ends
-    with 1/doubt times his stake with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The largest m
-    at which he does is returned; beyond 1 / stake he could lose more than he has, and nothing is shown. The stake must
-    not come from these values.
+    A gambler stakes a share of his capital on every value exceeding m. If m is the mean, he gains nothing on average,
+    so he multiplies his capital by 1/doubt with probability at most `doubt` (Markov; Waudby-Smith and Ramdas 2024). The
+    bound is the largest m at which he does. Beyond 1 / stake he could lose more than he has, so m stays below. The
+    stake must not depend on these values.
     """
 
     def wins(m: float) -> bool:
@@ -131,12 +137,12 @@ def _lower_mean(values: Floats, counts: Ints, stake: float, doubt: float) -> flo
 
 
 def _divergence(order: Any, first: Any, second: Any) -> Any:
-    """From the two means, each over the largest value: these cancel. Numbers or arrays."""
+    """Return the divergence from the two means, each divided by its largest value; these factors cancel."""
     return order / (order - 1) * np.log(first) - np.log(second)
 
 
 def estimate(one: Measure, moment: Moment, counts: tuple[Ints, Ints]) -> float:
-    """What the moment is likely to be: by the means themselves."""
+    """Return the point estimate of the moment, from the sample means."""
     own = counts if moment.first else counts[::-1]
     first, second = (float(values @ cells / cells.sum()) for values, cells in zip(moment.values, own))
     return float(one.of_divergence(_divergence(moment.order, first, second), moment.order))

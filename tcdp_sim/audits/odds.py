@@ -1,7 +1,8 @@
-"""How many times likelier an event is under one input than under the other: one exact bound from both counts.
+"""One exact lower bound on the ratio of an event's probabilities, from the hits of both inputs.
 
-Two ends, each with half of the doubt, would have to err together to be needed both. Given how many hits there are in
-all, those of one input follow Fisher's noncentral hypergeometric law, which depends on the odds ratio alone.
+Two separate bounds with half of the doubt each waste some of it, because they rarely err together. Given the total
+number of hits, the hits of one input follow Fisher's noncentral hypergeometric law. That law depends on the odds ratio
+alone.
 """
 
 from functools import partial
@@ -13,16 +14,17 @@ from scipy.special import logsumexp, ndtri
 from tcdp_sim.audits import binomial
 from tcdp_sim.core.arrays import Floats
 
-SHARE = 0.02  # of the doubt, for the upper end of the likelier probability; the odds ratio gets the rest
-WIDTH = 12.0  # standard deviations around the counts that are added up: what is left out makes the bound smaller
-FURTHER = 60  # and at least so many counts
+SHARE = 0.02  # part of the doubt for the upper end of the likelier probability; the odds ratio gets the rest
+WIDTH = 12.0  # standard deviations around the counts that are summed; leaving out the rest lowers the bound
+FURTHER = 60  # the sum extends at least this many counts
 
 
 def lower_ratio(likely: int, rare: int, trials: int, doubt: float) -> float:
-    """The lower confidence bound on p / q, at least 0: above the truth with probability at most `doubt`.
+    """Return a lower confidence bound on p / q, at least 0, that fails with probability at most `doubt`.
 
-    likely, rare: hits of an event of probability p and of one of probability q, of `trials` independent outputs each.
-    With the odds ratio r, p / q = 1 + (r - 1)(1 - p): r has an exact lower bound, p an exact upper end.
+    `likely` and `rare` are the hits of an event of probability p and of one of probability q, out of `trials`
+    independent outputs each. With the odds ratio r, p / q = 1 + (r - 1)(1 - p). The bound combines an exact lower bound
+    on r with an exact upper end of p.
     """
     odds = lower_odds(likely, rare, trials, (1 - SHARE) * doubt)
     upper = float(binomial.upper_probability(likely, trials, SHARE * doubt))
@@ -30,9 +32,10 @@ def lower_ratio(likely: int, rare: int, trials: int, doubt: float) -> float:
 
 
 def lower_odds(likely: int, rare: int, trials: int, doubt: float) -> float:
-    """The exact conditional lower bound on the odds ratio of two probabilities (Cornfield 1956); arguments as above.
+    """Return the exact conditional lower bound on the odds ratio of two probabilities (Cornfield 1956).
 
-    scipy's, in `stats.contingency.odds_ratio`, is the same for small numbers; it is slow for large ones.
+    The arguments are those of `lower_ratio`. `scipy.stats.contingency.odds_ratio` gives the same for small counts and
+    is slow for large ones.
     """
     if likely == 0 or rare == trials:
         return 0.0
@@ -49,7 +52,10 @@ def lower_odds(likely: int, rare: int, trials: int, doubt: float) -> float:
 
 
 def _weights(likely: int, rare: int, trials: int, doubt: float) -> tuple[Floats, Floats]:
-    """Counts of the first sample near the one seen, at one total, and the logs of their weights at odds ratio 1."""
+    """Return the first sample's possible hits near the observed ones, and their log weights at odds ratio 1.
+
+    The total number of hits is fixed.
+    """
     total = likely + rare
     deviation = (sum(1 / (hits + 1) for hits in (likely, rare, trials - likely, trials - rare))) ** -0.5
     reach = int((WIDTH + 2 * abs(float(ndtri(doubt)))) * deviation) + FURTHER
@@ -60,13 +66,16 @@ def _weights(likely: int, rare: int, trials: int, doubt: float) -> tuple[Floats,
 
 
 def _log_excess(beyond: Floats, weights: Floats, log_doubt: float, log_odds: float) -> float:
-    """log P(at least as many as were seen) - log(doubt), at an odds ratio: grows with it."""
+    """Return log P(at least the observed hits) - log(doubt) at an odds ratio; it increases with the ratio."""
     terms = weights + beyond * log_odds
     return float(logsumexp(terms[beyond >= 0]) - logsumexp(terms) - log_doubt)
 
 
 def forecast(likely, rare, trials: float, doubt: float) -> Floats:
-    """About `lower_ratio`, for real hits: a beta quantile by Paulson's cube roots, with the sample's variance."""
+    """Return an approximation of `lower_ratio` for real-valued hits.
+
+    It is Paulson's cube-root approximation of a beta quantile, with the sample's variance.
+    """
     likely, rare = np.maximum(np.asarray(likely, np.float64), 1e-9), np.asarray(rare, np.float64)
     z = -ndtri((1 - SHARE) * doubt) * np.sqrt(np.clip(1 - (likely + rare) / (2 * trials), 0, 1))
     a, b = 1 / (9 * (rare + 1)), 1 / (9 * likely)

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring inputs: those that are given, or patterns for vectors of answers."""
+"""Pairs of neighbouring inputs: the user's own, or patterns for vectors of answers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,43 @@ MOST = 10_000  # entries of a generated input
 
 
 def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
-    """Neighbouring vectors of d answers to queries of sensitivity 1, as pairs of float arrays.
+    """Return pairs of neighbouring vectors of d answers to queries of sensitivity 1.
 
-    one: whether a single answer may change (bins of a histogram); otherwise all may, each by up to 1. All ones against:
-    the first entry 0, or 2; and, if all may change, one up and the rest down, the reverse, one half up and the other
-    down, the reverse, all up, all down; and the first half ones against the second half. These are the patterns of Ding
-    et al. 2018 (StatDP). An audit looks at both directions of each. Raises UserError.
+    The patterns are those of StatDP (Ding et al. 2018). An audit looks at both directions of each pair.
+
+    - The vector of ones is paired with vectors whose first entry is 0 or 2.
+    - If all answers may change, it is also paired with the vectors of all 2 and all 0. Further partners move the first
+      entry, or the first half, by 1 and the rest by 1 the other way.
+    - In that case, a vector whose first half is 1 is also paired with its complement.
+
+    Parameters
+    ----------
+    d : int
+        Number of answers, from 1 to 10,000.
+    one : bool, default False
+        True if only a single answer may change, as for the bins of a histogram. Otherwise all may, each by up to 1.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Pairs of float arrays of shape (d,): two if `one` is true or d is 1, else nine.
+
+    Raises
+    ------
+    UserError
+        If d is outside its range.
+
+    References
+    ----------
+    Ding, Wang, Wang, Zhang, Kifer (2018), Detecting Violations of Differential Privacy, arXiv:1805.10277
+
+    Examples
+    --------
+    >>> from tcdp_sim.audits import answer_pairs
+    >>> [(data.tolist(), other.tolist()) for data, other in answer_pairs(2, one=True)]
+    [([1.0, 1.0], [0.0, 1.0]), ([1.0, 1.0], [2.0, 1.0])]
+    >>> len(answer_pairs(5))
+    9
     """
     try:
         d = whole("d", d, 1, MOST)
@@ -35,10 +66,11 @@ def answer_pairs(d: int, one: bool = False) -> list[tuple[Any, Any]]:
 
 
 def checked(given: Any, sensitivity: float | None) -> list[Pair]:
-    """The pairs to audit. given: a number of answers, None for one, or pairs (data, other).
+    """Return the pairs to audit.
 
-    Raises UserError for what is no pair, for two inputs that are equal, and, unless sensitivity is None, for inputs of
-    numbers of which an entry differs by more, or of which one has other entries.
+    `given` is a number of answers, None for one answer, or a list of pairs (data, other). Raises UserError for an
+    invalid pair and for two equal inputs. Unless `sensitivity` is None, it is also raised for numeric inputs of
+    different shapes or with an entry that differs by more than `sensitivity`.
     """
     if given is None or isinstance(given, int):
         given = answer_pairs(1 if given is None else given)
@@ -48,15 +80,16 @@ def checked(given: Any, sensitivity: float | None) -> list[Pair]:
 
 
 def _pair(index: int, pair: Any, sensitivity: float | None) -> Pair:
+    """Return one checked pair with read-only arrays. Raises UserError."""
     if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
         raise UserError(f"pair {index} is not valid; valid: two inputs (data, other)")
     try:
         data, other = (np.array(side) for side in pair)
     except ValueError:
-        raise UserError(f"pair {index}: an input is no array; valid: vectors or tables") from None
+        raise UserError(f"pair {index}: an input is not an array; valid: vectors or tables") from None
     for side in (data, other):
         if side.dtype.kind not in "biufUS":
-            raise UserError(f"pair {index}: an input is of type {side.dtype}; valid: numbers, yes or no, texts")
+            raise UserError(f"pair {index}: an input is of type {side.dtype}; valid: numbers, booleans, texts")
     if np.array_equal(data, other):
         raise UserError(f"pair {index}: both inputs are equal; valid: two that differ")
     if sensitivity is not None and all(side.dtype.kind in "biuf" for side in (data, other)):
@@ -67,10 +100,11 @@ def _pair(index: int, pair: Any, sensitivity: float | None) -> Pair:
 
 
 def _check_neighbours(index: int, data: Any, other: Any, sensitivity: float) -> None:
-    hint = "sensitivity=None audits inputs that are neighbours for another reason"
+    """Raise UserError unless the inputs have one shape and no entry differs by more than the sensitivity."""
+    hint = "use sensitivity=None for inputs that are neighbours in another way"
     if data.shape != other.shape:
-        raise UserError(f"pair {index}: inputs of shapes {data.shape} and {other.shape} are no neighbours; {hint}")
+        raise UserError(f"pair {index}: inputs of shapes {data.shape} and {other.shape} are not neighbours; {hint}")
     distance = np.abs(data.astype(np.float64) - other.astype(np.float64)).max()
     if not distance <= sensitivity * (1 + 1e-12):
-        message = f"pair {index}: an entry differs by {distance:g}, so the inputs are no neighbours"
+        message = f"pair {index}: an entry differs by {distance:g}, so the inputs are not neighbours"
         raise UserError(f"{message}; valid: at most {sensitivity:g}; {hint}")

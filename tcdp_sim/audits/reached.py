@@ -1,7 +1,7 @@
-"""What the code of a mechanism reads beside its own settings: functions, classes and modules that it names, in turn.
+"""The code that a mechanism reads beside its own settings: functions, classes and modules that it names, in turn.
 
-Only the user's own code is followed. Libraries count by the names under which the source calls them; a resumed audit
-draws a stored chunk again, which notices whatever no source can tell (a library's version, the environment, files).
+Only the user's own code is followed. A library counts by the names under which the source calls it. A resumed audit
+draws a stored chunk again, which notices a change that no source shows (of a library, the environment or files).
 """
 
 import inspect
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 
 STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
-INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries, of whichever environment
+INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries in any environment
 OWN_PACKAGE = "tcdp_sim"
-GENERATED = "<string>"  # the file of methods that dataclasses write; the source of their class says it all
+GENERATED = "<string>"  # the file name of methods that dataclasses generate, which the source of the class determines
 
 
 def reached(mechanism: Any) -> dict[str, Any]:
-    """Return by place all that the user's code reads: sources, defaults and constants of functions and classes."""
+    """Return everything that the user's code reads, by place.
+
+    That is the source, the defaults and the constants of its functions and classes.
+    """
     todo = list(functions_of(mechanism))
     seen = {id(function) for function in todo}
     found: dict[str, Any] = {}
@@ -38,7 +41,7 @@ def reached(mechanism: Any) -> dict[str, Any]:
 
 
 def functions_of(what: Any) -> Iterator[FunctionType]:
-    """Yield the functions of the user's own that a callable consists of: of a class, an object, a method, a partial."""
+    """Yield the user's own functions that a callable consists of."""
     if isinstance(what, FunctionType):
         written = what.__code__.co_filename != GENERATED
         yield from [what] if written and is_users(what.__module__) else []
@@ -50,12 +53,12 @@ def functions_of(what: Any) -> Iterator[FunctionType]:
 
 
 def _parts(what: Any) -> Iterator[Any]:
-    """Yield the callables that another one is made of."""
+    """Yield the callables that a callable is made of."""
     if isinstance(what, partial):
         yield from (what.func, *what.args, *what.keywords.values())
     elif inspect.ismethod(what):
         yield from (what.__func__, type(what.__self__))
-    elif hasattr(what, "__wrapped__"):  # by a decorator, such as a cache
+    elif hasattr(what, "__wrapped__"):  # wrapped by a decorator, such as a cache
         yield what.__wrapped__
     elif not (isinstance(what, type | ModuleType) or inspect.isroutine(what)) and hasattr(what, "__dict__"):
         yield type(what)
@@ -63,7 +66,7 @@ def _parts(what: Any) -> Iterator[Any]:
 
 
 def is_users(module: str | None) -> bool:
-    """Return whether a module is the user's own code: no library's, and not of this package."""
+    """Return True if a module is the user's own code: neither of a library nor of this package."""
     if module == "__main__":
         return True
     found = sys.modules.get(module or "")
@@ -75,29 +78,31 @@ def is_users(module: str | None) -> bool:
 
 
 def names(code: CodeType) -> set[str]:
-    """Return the globals and attributes that code names, that of inner functions too."""
+    """Return the globals and attributes that code names, including its inner functions."""
     inner = (names(each) for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*inner)
 
 
 def _methods(kind: type) -> Iterator[FunctionType]:
+    """Yield the functions of a class of the user's, without its bases."""
     if not is_users(kind.__module__):
         return
     for value in vars(kind).values():
         inner: Any = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-        inner = getattr(inner, "func", inner)  # of a cached property
+        inner = getattr(inner, "func", inner)  # for a cached property
         if isinstance(inner, FunctionType):
             yield from functions_of(inner)
 
 
 def _own(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the source and the defaults of a function."""
     place = f"{function.__module__}.{function.__qualname__}"
     yield f"{place} (source)", inspect.getsource(function.__code__)
     yield f"{place} (defaults)", [function.__defaults__, function.__kwdefaults__]
 
 
 def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) of what a function reads: closure, globals, and attributes of the user's modules."""
+    """Yield (place, value) for everything a function reads: closure, globals, and attributes of the user's modules."""
     own, read = f"{function.__module__}.{function.__qualname__}", names(function.__code__)
     cells = zip(function.__code__.co_freevars, function.__closure__ or ())
     values = {name: cell.cell_contents for name, cell in cells}
@@ -106,6 +111,7 @@ def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _without_modules(values: Mapping[str, Any], read: set[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the values, with each of the user's modules replaced by the attributes that are read."""
     for name, value in values.items():
         if not isinstance(value, ModuleType):
             yield name, value
@@ -115,7 +121,7 @@ def _without_modules(values: Mapping[str, Any], read: set[str]) -> Iterator[tupl
 
 
 def _constants(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) of what is no code: the value itself, or the attributes of a class of the user's."""
+    """Yield (place, value) for data: the value itself, or the attributes of a class of the user's."""
     if isinstance(value, type):
         for base in reversed(value.__mro__):
             own = vars(base).items() if is_users(base.__module__) else ()
@@ -125,7 +131,7 @@ def _constants(place: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_code(value: Any) -> bool:
-    """Return whether a value is code, whose source is read: a library's is known by its name alone."""
+    """Return True if a value is code: a library's is known by its name, the user's by its source."""
     return (
         isinstance(value, type | FunctionType | ModuleType | np.ufunc)
         or inspect.isroutine(value)
@@ -134,7 +140,7 @@ def _is_code(value: Any) -> bool:
 
 
 def is_handed_out_by_a_library(value: Any) -> bool:
-    """Return whether an object is an attribute of the library that its class is from, as `scipy.stats.binom` is."""
+    """Return True if an object is an attribute of its class's library, as `scipy.stats.binom` is."""
     parts = type(value).__module__.split(".")
     packages = (sys.modules.get(".".join(parts[:count])) for count in range(1, len(parts) + 1))
     libraries = (package for package in packages if package is not None and not is_users(package.__name__))
@@ -142,6 +148,6 @@ def is_handed_out_by_a_library(value: Any) -> bool:
 
 
 def _is_constant(name: str, value: Any) -> bool:
-    """Return whether an attribute of a class is a value that its code may read."""
+    """Return True if an attribute of a class is a value that its code may read."""
     code = callable(value) or isinstance(value, property | staticmethod | classmethod)
     return not (name.startswith(("__", "_abc_")) or code or inspect.isdatadescriptor(value) or hasattr(value, "func"))

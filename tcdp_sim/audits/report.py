@@ -1,4 +1,4 @@
-"""What an audit has found, for people and for programs."""
+"""The report of an audit, for people and for programs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How the scores of the sample that chose lie: counts of each input's outputs in cells; for the figure."""
+    """The distribution of the scores in the sample that chose the event, for the figure.
+
+    `first` and `second` count each input's outputs in the cells between `edges`.
+    """
 
     words: str
     edges: Floats
@@ -26,16 +29,63 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:
-    """What an audit shows, with probability `level` for all that it has tried.
+    """The result of an audit, correct at confidence level `level` for everything the audit has tried.
 
-    bound: the lower confidence bound on `measure`, >= 0, inf where every number is refuted; claim, refuted: the
-    guarantee, and whether the bound is above it; violation: the smallest true number on this event that would have
-    been found about every second time (NaN without a claim). pair, pair_index: the two inputs;
-    event: in words, or why none is;
-    holds: outputs -> yes or no, where it is an event; toward: which input makes it likelier, "first" or "second";
-    hits: outputs of the first and of the second input in it, of `trials` each (cells of a moment: see `counts`);
-    drawn: outputs of each input in all stages, of which `resumed` were there already; reproducible: whether the
-    mechanism is a function of its rng; notes: what was said on the way; folder: where it is kept.
+    Attributes
+    ----------
+    measure : str
+        The bounded number in words, such as "epsilon at delta = 1e-05".
+    claim : Guarantee or None
+        The claimed guarantee.
+    level : float
+        The confidence level, in (0, 1).
+    trials : int
+        Outputs of each input that the bound is computed from.
+    seed : int
+        The seed of all random streams.
+    drawn : int
+        Outputs of each input in all stages together.
+    resumed : int
+        How many of these were stored by an earlier call.
+    reproducible : bool
+        False if the mechanism uses randomness from outside its `rng`.
+    notes : tuple of str
+        The notices that were printed during the audit.
+    folder : Path or None
+        The folder with the stored counts.
+    bound : float
+        The lower confidence bound on `measure`, in nats, at least 0; inf if every value is refuted.
+    refuted : bool
+        True if the bound exceeds the claim.
+    violation : float
+        The smallest true value on this event that would have been found about every second time; NaN without a claim.
+    pair, pair_index : tuple of ndarray, int
+        The two inputs and their place in the list of pairs.
+    event : str
+        The event in words, or the reason why there is none.
+    holds : callable or None
+        The event as a function from outputs to booleans; None if the bound comes from a moment.
+    toward : str
+        The input that makes the event likelier, "first" or "second".
+    hits : tuple of int
+        Outputs of the first and of the second input in the event, out of `trials` each.
+    counts : tuple of ndarray
+        The counts in the cells that the bound is computed from, for each input.
+    scores : Scores or None
+        The distribution of the scores, for the figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tcdp_sim
+    >>> from tcdp_sim.privacy import PureDP
+    >>> def too_precise(data, rng, trials):
+    ...     return data[0] + rng.laplace(0, 1, trials)
+    >>> report = tcdp_sim.audit(too_precise, claim=PureDP(0.1), trials=10_000)
+    >>> report.refuted
+    True
+    >>> 0.8 < report.epsilon < 1.0
+    True
     """
 
     measure: str
@@ -62,17 +112,17 @@ class AuditReport:
 
     @property
     def epsilon(self) -> float:
-        """The bound on epsilon; NaN where another number is measured."""
+        """The bound on epsilon, NaN if another number is measured."""
         return self.bound if self.measure.startswith("epsilon") else float("nan")
 
     @property
     def rho(self) -> float:
-        """The bound on rho of zCDP or tCDP; NaN where another number is measured."""
+        """The bound on rho of zCDP or tCDP, NaN if another number is measured."""
         return self.bound if self.measure.startswith("rho") else float("nan")
 
     @property
     def verdict(self) -> str:
-        """One line: refuted, not refuted, or no claim; with the numbers."""
+        """One line that says refuted, not refuted or no claim, with the numbers."""
         shown = f"{self.measure} >= {self.bound:.6g} at level {self.level:g}"
         if self.claim is None:
             return f"no claim: {shown}"
@@ -97,19 +147,20 @@ class AuditReport:
         return f"hits: {self.hits[0]:,} and {self.hits[1]:,} of {self.trials:,} each"
 
     def about(self) -> dict[str, Any]:
-        """What `audit.json` holds: plain data, NaN as None, infinite numbers as "inf" and "-inf", bytes as text."""
+        """Return the content of `audit.json`: plain data, NaN as None, infinities and bytes as text."""
         sides = None if self.pair is None else [_as_json(np.asarray(side).tolist()) for side in self.pair]
         plain = {name: _as_json(getattr(self, name)) for name in _PLAIN}
         return {**plain, "claim": str(self.claim) if self.claim else None, "verdict": self.verdict, "pair": sides}
 
     def figure(self) -> "Figure":
-        """The scores' distributions under both inputs, with the event marked."""
+        """Return a matplotlib figure of the scores under both inputs, with the event shaded."""
         from tcdp_sim.audits.drawing import figure
 
         return figure(self)
 
 
 def _as_json(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
     if isinstance(value, list | tuple):
         return [_as_json(each) for each in value]
     if isinstance(value, bytes):

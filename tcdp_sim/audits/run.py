@@ -20,18 +20,18 @@ from tcdp_sim.engine import clusters
 from tcdp_sim.engine.schedule import Executor
 
 NOT_REPRODUCIBLE = (
-    "a mechanism that is not a function of its rng: a generator of its own would repeat itself on workers"
+    "a mechanism that is not a function of its rng: every worker would copy the mechanism's own generator and repeat it"
 )
 CHANGED = (
-    "the mechanism gives other outputs than those that are kept, though its source is the same (its environment, a "
-    "file or a library has changed): all that was kept is discarded and drawn again"
+    "the mechanism's outputs differ from the kept ones although its source is the same (its environment, a file or a "
+    "library has changed): the kept counts are discarded and drawn again"
 )
-OTHER = "what is kept in this folder is of another mechanism, source, seed or size: none of it is used"
-CHECKED = 50  # outputs that are drawn twice, to see whether they are the same
+OTHER = "the counts in this folder belong to another mechanism, source, seed or size: none of them is used"
+CHECKED = 50  # outputs that are drawn twice to test reproducibility
 
 
 def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditReport:
-    """Search, bound, and say what was found. Raises UserError."""
+    """Run an audit on a cluster and return its report; `tell` gets every notice. Raises UserError."""
     spec = {"name": cluster} if isinstance(cluster, str) else dict(cluster)
     clusters.worker_count(spec)
     reproducible, known = _reproducible(audit), identity(audit.sampler)
@@ -62,37 +62,42 @@ def run(audit: Audit, cluster: str | Mapping[str, Any], tell: Tell) -> AuditRepo
 
 
 def _counted(audit: Audit, executor: Executor, journal: Any, known: Any) -> tuple[Counting, Chosen | None, Any]:
-    """Return who counted, what was put to the test, and its counts."""
+    """Return the counting driver, the chosen test and the test's counts (None without a test)."""
     counting = Counting(executor, journal, audit.sampler, known, audit.seed)
     found = search(counting, audit)
     return counting, found, None if found is None else _bounding(counting, audit, found)
 
 
 def _damages(journal: Any) -> Iterator[str]:
+    """Yield one line for each journal file with damaged records."""
     for name, count in journal.damaged.items():
-        yield f"journal/{name}: {count} damaged records; what they held is drawn again"
+        yield f"journal/{name}: {count} damaged records; their chunks are drawn again"
 
 
 def _notes(audit: Audit, reproducible: bool, known: bool) -> Iterator[str]:
+    """Yield the notices about claim, reproducibility and resuming that are printed before the audit."""
     if line := claims.warning(audit.measure, audit.trials, audit.doubt):
         yield line
     if not reproducible:
         yield "the mechanism is not a function of its rng: the same seed gives other outputs; not reproducible"
     if not known and audit.folder is not None:
-        yield "the mechanism has no name or source to know it by, or carries more than plain data: nothing is resumed"
+        yield "the mechanism cannot be identified (no name or source, or not only plain data): nothing is resumed"
 
 
 def _reproducible(audit: Audit) -> bool:
+    """Return True if two calls of the mechanism with the same random stream give the same outputs."""
     pair = audit.pairs[0]
     stream = stage_streams("again", pair)[0]
     try:
         twice = [next(sampling.drawn(audit.sampler, pair.data, stream, audit.seed, 0, CHECKED)) for _ in range(2)]
-    except Exception as problem:  # whatever a mechanism may raise
+    except Exception as problem:  # a mechanism may raise anything
         raise UserError(f"the mechanism cannot be audited: pair 0, pilot: {sampling.said(problem)}") from None
     return twice[0].tobytes() == twice[1].tobytes()
 
 
 def _bounding(counting: Counting, audit: Audit, found: Chosen) -> Counts:
+    """Count the fresh outputs that the bound is computed from."""
+
     def shows(counts: Counts) -> str:
         return f"{audit.measure.words} >= {_bound(audit, found, counts):.4g} so far"
 
@@ -100,22 +105,28 @@ def _bounding(counting: Counting, audit: Audit, found: Chosen) -> Counts:
 
 
 def _cells(counts: Counts) -> tuple[Any, Any]:
+    """Return the cell counts of the first column, for both inputs."""
     return counts.cells[0][0], counts.cells[1][0]
 
 
 def _hits(event: Event, counts: Counts) -> tuple[int, int]:
+    """Return how many outputs of each input lie in the event."""
     first, second = (int(cells[1 if event.upper else 0]) for cells in _cells(counts))
     return first, second
 
 
 def _bound(audit: Audit, found: Chosen, counts: Counts) -> float:
+    """Return the confidence bound that the counts give."""
     if isinstance(found.test, Event):
         return events.bound(audit.measure, found.test, _hits(found.test, counts), counts.trials, audit.doubt)
     return moments.bound(audit.measure, found.test, _cells(counts), audit.doubt)
 
 
 def _violation(audit: Audit, found: Chosen, counts: Counts) -> float:
-    """The smallest number at which the expected counts would have refuted the claim, were the rest as it was seen."""
+    """Return the smallest true value at which the expected counts would have refuted the claim.
+
+    The counts of the rarer input are taken as observed. The value is NaN without a claim.
+    """
     if audit.measure.claimed == np.inf:
         return float("nan")
     if isinstance(found.test, Event):

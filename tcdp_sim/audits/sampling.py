@@ -1,4 +1,4 @@
-"""What a worker does: outputs of a mechanism on two inputs, of which counts are all that it sends back. Pure."""
+"""The work of a worker: draw outputs of a mechanism on two inputs and send back counts only. All functions are pure."""
 
 import time
 import warnings
@@ -11,13 +11,13 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.core.streams import generator
 
-BLOCK = 20_000  # outputs at a time: they fit the cache
+BLOCK = 20_000  # outputs drawn at a time, so that they fit the cache
 Sampler = Callable[[Any, np.random.Generator, int], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two inputs that are neighbours; index: their place in the list; stream: 64 hex digits, of what they are."""
+    """Two neighbouring inputs, with their place in the list and a digest (64 hex digits) that names their streams."""
 
     data: Any
     other: Any
@@ -27,9 +27,11 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What is counted: columns of numbers of each output, and the edges between cells of each.
+    """The quantities to count.
 
-    columns: outputs -> shape (trials, columns); extremes: how many of the largest and least are kept of each column.
+    - columns: a function from outputs to columns of numbers, shape (trials, columns).
+    - edges: the edges between the cells of each column.
+    - extremes: how many of the largest and of the least numbers are kept for each column.
     """
 
     columns: Callable[[Any], Floats]
@@ -39,7 +41,7 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Chunks of a stage; chunks: (index, trials); streams: of the first and of the second input."""
+    """Chunks of a stage, as pairs (index, trials), with the stream names of the first and the second input."""
 
     stage: str
     sampler: Sampler
@@ -52,10 +54,11 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Of some chunks: of each of the two inputs, of each column, the outputs in each cell and the extremes.
+    """The counts of some chunks, for each input and each column.
 
-    trials: outputs of each input; low, high: of each input and column the least and the largest, ascending;
-    below, above: up to where these are complete, of each input and column.
+    - trials: the number of outputs of each input.
+    - cells: the number of outputs in each cell.
+    - low, high: the least and the largest numbers, ascending.
     """
 
     trials: int
@@ -66,7 +69,7 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """What comes back: (chunk, its counts) each, or why there are none."""
+    """The result of a task: finished chunks with their counts, the time taken, and an error if a chunk failed."""
 
     chunks: tuple[tuple[int, Counts], ...]
     seconds: float
@@ -74,25 +77,29 @@ class Done:
 
 
 def run(task: Task) -> Done:
-    """Draw and count. What a mechanism raises, and outputs that are no outputs, come back as one line."""
+    """Draw and count the outputs of a task.
+
+    An exception of the mechanism, or outputs of a wrong form, are returned as one line.
+    """
     started = time.perf_counter()
     counts: list[tuple[int, Counts]] = []
     error = ""
     for chunk, trials in task.chunks:
         try:
             counts.append((chunk, _chunk(task, chunk, trials)))
-        except Exception as problem:  # whatever a mechanism may raise
+        except Exception as problem:  # a mechanism may raise anything
             error = f"pair {task.pair.index}, chunk {chunk}: {said(problem)}"
             break
     return Done(tuple(counts), time.perf_counter() - started, error)
 
 
 def said(problem: BaseException) -> str:
-    """What was raised, in one line."""
+    """Return an exception as one line of text."""
     return " ".join(f"{type(problem).__name__}: {problem}".split())
 
 
 def _chunk(task: Task, chunk: int, trials: int) -> Counts:
+    """Return the counts of one chunk."""
     sides = []
     for data, stream in zip((task.pair.data, task.pair.other), task.streams):
         sides.append(_counted(drawn(task.sampler, data, stream, task.seed, chunk, trials), task.counted))
@@ -101,7 +108,7 @@ def _chunk(task: Task, chunk: int, trials: int) -> Counts:
 
 
 def _counted(blocks: Iterator[Any], counted: Counted) -> tuple[list[Ints], list[Floats], list[Floats]]:
-    """Cells, least and largest numbers of each column."""
+    """Return the cell counts, the least and the largest numbers of each column."""
     cells = [np.zeros(len(edges) + 1, np.int64) for edges in counted.edges]
     ends: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(cells)
     for outputs in blocks:
@@ -114,7 +121,10 @@ def _counted(blocks: Iterator[Any], counted: Counted) -> tuple[list[Ints], list[
 
 
 def in_cells(numbers: Floats, edges: Floats) -> Ints:
-    """How many numbers lie in each cell; one on an edge lies above it. Of more than one edge numbers are ascending."""
+    """Return how many numbers lie in each cell; a number on an edge lies above it.
+
+    With more than one edge, the numbers must be ascending.
+    """
     if len(edges) == 1:
         above = int(np.count_nonzero(numbers >= edges[0]))
         return np.array([len(numbers) - above, above])
@@ -122,12 +132,12 @@ def in_cells(numbers: Floats, edges: Floats) -> Ints:
 
 
 def counted_at_once(columns: Floats, edges: Sequence[Floats]) -> list[Ints]:
-    """The counts in the cells of each column, shape (trials, columns)."""
+    """Return the cell counts of each column of an array of shape (trials, columns)."""
     return [in_cells(np.sort(column), own) for column, own in zip(columns.T, edges)]
 
 
 def _extremes(ordered: Floats, ends: tuple[Floats, Floats], m: int) -> tuple[Floats, Floats]:
-    """The m least and the m largest, ascending, of numbers in order and of those that were so before."""
+    """Return the m least and the m largest numbers, ascending, of the earlier ends and of `ordered`."""
     if not m:
         return ends
     low, high = ends
@@ -135,29 +145,29 @@ def _extremes(ordered: Floats, ends: tuple[Floats, Floats], m: int) -> tuple[Flo
 
 
 def drawn(sampler: Sampler, data: Any, stream: str, seed: int, chunk: int, trials: int) -> Iterator[Any]:
-    """The outputs of a chunk, a block at a time. Raises ValueError for what is no output."""
+    """Yield the outputs of a chunk, one block at a time. Raises ValueError for outputs of a wrong form."""
     rng = generator(seed, stream, chunk)
     for start in range(0, trials, BLOCK):
         size = min(BLOCK, trials - start)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the mechanism's own business
+            warnings.simplefilter("ignore")  # warnings of the user's mechanism do not concern the audit
             outputs = np.asarray(sampler(data, rng, size))
         yield checked(outputs, size)
 
 
 def checked(outputs: Any, trials: int) -> Any:
-    """The outputs; ValueError unless they are one for each trial, of numbers or texts, and none is NaN."""
+    """Return the outputs; raise ValueError unless there is one for each trial, a number or text, and none is NaN."""
     if outputs.ndim < 1 or len(outputs) != trials or outputs.size == 0:
         raise ValueError(f"outputs have shape {outputs.shape}; valid: ({trials}, ...), one for each trial")
     if outputs.dtype.kind not in "biufUS":
-        raise ValueError(f"outputs are of type {outputs.dtype}; valid: numbers, yes or no, texts")
+        raise ValueError(f"outputs are of type {outputs.dtype}; valid: numbers, booleans, texts")
     if outputs.dtype.kind == "f" and np.isnan(outputs).any():
         raise ValueError("an output is NaN; valid: numbers and +-inf")
     return outputs
 
 
 def column(counts: Counts, number: int) -> Counts:
-    """The counts of one column."""
+    """Return the counts of one column."""
 
     def of(sides: tuple[list[Any], list[Any]]) -> tuple[list[Any], list[Any]]:
         return [sides[0][number]], [sides[1][number]]
@@ -166,7 +176,7 @@ def column(counts: Counts, number: int) -> Counts:
 
 
 def merged(parts: list[Counts]) -> Counts:
-    """Counts of several chunks together; extremes as far as they are complete."""
+    """Return the sum of the counts of several chunks, with their common extremes as far as they are complete."""
     if len(parts) == 1:
         return parts[0]
     columns = range(len(parts[0].cells[0]))
@@ -182,7 +192,7 @@ def merged(parts: list[Counts]) -> Counts:
 
 
 def _least(parts: list[Floats]) -> Floats:
-    """The least numbers of all parts, ascending, up to where no part has left any out."""
+    """Return the least numbers of all parts, ascending, up to the point where a part has left some out."""
     if not len(parts[0]):
         return parts[0]
     complete = min(part[-1] for part in parts)
@@ -191,4 +201,5 @@ def _least(parts: list[Floats]) -> Floats:
 
 
 def _largest(parts: list[Floats]) -> Floats:
+    """Return the largest numbers of all parts, as `_least` does for the least."""
     return -_least([-part[::-1] for part in parts])[::-1]

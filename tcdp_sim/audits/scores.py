@@ -1,7 +1,7 @@
-"""Scores: one number of each output, the larger the more it speaks for the first of two inputs.
+"""Scores: one number for each output, larger for outputs that favour the first of two inputs.
 
-Any function of the output is valid: how good it is decides how much an audit shows, never whether what it shows is
-true. All of them are plain frozen data, so that workers get what the pilot has found.
+Any function of the output is a valid score. A better score shows a larger bound, and a bad one never invalidates it.
+Scores are frozen plain data, so that workers receive what the pilot has found.
 """
 
 from collections.abc import Callable
@@ -13,23 +13,23 @@ import numpy as np
 from tcdp_sim.audits import features
 from tcdp_sim.core.arrays import Floats, Ints
 
-FEW = 12  # steps that are quicker compared one by one than looked up
-DIGITS = 9  # of a likelihood ratio: further ones are traces of rounding, which `bits` looks for
+FEW = 12  # up to this many steps, comparing one by one is faster than a search
+DIGITS = 9  # digits kept of a likelihood ratio: the rest are traces of rounding, which only `bits` may look at
 
 
 class Score(Protocol):
-    """outputs, shape (trials, ...) -> (trials,), never NaN."""
+    """A function from outputs of shape (trials, ...) to scores of shape (trials,), never NaN."""
 
     @property
     def words(self) -> str:
-        """What it is, for people."""
+        """The score's name in words."""
 
     def __call__(self, outputs: Any) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodRatio:
-    """The mechanism's own log likelihood ratio of data over other, in nats, rounded: its last digits say nothing."""
+    """The mechanism's own log likelihood ratio of data to other, in nats, rounded to DIGITS."""
 
     function: Callable[[Any, Any, Any], Any]
     data: Any
@@ -47,9 +47,9 @@ class LikelihoodRatio:
 
 @dataclass(frozen=True, eq=False)
 class OfTexts:
-    """A function of labels as long as the pilot's longest: letters beyond are cut off: all have as many numbers.
+    """A function of labels, cut to the length of the pilot's longest so that all have equally many numbers.
 
-    dtype: numpy's name of texts of this length.
+    `dtype` is numpy's name for texts of this length.
     """
 
     function: Callable[[Any], Floats]
@@ -79,9 +79,10 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """The sum over columns of a step function of each: the log likelihood ratio if columns are independent.
+    """A sum of step functions, one of each column: the log likelihood ratio if columns are independent.
 
-    edges: of each column, ascending; steps: of each column, one more; columns without edges say nothing.
+    - edges: the ascending edges of each column; a column without edges contributes a constant.
+    - steps: the heights in the cells of each column, one more than its edges.
     """
 
     kind: str
@@ -104,9 +105,11 @@ class Additive:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """A ratio for each combination of values; mixed radix over columns, whose values are whole numbers.
+    """A log likelihood ratio for each combination of whole values, coded in mixed radix.
 
-    classes: to which sum each column adds, shape (d,); low, width: of each sum; ratios: of each code, in nats.
+    - classes: the sum that each column contributes to, shape (d,).
+    - low, width: the least value and the number of values of each sum.
+    - ratios: the log likelihood ratio of each code, in nats.
     """
 
     classes: Ints
@@ -116,7 +119,7 @@ class Atoms:
     words: str
 
     def codes(self, outputs: Any) -> Ints:
-        """The number of each output's atom; what the pilot has not seen falls in with one that it has."""
+        """Return the code of each output; combinations outside the pilot's range are clipped to an existing code."""
         radix = np.concatenate([[1], np.cumprod(self.width[:-1])])
         codes = features.as_matrix(outputs) @ radix[self.classes].astype(np.float64)
         return np.clip(codes - float(self.low @ radix), 0, len(self.ratios) - 1).astype(np.int64)
@@ -125,7 +128,7 @@ class Atoms:
         return self.ratios[self.codes(outputs)]
 
     def values(self, code: int) -> list[int]:
-        """The sums that an atom stands for."""
+        """Return the sums that a code stands for."""
         sums = []
         for low, width in zip(self.low.tolist(), self.width.tolist()):
             code, digit = divmod(code, width)
@@ -135,7 +138,7 @@ class Atoms:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A weighted sum of the output's numbers, as logistic regression has learnt it."""
+    """A weighted sum of an output's numbers, learnt by logistic regression."""
 
     weights: Floats
     words: str
@@ -146,9 +149,11 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The log likelihood ratio of the leaf of a decision tree in which the output lies.
+    """The log likelihood ratio of an output's leaf in a decision tree.
 
-    column, edge, below, above: of each node; a leaf is its own child; ratios: of each node, in nats; depth: steps.
+    - column, edge, below, above: the split and the children of each node; a leaf is its own child.
+    - ratios: the log likelihood ratio of each node, in nats.
+    - depth: the number of steps from the root to the deepest leaf.
     """
 
     column: Ints

@@ -1,6 +1,7 @@
-"""The search for what refutes: all pairs and scores on small samples, the best on larger ones, one at the end.
+"""The search for the event or moment that shows the largest bound.
 
-Every stage has random streams of its own, so the last one, which bounds, knows nothing of those that chose.
+All pairs and scores are tried on small samples, the best ones on larger samples, and one is left at the end. Every
+stage has its own random streams, so the sample for the bound is independent of the samples that chose the test.
 """
 
 from collections.abc import Sequence
@@ -21,26 +22,31 @@ from tcdp_sim.audits.scores import Additive, Atoms, Column, LikelihoodRatio, Sco
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import UserError
 
-PILOTS = 400_000  # outputs of each input that the driver holds, of all pairs
-PAIRS_KEPT = 3  # once they are ranked
-SCORES_RANKED = 2  # of a pair, to rank it by
-SCORES_KEPT = 5  # of a pair, after the pilot
-OTHERS_KEPT = 2  # beside the mechanism's own likelihood ratio
-FINAL_PAIRS = 2  # that choose an event each
-FINAL_SCORES = 2  # of the better pair, unless the likelihood ratio is best
-GROWTH = 3  # to how many times its size a sample's forecast is trusted: few hits are luck
-AT_ONCE = 1_000_000  # outputs that choose, before it is known how rare the event is
-EXTREMES = 64  # of a chunk, at each end of a score: thresholds of events that the pilot has not seen
-CLEARLY = 1.1, 3.0  # a score is better than the likelihood ratio if it shows 1.1 times as much, or 3 errors more
-ENOUGH = 3000  # hits of the rarer input: a choice on so many is not to be bettered
-ONE_SIGMA = 0.32  # doubt at which candidates are compared: a standard error on each side, beside those of luck
+PILOTS = 400_000  # outputs of each input that the driver holds in memory, over all pairs
+PAIRS_KEPT = 3  # pairs that remain after ranking
+SCORES_RANKED = 2  # scores of a pair that its rank is computed from
+SCORES_KEPT = 5  # scores of a pair that remain after the pilot
+OTHERS_KEPT = 2  # scores that remain beside the mechanism's own likelihood ratio
+FINAL_PAIRS = 2  # pairs that choose an event each
+FINAL_SCORES = 2  # scores of the best pair that choose an event, unless the likelihood ratio is best
+GROWTH = 3  # a forecast is trusted up to this multiple of its sample's size, because few hits are luck
+AT_ONCE = 1_000_000  # outputs for the choice before it is known how rare the event is
+EXTREMES = 64  # extreme scores kept from each chunk, as thresholds of events that the pilot has not seen
+CLEARLY = 1.1, 3.0  # a score beats the likelihood ratio if it shows 1.1 times as much, or 3 standard errors more
+ENOUGH = 3000  # hits of the rarer input beyond which more outputs cannot improve the choice
+ONE_SIGMA = 0.32  # doubt when candidates are compared: one standard error on each side, beside the allowance for luck
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Outputs of each input: of a pilot; that rank pairs; that make and that compare scores; that choose; that bound.
+    """The number of outputs of each input in each stage.
 
-    choose: of each finalist; further: what the choice gets besides where the event is rare.
+    - pilot: the pilot.
+    - rank: the ranking of pairs.
+    - tables, compare: the counts that make scores, and the counts that compare them.
+    - choose: the choice, for each finalist.
+    - further: the additional outputs for the choice if the event is rare.
+    - bound: the bound.
     """
 
     pilot: int
@@ -53,7 +59,7 @@ class Sizes:
 
 
 def sizes(trials: int, pairs: int) -> Sizes:
-    """How many outputs each stage gets where the bound gets `trials`: together about half as many at most."""
+    """Return the size of each stage if the bound gets `trials` outputs; the others together get about half as many."""
     pilot = int(np.clip(trials // 50, min(500, trials), np.clip(PILOTS // pairs, 20_000, 200_000)))
     at_once = max(min(trials // 3, max(trials // 10, AT_ONCE)), pilot)
     return Sizes(
@@ -69,7 +75,7 @@ def sizes(trials: int, pairs: int) -> Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What is put to the test: an event, or a moment of a score; seen: the scores that chose it, for the figure."""
+    """The event or moment to put to the test, with the score's counts that chose it (for the figure)."""
 
     pair: Pair
     test: Event | Moment
@@ -78,14 +84,14 @@ class Chosen:
 
     @property
     def counted(self) -> Counted:
-        """What the bound needs of every output."""
+        """The column and edges to count for the bound."""
         edges = np.array([self.test.threshold]) if isinstance(self.test, Event) else self.test.edges
         return Counted(Stack((self.test.score,)), (edges,))
 
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Scores side by side: outputs -> (trials, scores)."""
+    """Several scores side by side: outputs to an array of shape (trials, scores)."""
 
     scores: tuple[Score, ...]
 
@@ -95,7 +101,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A score of a pair, where its thresholds may lie, and how good it looks."""
+    """A score of a pair with its possible thresholds and its worth (`_worth`)."""
 
     pair: Pair
     score: Score
@@ -104,7 +110,10 @@ class Candidate:
 
 
 def search(counting: Counting, audit: Audit) -> Chosen | None:
-    """What to put to the test on further outputs; None where the outputs that choose are the same. Raises UserError."""
+    """Return the event or moment to put to the test on fresh outputs. Raises UserError.
+
+    The result is None if all outputs that could choose one are the same.
+    """
     planned, one = sizes(audit.trials, len(audit.pairs)), audit.measure
     pilots = [_pilot(audit.sampler, pair, planned.pilot, audit.seed) for pair in audit.pairs]
     found: list[Candidate] = []
@@ -121,7 +130,10 @@ def search(counting: Counting, audit: Audit) -> Chosen | None:
 
 
 def _finalists(found: list[Candidate]) -> list[Candidate]:
-    """The best candidates: of the best pair FINAL_SCORES, of the next best one. A likelihood ratio needs no rivals."""
+    """Return the candidates that each choose an event: FINAL_SCORES of the best pair, one of the next best.
+
+    A likelihood ratio that ranks first is the only finalist of its pair.
+    """
     ordered = sorted(found, key=_preference, reverse=True)
     order = list(dict.fromkeys(each.pair.index for each in ordered))[:FINAL_PAIRS]
     of_pairs = [[each for each in ordered if each.pair.index == index] for index in order]
@@ -130,7 +142,10 @@ def _finalists(found: list[Candidate]) -> list[Candidate]:
 
 
 def _preference(candidate: Candidate) -> tuple[float, float]:
-    """Its worth; no score is better than the likelihood ratio, so that one which seems to be has to be so clearly."""
+    """Return the sort key of a candidate. Another score must beat the likelihood ratio by a clear margin.
+
+    The likelihood ratio is optimal, so a score that seems better usually has been lucky (CLEARLY).
+    """
     shown, apart = candidate.worth
     if isinstance(candidate.score, LikelihoodRatio):
         return shown * CLEARLY[0], apart + CLEARLY[1]
@@ -138,22 +153,23 @@ def _preference(candidate: Candidate) -> tuple[float, float]:
 
 
 def _pilot(sampler: Any, pair: Pair, trials: int, seed: int) -> Pilot:
+    """Draw the pilot of a pair in this process. Raises UserError if the mechanism fails or its outputs do not fit."""
     sides = []
     for data, stream in zip((pair.data, pair.other), stage_streams("pilot", pair)):
         try:
             sides.append(np.concatenate(list(drawn(sampler, data, stream, seed, 0, trials))))
-        except Exception as problem:  # whatever a mechanism may raise
+        except Exception as problem:  # a mechanism may raise anything
             raise UserError(f"the mechanism cannot be audited: pair {pair.index}, pilot: {said(problem)}") from None
     if sides[0].shape[1:] != sides[1].shape[1:]:
         shapes = f"{sides[0].shape[1:]} and {sides[1].shape[1:]}"
-        raise UserError(f"pair {pair.index}: outputs of the two inputs have shapes {shapes}; valid: the same")
+        raise UserError(f"pair {pair.index}: outputs of the two inputs have shapes {shapes}; valid: the same shape")
     if len({side.dtype.kind in "US" for side in sides}) > 1:
-        raise UserError(f"pair {pair.index}: outputs of one input are texts, of the other numbers; valid: the same")
+        raise UserError(f"pair {pair.index}: one input gives texts and the other numbers; valid: the same kind")
     return Pilot(pair, candidates.alike(sides[0], sides[1]))
 
 
 def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) -> list[Pilot]:
-    """The pairs that fresh outputs tell apart best, by the scores that are most promising in the pilot."""
+    """Return the PAIRS_KEPT pairs that fresh outputs tell apart best, by their most promising scores."""
     if len(pilots) <= PAIRS_KEPT:
         return pilots
     promising = [each for pilot in pilots for each in _promising(pilot, audit.measure, audit.scoring)]
@@ -166,7 +182,7 @@ def _ranked(counting: Counting, pilots: list[Pilot], trials: int, audit: Audit) 
 
 
 def _promising(pilot: Pilot, one: Measure, scoring: Scoring) -> list[Candidate]:
-    """The likelihood ratio, or scores that are made of half of the pilot and do best on the other half."""
+    """Return the likelihood ratio, or else scores made from one half of the pilot that do best on the other half."""
     if scoring.likelihood_ratio is not None:
         return _best(_own(pilot, scoring), pilot, one, 1)
     made, kept = (Pilot(pilot.pair, tuple(side[part::2] for side in pilot.outputs)) for part in (0, 1))
@@ -175,18 +191,20 @@ def _promising(pilot: Pilot, one: Measure, scoring: Scoring) -> list[Candidate]:
 
 
 def _own(pilot: Pilot, scoring: Scoring) -> list[Score]:
-    """The mechanism's own likelihood ratio, if it gives one."""
+    """Return the mechanism's own likelihood ratio as a list, empty if it has none."""
     function = scoring.likelihood_ratio
     return [] if function is None else [LikelihoodRatio(function, pilot.pair.data, pilot.pair.other)]
 
 
 def _from_pilot(pilot: Pilot, bits: bool) -> list[Score]:
+    """Return scores made from the pilot's own counts."""
     found = candidates.of_pilot(pilot, bits)
     first, second = (sampling.counted_at_once(found(side), found.counted.edges) for side in pilot.outputs)
     return candidates.scores(pilot, found, Counts(len(pilot.outputs[0]), (first, second), ([], []), ([], [])))
 
 
 def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list[Score]:
+    """Return scores made from the counts of a larger sample, with learnt ones where they may help."""
     scoring, found = audit.scoring, candidates.of_pilot(pilot, audit.scoring.bits)
     counts = counting.count("tables", pilot.pair, pilot.of_texts(found.counted), trials)
     made = candidates.scores(pilot, found, counts)
@@ -199,18 +217,22 @@ def _scores(counting: Counting, pilot: Pilot, trials: int, audit: Audit) -> list
 
 
 def _best(tried: Sequence[Score], pilot: Pilot, one: Measure, most: int) -> list[Candidate]:
-    """The scores that tell the pilot's outputs apart best."""
+    """Return the candidates that tell the pilot's outputs apart best."""
     found = [_candidate(score, pilot, one) for score in tried]
     return sorted((each for each in found if len(each.edges)), key=lambda each: each.worth, reverse=True)[:most]
 
 
 def _of_rare_outputs(pilot: Pilot, scoring: Scoring, one: Measure) -> list[Candidate]:
-    """For pilots that tell nothing: scores without thresholds, which the extremes of larger samples may give them."""
+    """Return scores without thresholds, for pilots whose outputs are all the same.
+
+    The extremes of larger samples may give them thresholds.
+    """
     tried = _own(pilot, scoring) + pilot.scores_of_texts(candidates.plain(pilot))
     return [_candidate(score, pilot, one) for score in tried]
 
 
 def _candidate(score: Score, pilot: Pilot, one: Measure) -> Candidate:
+    """Return a score as a candidate, with thresholds and worth from the pilot."""
     sides = [score(side) for side in pilot.outputs]
     edges = thresholds.of_outputs(*sides)
     seen = [len(side) - np.searchsorted(np.sort(side), edges) for side in sides]
@@ -218,12 +240,15 @@ def _candidate(score: Score, pilot: Pilot, one: Measure) -> Candidate:
 
 
 def _worth(one: Measure, score: Score, seen: Thresholds) -> tuple[float, float]:
-    """To compare scores by: what the best event shows, and, where that is nothing yet, how likely it is to come."""
+    """Return the key to compare scores by: the best event's bound, then the clearest difference in standard errors.
+
+    The second number decides while no event shows anything yet.
+    """
     return max(events.best(one, score, seen, seen.trials, ONE_SIGMA, (0.5,))[0], 0.0), events.told_apart(seen)
 
 
 def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: int, stage: str) -> list[Candidate]:
-    """The candidates with what a larger sample says of their worth, and thresholds as rare as its extremes."""
+    """Return the candidates with worth and thresholds from a larger sample."""
     compared = []
     for pair in {each.pair.index: each.pair for each in found}.values():
         own = [each for each in found if each.pair is pair]
@@ -238,7 +263,10 @@ def _compared(counting: Counting, found: list[Candidate], one: Measure, trials: 
 def _chosen(
     counting: Counting, finalists: list[Candidate], one: Measure, planned: Sizes, doubt: float
 ) -> Chosen | None:
-    """The best finalist's event or moment; a rare event is chosen anew on more outputs. None without thresholds."""
+    """Return the best finalist's event or moment, or None without thresholds.
+
+    If the event is rare it is chosen anew on more outputs.
+    """
     trusted = min(GROWTH * planned.choose, planned.bound)
     finals = _finals(counting, finalists, planned.choose)
     final, counts = max(finals, key=lambda each: _test(one, each[0], each[1], trusted, doubt)[0])
@@ -252,7 +280,7 @@ def _chosen(
 
 
 def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list[tuple[Candidate, Counts]]:
-    """Each finalist with the counts of its score; those of a pair share their outputs."""
+    """Return each finalist with the counts of its score; finalists of a pair share their outputs."""
     finals = []
     for pair in {each.pair.index: each.pair for each in finalists}.values():
         own = [each for each in finalists if each.pair is pair]
@@ -265,7 +293,7 @@ def _finals(counting: Counting, finalists: list[Candidate], trials: int) -> list
 def _test(
     one: Measure, final: Candidate, counts: Counts, trials: int, doubt: float
 ) -> tuple[float, Event | Moment | None]:
-    """(what it is expected to show in `trials` further outputs, the best event or moment of a score)."""
+    """Return the bound that the best test of a score (event or moment) is expected to show, and the test."""
     value, event = events.best(one, final.score, thresholds.of_counts(counts, 0, final.edges), trials, doubt)
     if one.orders:
         cells = counts.cells[0][0], counts.cells[1][0]
@@ -276,7 +304,7 @@ def _test(
 
 
 def _seen_enough(test: Event | Moment | None, final: Candidate, counts: Counts) -> bool:
-    """Whether more outputs would not better the choice."""
+    """Return True if more outputs would not improve the choice."""
     if isinstance(test, Event):
         return test.hits_of_rarer(thresholds.of_counts(counts, 0, final.edges)) >= ENOUGH
     return test is not None

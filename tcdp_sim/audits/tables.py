@@ -1,24 +1,27 @@
-"""Counts in cells become log likelihood ratios: neighbours that chance may have told apart are one."""
+"""Log likelihood ratios from counts in cells; neighbouring cells that differ only by chance are merged."""
 
 import numpy as np
 
 from tcdp_sim.core.arrays import Floats, Ints
 
-TOLD_APART = 2.5  # standard errors by which neighbouring cells differ that stay two
+TOLD_APART = 2.5  # neighbouring cells stay separate if they differ by this many standard errors
 
 
 def log_ratio(first, second) -> Floats:
-    """log(first / second) of counts of equally many outputs, drawn towards 0 by half an output each."""
+    """Return log(first / second) for counts of equally many outputs.
+
+    Half an output is added to each count, which shrinks the ratio towards 0.
+    """
     return np.log((np.asarray(first) + 0.5) / (np.asarray(second) + 0.5))
 
 
 def merged(edges: Floats, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-    """(edges, counts of shape (2, cells)) once neighbouring cells are merged, the most alike first.
+    """Return edges and counts of shape (2, cells) after merging neighbouring cells, the most alike first.
 
-    edges: ascending, shape (cells - 1,); first, second: counts of each input's outputs in the cells.
+    `edges` is ascending with shape (cells - 1,). `first` and `second` count each input's outputs in the cells.
     """
     counts = np.stack([first, second]).astype(np.float64)
-    keep = counts.sum(axis=0) > 0  # a cell without outputs goes with the one below
+    keep = counts.sum(axis=0) > 0  # a cell without outputs joins the one below
     keep[0] = True
     counts = np.add.reduceat(counts, np.flatnonzero(keep), axis=1)
     edges = edges[keep[1:]]
@@ -34,5 +37,6 @@ def merged(edges: Floats, first: Ints, second: Ints) -> tuple[Floats, Floats]:
 
 
 def _gaps(counts: Floats) -> Floats:
+    """Return the difference of the log ratios of neighbouring cells, in standard errors."""
     ratios, variance = log_ratio(*counts), (1 / (counts + 0.5)).sum(axis=0)
     return np.abs(np.diff(ratios)) / np.sqrt(variance[1:] + variance[:-1])

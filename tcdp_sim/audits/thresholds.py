@@ -1,4 +1,4 @@
-"""Where events may begin: from outputs at hand, and from counts of a larger sample with its extremes."""
+"""Thresholds of events, from outputs at hand or from counts of a larger sample with its extremes."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from tcdp_sim.audits.events import Thresholds
 from tcdp_sim.audits.sampling import Counts
 from tcdp_sim.core.arrays import Floats
 
-TAIL = 100  # thresholds from each end of each input's scores
-DISTINCT = 512  # scores of no more values get a threshold between any two
+TAIL = 100  # thresholds in each tail of each input's scores
+DISTINCT = 512  # scores with at most this many values get a threshold between any two
 
 
 def of_outputs(first: Floats, second: Floats) -> Floats:
-    """Where events may begin: between any two values if there are few, else at ranks from both ends of both inputs."""
+    """Return thresholds between any two values if there are few, else at ranks from both ends of both inputs."""
     values = np.unique(np.concatenate([first, second]))
     if len(values) <= DISTINCT:
         return features.middles(values)
@@ -24,7 +24,7 @@ def of_outputs(first: Floats, second: Floats) -> Floats:
 
 
 def of_counts(counts: Counts, column: int, edges: Floats) -> Thresholds:
-    """Counts of a column as hits beyond thresholds: at its edges, and beyond them at the extremes, one by one."""
+    """Return the hits beyond thresholds: the edges of a column, and each of its extremes beyond them."""
     beyond = []
     for side in (0, 1):
         cells = counts.cells[side][column]
@@ -43,9 +43,9 @@ def of_counts(counts: Counts, column: int, edges: Floats) -> Thresholds:
 
 
 def _largest(ends: list[Floats], edge: float) -> Floats:
-    """The extremes above an edge, ascending, each once, that no input has more of than it has kept.
+    """Return the extremes above an edge whose hits are known exactly for both inputs, ascending and distinct.
 
-    ends: the largest of each input. Of the least that is kept of an input there may be more.
+    `ends` holds the largest numbers kept for each input. The least kept number may occur more often than it was kept.
     """
     complete = max((end[0] if len(end) else np.inf for end in ends), default=np.inf)
     values = np.unique(np.concatenate(ends))
@@ -53,9 +53,10 @@ def _largest(ends: list[Floats], edge: float) -> Floats:
 
 
 def _least(ends: list[Floats], edge: float) -> Floats:
-    """The extremes below an edge, as above, but for the very least, below which nothing is.
+    """Return the extremes below an edge whose hits are known exactly for both inputs, without the least of all.
 
-    What lies below the largest that is kept of an input is known, also if there are more of it.
+    Nothing lies below the least. The largest kept number is included, because the hits below it are known even if it
+    occurs more often than it was kept.
     """
     complete = min((end[-1] if len(end) else -np.inf for end in ends), default=-np.inf)
     values = np.unique(np.concatenate(ends))

@@ -1,4 +1,4 @@
-"""One way to say that an input is wrong: what, its value, and what would be valid."""
+"""Errors of users, and checks of arguments; a message names the argument, its value and the valid values."""
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -18,15 +18,33 @@ _MEMORY_SIGNS: dict[type[BaseException], str] = {
     OSError: "Cannot allocate memory",
 }
 
-# numpy is imported where it is used: a command line that only says --help or what is misspelt does without.
+# numpy is imported where it is used, so that a command line with --help or a misspelt word answers at once.
 
 
 class UserError(ValueError):
-    """A mistake of the user's, told in one line; the command line ends with exit code 2."""
+    """An error that the user can correct, told in one line.
+
+    The line names the argument or file, its value and the valid values. The command line prints it and ends with exit
+    code 2. It is a ValueError, so that code which expects one catches it too.
+
+    Examples
+    --------
+    >>> from tcdp_sim import UserError
+    >>> from tcdp_sim.data import load_counts
+    >>> try:
+    ...     load_counts({"name": "mine", "kind": "cube"})
+    ... except UserError as error:
+    ...     print(error)
+    data mine: kind = 'cube' is not known; valid: shape, sample, table
+    """
 
 
 class Failure(Exception):
-    """A run ended without all that was asked for, by no mistake of the user's; told in one line, exit code 1."""
+    """The end of a run that lacks some of its results through no fault of the user, told in one line.
+
+    An example is a chunk that ended with an error. Finished chunks are kept, so the same call continues the run. The
+    command line prints the line and ends with exit code 1.
+    """
 
 
 @overload
@@ -40,10 +58,10 @@ def real(
 def real(
     name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
 ) -> "float | NDArray[np.float64]":
-    """Return `value` as a float, or as a read-only float array, once it is known to lie in its range.
+    """Return `value` as a float, or as a read-only float array. Raises ValueError unless it lies in its range.
 
-    The range is low < value < high; `closed` admits low itself, `finite=False` admits high itself.
-    Raises ValueError naming the parameter, the offending value and the range.
+    The range is low < value < high; `closed` admits low itself, and `finite=False` admits high itself. The error names
+    the parameter, the offending value and the range.
     """
     if type(value) is float and low < value < high:
         return value  # by far the most frequent case
@@ -68,7 +86,7 @@ def real(
 def scalar(
     name: str, value: object, low: float, high: float = inf, *, closed: bool = False, finite: bool = True
 ) -> float:
-    """As `real`, for one number; ValueError for an array."""
+    """Return one number as `real` does. Raises ValueError for an array."""
     number = real(name, value, low, high, closed=closed, finite=finite)
     if not isinstance(number, float):
         raise ValueError(f"{name} = {value!r} is not one number; {_range(name, low, high, closed, finite)}")
@@ -76,9 +94,10 @@ def scalar(
 
 
 def whole(name: str, value: object, low: int, high: float) -> int:
-    """`value` as an int, once it is known to be one whole number, low <= value <= high < inf; 1e6 counts as whole.
+    """Return `value` as an int. Raises ValueError unless it is a whole number with low <= value <= high < inf.
 
-    Raises ValueError naming the parameter, the offending value and the range; true and false are no numbers.
+    1e6 counts as whole; true and false are no numbers. The error names the parameter, the offending value and the
+    range.
     """
     number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else None
     if number is None or not low <= number <= high or number != int(number):
@@ -90,7 +109,7 @@ def whole(name: str, value: object, low: int, high: float) -> int:
 
 
 def _numbers(value: object) -> "NDArray[Any]":
-    """Return `value` as an array of numbers; TypeError for what NumPy would turn into one: "1", None, True."""
+    """Return `value` as an array of numbers. Raises TypeError for "1", None and True, which NumPy would convert."""
     import numpy as np
 
     array = np.asarray(value)
@@ -103,13 +122,14 @@ def _numbers(value: object) -> "NDArray[Any]":
 
 
 def _range(name: str, low: float, high: float, closed: bool, finite: bool) -> str:
+    """Return the valid range in words."""
     left = "<=" if closed else "<"
     right = "<" if finite else "<="
     return f"valid: {low:g} {left} {name} {right} {high:g}"
 
 
 def choice(name: str, value: Any, valid: Collection[T]) -> T:
-    """Return `value` if it is one of `valid`, else raise ValueError listing them."""
+    """Return `value` if it is one of `valid`. Raises ValueError that lists them otherwise."""
     try:
         is_known = value in valid
     except (TypeError, ValueError):  # a list, an array
@@ -122,7 +142,7 @@ def choice(name: str, value: Any, valid: Collection[T]) -> T:
 
 
 def known(name: str, value: Any, valid: Iterable[T]) -> T:
-    """As `choice`, for what a user has written: raises UserError."""
+    """Return `value` if it is one of `valid`, as `choice` does, but raise UserError."""
     try:
         return choice(name, value, tuple(valid))
     except ValueError as mistake:
@@ -130,7 +150,7 @@ def known(name: str, value: Any, valid: Iterable[T]) -> T:
 
 
 def only_keys(where: str, keys: Iterable[object], valid: Iterable[str]) -> None:
-    """UserError for a key that nothing would read: most are misspelt."""
+    """Raise UserError for a key that nothing would read, since most are misspelt."""
     valid = tuple(valid)
     for key in keys:
         if key not in valid:
@@ -138,7 +158,7 @@ def only_keys(where: str, keys: Iterable[object], valid: Iterable[str]) -> None:
 
 
 def suggestion(word: object, valid: Iterable[str]) -> str:
-    """ "; did you mean sweep.rho?" where `word` is the end of a valid dotted key, or nearly a valid key; else ""."""
+    """Return "; did you mean sweep.rho?" if `word` ends a valid dotted key or is nearly a valid key, else ""."""
     word, last = str(word), {key.rpartition(".")[2]: key for key in valid}
     near = [word] if word in last else get_close_matches(word, last, 1, 0.6)
     return f"; did you mean {last[near[0]]}?" if near else ""
@@ -151,7 +171,7 @@ def lacks_memory(problem: BaseException) -> bool:
 
 
 def reason(problem: OSError) -> str:
-    """Which file, and what is wrong with it."""
+    """Return the file and the reason of an error in words."""
     message = problem.strerror or str(problem)
     where = problem.filename2 or problem.filename
     return f"{where}: {message}" if where else message

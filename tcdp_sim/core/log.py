@@ -1,4 +1,4 @@
-"""The log of a run: what is said on the terminal and what dask, its workers and libraries report, with times."""
+"""The log of a run, with times: the lines on the terminal, and reports of dask, its workers and libraries."""
 
 import logging
 import os
@@ -13,14 +13,14 @@ from tcdp_sim.core.texts import printable
 NAME = "run.log"
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 LOG = logging.getLogger("tcdp_sim")
-Tell = Callable[[str], None]  # takes a line for people
+Tell = Callable[[str], None]  # a function that shows a line to the user
 
 
 class _File(logging.FileHandler):
-    """Lines that cannot be written (a full disk) are lost in silence: the journal, which matters, says so itself."""
+    """A log file that drops lines it cannot write (a full disk); the journal, which matters, reports that itself."""
 
     def _open(self) -> TextIOWrapper:
-        """As always, but never through a link that somebody has planted."""
+        """Open the file, but never through a link that somebody has planted."""
         return open(self.baseFilename, "a", encoding=self.encoding, opener=_no_link)
 
     def handleError(self, record: logging.LogRecord) -> None:
@@ -28,24 +28,25 @@ class _File(logging.FileHandler):
 
 
 class _Printable(logging.Formatter):
-    """Lines that a terminal may show: what is not printable is written out, but for line ends and tabs."""
+    """A formatter that writes out all characters that are not printable, except line ends and tabs."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record), keep="\n\t")
 
 
 def _no_link(path: str, flags: int) -> int:
+    """Open a file without following a link."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 @contextmanager
 def kept(folder: Path) -> Iterator[None]:
-    """Append to the run's log for the time of the block. Raises OSError."""
+    """Append to the run's log during the block. Raises OSError."""
     handler = _File(folder / NAME, encoding="utf-8")
     formatter = _Printable(_FORM, "%Y-%m-%dT%H:%M:%SZ")
     formatter.converter = time.gmtime
     handler.setFormatter(formatter)
-    LOG.disabled = False  # Hydra disables what was there before it
+    LOG.disabled = False  # Hydra disables loggers that existed before it
     LOG.setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)
     try:

@@ -1,4 +1,8 @@
-"""Numbers with error bounds, and quadrature."""
+"""Numbers with error bounds, and quadrature.
+
+A *bracket* is an interval from quadrature: the distance between two Gauss rules plus a bound on rounding. It is an
+a-posteriori error bound and not a proof. docs/trust.md defines the word.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,8 +15,8 @@ from typing_extensions import TypeVar
 from tcdp_sim.core.arrays import Floats, Real, RealFunction
 
 MOST_PANELS = 2**12
-TINY = 1e-307  # what may hide beyond the floats: no upper bound of a tail is smaller
-ULP = 2.0**-51  # relative: what the rounding of a quotient and of one operation more comes to
+TINY = 1e-307  # mass that floats may miss: no upper bound of a tail is smaller
+ULP = 2.0**-51  # relative rounding of a quotient and one more operation
 T = TypeVar("T", default=float)
 
 
@@ -23,16 +27,40 @@ class _Ends(NamedTuple, Generic[T]):
 
 
 class Bounds(_Ends[T]):
-    """A number known to lie in [lower, upper]; estimate is the best guess inside.
+    """An interval [lower, upper] for a number, with an estimate inside.
 
-    Three floats, or three arrays of one shape: `Bounds[Any]` is what a function returns whose argument may be either.
-    An estimate that rounding has carried past an end is moved to that end. Ends may be infinite or NaN (nothing known).
-    `+`, `-`, `*`, `/` with other bounds, numbers or arrays, and `log`, round their ends outwards. They treat their
-    operands as unrelated, so x - x contains 0 and is not 0. Raises ValueError where lower > upper.
+    The ends are a bracket unless the function that returns them says that they are certified (docs/trust.md defines
+    both). Arithmetic with other bounds, numbers or arrays rounds the ends outwards. It treats the operands as
+    unrelated, so x - x contains 0 but is wider.
+
+    Parameters
+    ----------
+    lower, upper : float or ndarray
+        The ends, of one shape, lower <= upper. They may be infinite, or NaN if nothing is known.
+    estimate : float or ndarray
+        The best guess. If it lies beyond an end, as rounding may leave it, it is moved to that end.
+
+    Raises
+    ------
+    ValueError
+        If lower > upper somewhere.
+
+    Notes
+    -----
+    `Bounds` alone holds floats. `Bounds[Any]` is the return type of a function of numbers or arrays.
+
+    Examples
+    --------
+    >>> from tcdp_sim.exact import Bounds
+    >>> tail = Bounds(0.1, 0.2, 0.3)
+    >>> (1 - tail).estimate
+    0.8
+    >>> (tail * 4).clipped(0.0, 1.0).upper
+    1.0
     """
 
     __slots__ = ()
-    __array_priority__ = 1000  # numpy leaves arithmetic with bounds to the bounds
+    __array_priority__ = 1000  # numpy leaves arithmetic with bounds to this class
 
     def __new__(cls, lower: T, estimate: T, upper: T) -> "Bounds[T]":
         if np.any(np.greater(lower, upper)):  # type: ignore[call-overload]
@@ -40,11 +68,33 @@ class Bounds(_Ends[T]):
         return super().__new__(cls, lower, _between(lower, estimate, upper), upper)  # type: ignore[type-var]
 
     def clipped(self, least: float = -np.inf, most: float = np.inf) -> "Bounds[T]":
-        """Bounds of a quantity that is known to lie in [least, most], such as a probability in [0, 1]."""
+        """Return bounds of the same quantity, known to lie in [least, most], such as a probability in [0, 1].
+
+        Parameters
+        ----------
+        least, most : float
+            The range of the quantity.
+
+        Returns
+        -------
+        Bounds
+            The bounds with all three parts moved into the range.
+        """
         return Bounds(*(_between(least, part, most) for part in self))
 
     def log(self) -> "Bounds[T]":
-        """Bounds of the natural logarithm; -inf at an end that is 0. Raises ValueError for an end below 0."""
+        """Return bounds of the natural logarithm, rounded outwards.
+
+        Returns
+        -------
+        Bounds
+            The bounds in nats, -inf at an end that is 0.
+
+        Raises
+        ------
+        ValueError
+            If an end is below 0.
+        """
         if np.any(np.asarray(self.lower) < 0):
             raise ValueError(f"the logarithm of bounds that begin at {self.lower} is not real; valid: lower >= 0")
         with np.errstate(divide="ignore"):
@@ -57,7 +107,7 @@ class Bounds(_Ends[T]):
     def __neg__(self) -> "Bounds[T]":
         return Bounds(-self.upper, -self.estimate, -self.lower)  # type: ignore[operator]
 
-    def __add__(self, other: Any) -> "Bounds[T]":  # not the concatenation of tuples
+    def __add__(self, other: Any) -> "Bounds[T]":  # replaces the concatenation of tuples
         other = _exactly(other)
         low, middle, high = (_outwards(np.add, a, b, to) for a, b, to in zip(self, other, (-np.inf, 0, np.inf)))
         return _bounds(low, middle, high)
@@ -69,7 +119,7 @@ class Bounds(_Ends[T]):
         return _hull(np.multiply, self, _exactly(other))
 
     def __truediv__(self, other: Any) -> "Bounds[T]":
-        """Raises ValueError where the divisor's bounds contain 0."""
+        """Return bounds of the quotient. Raises ValueError if the divisor's bounds contain 0."""
         other = _exactly(other)
         if np.any(np.less_equal(other.lower, 0) & np.greater_equal(other.upper, 0)):
             raise ValueError(f"cannot divide by bounds that contain 0: [{other.lower}, {other.upper}]")
@@ -89,7 +139,7 @@ class Bounds(_Ends[T]):
 
 
 def _between(lower: Any, value: Any, upper: Any) -> Any:
-    """The value, or the end that it has crossed; ends and values that are NaN stay as they are."""
+    """Return the value, or the end that it has crossed; NaN ends and values stay as they are."""
     if isinstance(value, float):
         return value if isnan(lower) or isnan(upper) else max(min(value, upper), lower)
     with np.errstate(invalid="ignore"):
@@ -97,7 +147,7 @@ def _between(lower: Any, value: Any, upper: Any) -> Any:
 
 
 def _exactly(value: Any) -> Bounds[Any]:
-    """Bounds as they are; a number or an array as bounds of width zero."""
+    """Return bounds unchanged, and a number or an array as bounds of width zero."""
     if isinstance(value, Bounds):
         return value
     plain = np.asarray(value, dtype=np.float64)[()]
@@ -105,7 +155,7 @@ def _exactly(value: Any) -> Bounds[Any]:
 
 
 def _hull(operation: Any, one: Bounds[Any], other: Bounds[Any]) -> Bounds[Any]:
-    """Bounds of a product or quotient: it is monotone in each operand, so its extremes lie at the four corners."""
+    """Return bounds of a product or quotient, which is monotone in each operand and so extreme at the four corners."""
     corners = [(a, b) for a in one[::2] for b in other[::2]]
     low = np.minimum.reduce([_outwards(operation, a, b, -np.inf) for a, b in corners])
     high = np.maximum.reduce([_outwards(operation, a, b, np.inf) for a, b in corners])
@@ -113,25 +163,28 @@ def _hull(operation: Any, one: Bounds[Any], other: Bounds[Any]) -> Bounds[Any]:
 
 
 def _outwards(operation: Any, a: Any, b: Any, to: float) -> Any:
-    """operation(a, b), moved one float towards -inf or inf where it may be rounded; nearest for to = 0."""
+    """Return operation(a, b), moved one float towards -inf or inf where it may be rounded; not moved for to = 0."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
         value = operation(a, b)
         infinite = np.isinf(a) | np.isinf(b)
-        undefined = np.isnan(value) & ~np.isnan(a) & ~np.isnan(b)  # 0 * inf, inf / inf: any number of that sign
+        # 0 * inf and inf / inf may be any number of that sign
+        undefined = np.isnan(value) & ~np.isnan(a) & ~np.isnan(b)
         sign = np.copysign(1.0, a) * np.copysign(1.0, b)
     if operation is np.multiply:
-        value = np.where(undefined, 0.0, value)  # an end that is 0 is 0, however large the other factor
+        value = np.where(undefined, 0.0, value)  # an end of 0 stays 0, however large the other factor
     elif operation is np.divide:
         value = np.where(undefined, np.where(sign == np.sign(to), sign * np.inf, 0.0), value)
     if to == 0:
         return value
     zero = np.equal(a, 0) | np.equal(b, 0)
-    underflow = np.equal(value, 0) & (np.signbit(value) == (to > 0))  # 0 lies on the outer side of it
+    # 0 already lies on the outer side of the true value
+    underflow = np.equal(value, 0) & (np.signbit(value) == (to > 0))
     with np.errstate(over="ignore", under="ignore"):
         return np.where(infinite | zero | underflow, value, np.nextafter(value, to))
 
 
 def _bounds(low: Any, middle: Any, high: Any) -> Bounds[Any]:
+    """Return bounds of arrays, or of floats for 0-d arrays."""
     return Bounds(low, middle, high) if np.ndim(low) else Bounds(float(low), float(middle), float(high))
 
 
@@ -139,27 +192,43 @@ ArrayBounds = Bounds[Floats]
 
 
 def closed_form(value: Real, relative_error: float = 1e-11) -> Bounds[Any]:
-    """Bounds around a closed form evaluated in double precision, a number or an array; relative_error >= 0."""
+    """Return bounds around a closed form evaluated in double precision, a number or an array; relative_error >= 0."""
     slack = np.abs(value) * relative_error
     return Bounds(value - slack, value, value + slack)
 
 
 def rounded(value: Floats, error: Floats) -> ArrayBounds:
-    """Bounds around a value >= 0 whose error, absolute, is known; shapes (n,)."""
+    """Return bounds around a value >= 0 with a known absolute error; shapes (n,)."""
     return Bounds(np.maximum(value - error, 0.0), np.maximum(value, 0.0), np.maximum(value, 0.0) + error)
 
 
 def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float = 1e-10, rounds: int = 60) -> Bounds:
-    """The integral of a vectorised real function over [edges[0], edges[-1]], with an error bound.
+    """Return the integral of a vectorised real function over [edges[0], edges[-1]], as a bracket.
 
-    Gauss-Legendre with 20 nodes on every panel between successive edges; the bound is the distance to the
-    10-node rule, which for smooth integrands exceeds the error of the 20-node rule by orders of magnitude. Panels
-    whose bound is more than their share of `relative` times the integral are halved, all at once, until none is
-    left, or `rounds` are over, or more than MOST_PANELS are left (then the bounds are wide, and say so). Put an edge
-    wherever f has a kink or jump, and edges around every narrow peak: a panel that looks smooth at 30 nodes is
-    believed. The bound counts the rounding of the sum, not that of f itself.
-    edges: at least two, finite, in any order; relative: > 0, of the whole integral. Nothing is raised: where f gives
-    NaN, so do the bounds.
+    Every panel between successive edges gets the Gauss-Legendre rule with 20 nodes. The error is bounded by the
+    distance to the 10-node rule, plus a bound on the rounding of the sum. For smooth integrands that distance exceeds
+    the error of the 20-node rule by orders of magnitude. Panels whose error exceeds their share of the tolerance are
+    halved, all at once. This ends if none is left, after `rounds`, or if more than MOST_PANELS are left. In the last
+    two cases the result is wide.
+
+    The bracket trusts a panel that looks smooth at 30 nodes, and it does not cover the rounding of `f` itself. Put an
+    edge at every kink or jump of `f`, and edges around every narrow peak.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a float array, elementwise.
+    edges : sequence of float
+        At least two finite numbers, in any order.
+    relative : float
+        The tolerance relative to the whole integral, > 0.
+    rounds : int
+        The largest number of halvings.
+
+    Returns
+    -------
+    Bounds
+        The integral; NaN if `f` gives NaN.
     """
     panels = np.unique(np.asarray(edges, dtype=np.float64))
     left, right = panels[:-1], panels[1:]
@@ -170,7 +239,7 @@ def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float 
         scale = abs(total + fine.sum())
         middle = 0.5 * (left + right)
         done = (error <= relative * scale / max(len(panels), 64)) | (middle <= left) | (middle >= right)
-        if len(left) > MOST_PANELS:  # noise, NaN, or an integral of zero: halving would go on until memory is full
+        if len(left) > MOST_PANELS:  # noise, NaN or an integral of zero would be halved until memory is full
             done[:] = True
         total += fine[done].sum()
         bound += error[done].sum()
@@ -185,9 +254,9 @@ def integrate(f: RealFunction, edges: Sequence[float] | Floats, relative: float 
 
 
 def gauss_panels(edges: Floats, nodes: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of the Gauss-Legendre rule on every panel between successive edges, both flat.
+    """Return nodes and weights of the Gauss-Legendre rule on every panel between successive edges, both flat.
 
-    edges: shape (panels + 1,), ascending; nodes: of every panel, at least 1.
+    `edges` is ascending with shape (panels + 1,). `nodes` is the number of nodes in a panel, at least 1.
     """
     x, weight = _rule(nodes)
     half = 0.5 * np.diff(edges)[:, None]
@@ -196,6 +265,7 @@ def gauss_panels(edges: Floats, nodes: int) -> tuple[Floats, Floats]:
 
 @cache
 def _rule(nodes: int) -> tuple[Floats, Floats]:
+    """Return nodes and weights of the Gauss-Legendre rule on [-1, 1]."""
     return np.polynomial.legendre.leggauss(nodes)
 
 

@@ -1,9 +1,9 @@
-"""Name -> class or module: the package's own names first, then those of plug-ins.
+"""The registry of names for classes and modules: the package's own first, then those of plug-ins.
 
 A plug-in is an installed distribution with entry points in the groups `tcdp_sim.noise`, `tcdp_sim.mechanism` or
-`tcdp_sim.experiment`, each a name and what it stands for; its yaml files lie in the folder `conf` of the top package
-that its entry points lie in. Nothing of a plug-in is imported before one of its names is asked for, and no name is a
-path: a config file cannot bring code in, an installed package can.
+`tcdp_sim.experiment`. The yaml files of a plug-in lie in the folder `conf` of its top package. Nothing of a plug-in
+is imported before one of its names is asked for. No name is a path, so a config file cannot bring code in,
+while an installed package can.
 """
 
 import importlib
@@ -27,7 +27,7 @@ OLDER = {"rows": "reference"}  # what may stand in place of one for this release
 
 @dataclass(frozen=True)
 class PlugIn:
-    """One entry point of another distribution: what it brings, under which name."""
+    """An entry point of another distribution."""
 
     kind: str
     name: str
@@ -35,34 +35,34 @@ class PlugIn:
 
     @property
     def distribution(self) -> tuple[str, str]:
-        """Name and version of the distribution that brings it."""
+        """Name and version of the plug-in's distribution."""
         return (self.entry.dist.name, self.entry.dist.version) if self.entry.dist else ("unknown", "0")
 
     @property
     def label(self) -> str:
-        """Name and version, for people."""
+        """Name and version in words."""
         return " ".join(self.distribution)
 
     def load(self) -> Any:
-        """What it stands for, imported now; UserError naming the distribution if that is not possible."""
+        """Import and return the entry point's object. Raises UserError that names the distribution if that fails."""
         try:
             return self.entry.load()
-        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # whatever somebody else's module may raise
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # a foreign module may raise anything
             reason = " ".join(f"{type(problem).__name__}: {problem}".split())
             raise self.refused(f"cannot be loaded ({reason})") from None
 
     def refused(self, reason: str) -> UserError:
-        """The one line for what is not what its group says."""
+        """Return the error for an object that does not fit its group."""
         return UserError(f"{self.kind} {self.name} of distribution {self.label} {reason}")
 
 
 def noise(family: str, key: str = "noise.family") -> Any:
-    """The noise class of a family; UserError listing the families. key: what the name is called in the message."""
+    """Return the noise class of a family. Raises UserError that lists the families; `key` is the name's key in it."""
     return _class("noise", family, key, "family")
 
 
 def mechanism(name: str, key: str = "mechanism.name") -> Any:
-    """The mechanism class of a name; UserError listing the names."""
+    """Return the mechanism class of a name. Raises UserError that lists the names."""
     return _class("mechanism", name, key, "name")
 
 
@@ -75,7 +75,7 @@ def experiment(name: str) -> Any:
     plug_in = plug_ins("experiment")[name]
     module = plug_in.load()
     if missing := [name for name in FIGURES if not _has(module, name)]:
-        raise plug_in.refused(f"is no experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
+        raise plug_in.refused(f"is not an experiment: it has no {missing[0]}; valid: {', '.join(FIGURES)}")
     for function in (function for function in OLDER if not hasattr(module, function)):
         text = f"has `{OLDER[function]}`, which goes with the next release; valid: `{function}`, see docs/plugins.md"
         warnings.warn(str(plug_in.refused(text)), DeprecationWarning, stacklevel=2)
@@ -87,13 +87,13 @@ def _has(module: Any, function: str) -> bool:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """All names of a kind, those of plug-ins last."""
+    """Return all names of a kind, those of plug-ins last."""
     return (*_built_in(kind), *plug_ins(kind))
 
 
 @cache
 def plug_ins(kind: str) -> Mapping[str, PlugIn]:
-    """The plug-ins of a kind by name; UserError for a name that is built in, or that two distributions give."""
+    """Return the plug-ins of a kind by name. Raises UserError for a name that is built in or given twice."""
     brought: dict[str, PlugIn] = {}
     for plug_in in _entries(kind):
         name = plug_in.name
@@ -106,23 +106,23 @@ def plug_ins(kind: str) -> Mapping[str, PlugIn]:
 
 
 def origins(*used: tuple[str, str]) -> dict[str, str]:
-    """Distribution -> version of those of the (kind, name) that are of plug-ins; empty for the package's own."""
+    """Return the versions of the distributions that provide these (kind, name), without the package's own."""
     own = [plug_ins(kind)[name] for kind, name in used if name not in _built_in(kind) and name in plug_ins(kind)]
     return dict(sorted(plug_in.distribution for plug_in in own))
 
 
 def distributions() -> dict[str, str]:
-    """Distribution -> version of every plug-in that is installed."""
+    """Return the version of every installed distribution with a plug-in."""
     return dict(sorted(plug_in.distribution for kind in KINDS for plug_in in _entries(kind)))
 
 
 def plug_in_packages() -> set[str]:
-    """The top packages of every plug-in that is installed."""
+    """Return the top packages of all installed plug-ins."""
     return {plug_in.entry.module.partition(".")[0] for kind in KINDS for plug_in in _entries(kind)}
 
 
 def require(wanted: Mapping[str, str]) -> None:
-    """Raise UserError unless these distributions are installed here, each in that very version: numbers hang on it."""
+    """Raise UserError unless these distributions are installed in these versions, since the numbers depend on them."""
     for name, version in wanted.items():
         if distributions().get(name) != version:
             here = distributions().get(name, "none")
@@ -131,30 +131,31 @@ def require(wanted: Mapping[str, str]) -> None:
 
 @cache
 def config_folders() -> Mapping[Path, str]:
-    """The folder `conf` of every plug-in that has one -> its distribution; found without importing anything."""
+    """Return the distribution of each plug-in's folder `conf`, found without importing anything."""
     every = [plug_in for kind in KINDS for plug_in in _entries(kind)]
     return {folder: plug_in.label for plug_in in every for folder in _config_folders(plug_in.entry.module)}
 
 
 @cache
 def _entries(kind: str) -> tuple[PlugIn, ...]:
-    """Every entry point of a kind, by name, whatever it is worth."""
+    """Return every entry point of a kind by name, valid or not."""
     entries = sorted(entry_points(group=f"tcdp_sim.{kind}"), key=lambda entry: (entry.name, entry.value))
     return tuple(PlugIn(kind, entry.name, entry) for entry in entries)
 
 
 def _config_folders(module: str) -> Iterator[Path]:
+    """Yield the folders `conf` of a module's top package."""
     try:
         spec = find_spec(module.partition(".")[0])
     except (ImportError, ValueError):
-        return  # said when its name is asked for
+        return  # reported once its name is asked for
     for place in (spec and spec.submodule_search_locations) or ():
         if (folder := Path(place) / "conf").is_dir():
             yield folder
 
 
 def defined(package: str, base: type, attribute: str) -> dict[str, Any]:
-    """Name -> class of the subclasses of `base` that the modules of a package define and give a name of their own."""
+    """Return the subclasses of `base` that the modules of a package define and name, by name."""
     folder = importlib.import_module(package).__path__
     modules = [importlib.import_module(f"{package}.{file.name}") for file in pkgutil.iter_modules(folder)]
     own = [
@@ -168,6 +169,7 @@ def defined(package: str, base: type, attribute: str) -> dict[str, Any]:
 
 
 def _class(kind: str, name: str, key: str, attribute: str) -> Any:
+    """Return the class of a name, checked if it is a plug-in's. Raises UserError."""
     built_in = _built_in(kind)
     if isinstance(name, str) and name in built_in:
         return built_in[name]
@@ -175,7 +177,7 @@ def _class(kind: str, name: str, key: str, attribute: str) -> Any:
     base = importlib.import_module(f"tcdp_sim.{_HOMES[kind][0]}.base").__dict__[kind.capitalize()]
     loaded = plug_in.load()
     if not (isinstance(loaded, type) and issubclass(loaded, base)):
-        raise plug_in.refused(f"is no {kind.capitalize()}: it is {loaded!r}")
+        raise plug_in.refused(f"is not a {kind.capitalize()}: it is {loaded!r}")
     if lacking := sorted(loaded.__abstractmethods__):  # type: ignore[attr-defined]
         raise plug_in.refused(f"has no {lacking[0]}, which every {kind} gives")
     if getattr(loaded, attribute, None) != name:
@@ -183,21 +185,24 @@ def _class(kind: str, name: str, key: str, attribute: str) -> Any:
     return loaded
 
 
-_HOMES = {"noise": ("noise", "FAMILIES"), "mechanism": ("mechanisms", "MECHANISMS")}  # room, its mapping from names
+# package and mapping of the built-in classes
+_HOMES = {"noise": ("noise", "FAMILIES"), "mechanism": ("mechanisms", "MECHANISMS")}
 
 
 def _built_in(kind: str) -> Mapping[str, Any]:
+    """Return the built-in names of a kind."""
     if kind == "experiment":
         return _experiments()
     room, mapping = _HOMES[kind]
-    home = sys.modules.get(f"tcdp_sim.{room}") or importlib.import_module(f"tcdp_sim.{room}")  # asked for every cell
+    # quick, because every cell asks for it
+    home = sys.modules.get(f"tcdp_sim.{room}") or importlib.import_module(f"tcdp_sim.{room}")
     classes: Mapping[str, Any] = getattr(home, mapping)
     return classes
 
 
 @cache
 def _experiments() -> Mapping[str, None]:
-    """The names of the modules of tcdp_sim.experiments; none of them is imported."""
+    """Return the names of the modules of tcdp_sim.experiments without importing them."""
     spec = find_spec("tcdp_sim.experiments")
     files = [path for place in (spec and spec.submodule_search_locations) or () for path in Path(place).iterdir()]
     stems = [path.stem for path in files if path.suffix == ".py" or (path / "__init__.py").is_file()]

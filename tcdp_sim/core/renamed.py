@@ -1,4 +1,4 @@
-"""Old names of things that have a new one: they work for one release, and warn."""
+"""Old names of renamed objects, which work for one release with a warning."""
 
 import importlib
 import warnings
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def renamed(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a module that hands out names under which it knew something before.
+    """Return a `__getattr__` for a module that hands out renamed objects under their old names.
 
     Parameters
     ----------
     module : str
         The module's own `__name__`.
     names : mapping of str to str
-        Each old name, and the dotted new one: ``{"lemma_8": "tcdp_sim.privacy.group_privacy"}``.
+        Each old name with the new dotted one: ``{"lemma_8": "tcdp_sim.privacy.group_privacy"}``.
 
     Returns
     -------

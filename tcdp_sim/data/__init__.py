@@ -1,4 +1,4 @@
-"""Data sets as counts over declared domains: synthetic shapes, the package's samples, a user's own tables."""
+"""Data sets as counts over declared domains: synthetic shapes, the package's samples, and users' own tables."""
 
 import inspect
 import re
@@ -16,24 +16,46 @@ from tcdp_sim.data.readers import READERS
 from tcdp_sim.data.shapes import SHAPES
 from tcdp_sim.data.tables import TABLE_KEYS, table
 
-UNNAMED = "csv"  # conf/data/csv.yaml: a table that the user has given no name of its own
+UNNAMED = "csv"  # conf/data/csv.yaml, for a table that the user has given no name
 LONGEST_NAME = 60
-COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this data set, read elsewhere
+COMMON_KEYS = ("name", "kind", "axes")  # axes are the sweep's defaults for this data set, which are read elsewhere
 
 __all__ = ["SHAPES", "Counts", "load_counts"]
 
 
 def load_counts(spec: Mapping[str, Any], k: float | None = None) -> Counts:
-    """The data set that `spec` describes (as in conf/data), over k bins.
+    """Return the data set that a specification describes, over k bins.
 
-    Shapes need k. Samples and tables declare their domain: without k, `.bins` is its size; with k, the domain
-    is embedded in a larger public one of k bins. Every mistake is a UserError of one line.
+    Parameters
+    ----------
+    spec : mapping
+        The specification, with the keys of the files in conf/data.
+    k : float, optional
+        The size of the public domain, from 1 to 1e300 bins. Shapes need it. Samples and tables declare a domain, which
+        is used if k is not given and embedded in one of k bins otherwise.
+
+    Returns
+    -------
+    Counts
+        The counts of the occupied bins.
+
+    Raises
+    ------
+    UserError
+        If the specification is invalid, in one line.
+
+    Examples
+    --------
+    >>> from tcdp_sim.data import load_counts
+    >>> load_counts({"name": "even", "kind": "shape", "shape": "uniform", "n": 7}, k=3).counts.tolist()
+    [3, 2, 2]
     """
     kind = choice(f"data {spec.get('name')}: kind", spec.get("kind"), KINDS)
     return KINDS[kind](spec, k)
 
 
 def _shape(spec: Mapping[str, Any], k: float | None) -> Counts:
+    """Return the counts of a synthetic shape."""
     where = f"data {spec.get('name')}"
     shape = SHAPES[choice(f"{where}: shape", spec.get("shape"), SHAPES)]
     own = _parameters(shape)
@@ -48,12 +70,13 @@ def _shape(spec: Mapping[str, Any], k: float | None) -> Counts:
 
 @cache
 def _parameters(shape: Callable[..., Any]) -> list[str]:
-    """Those of a shape beside n and k."""
+    """Return the names of a shape's parameters other than n and k."""
     _, _, *own = inspect.signature(shape).parameters
     return own
 
 
 def _sample(spec: Mapping[str, Any], k: float | None) -> Counts:
+    """Return the counts of one of the package's samples."""
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "file", *TABLE_KEYS))
     folder = resources.files(__name__) / "files"
@@ -63,6 +86,7 @@ def _sample(spec: Mapping[str, Any], k: float | None) -> Counts:
 
 
 def _table(spec: Mapping[str, Any], k: float | None) -> Counts:
+    """Return the counts of a user's table."""
     where = f"data {spec.get('name')}"
     only_keys(where, spec, (*COMMON_KEYS, "path", *TABLE_KEYS))
     path = given(where, spec, "path", f"the path of a file {', '.join(READERS)}")
@@ -71,7 +95,7 @@ def _table(spec: Mapping[str, Any], k: float | None) -> Counts:
 
 
 def _own_name(spec: Mapping[str, Any]) -> str:
-    """A table without a name is called after its file and column, less what a figure or a file name cannot bear."""
+    """Return the name of an unnamed table: file and column, without characters that file names cannot have."""
     stem = re.sub(r"(?i)(\.csv|\.csv\.gz|\.parquet)$", "", Path(spec["path"]).name)
     name = "".join(c if c.isprintable() and c not in "/\\[]" else "_" for c in f"{stem}.{spec['column']}")
     return name[:LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""The histogram of a data set, as far as a mechanism's law depends on it."""
+"""The histogram of a data set, reduced to what a mechanism's law depends on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,33 @@ from tcdp_sim.data.checks import LARGEST_DOMAIN
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many records lie in each occupied bin of a declared public domain; labels play no part.
+    """The number of records in each occupied bin of a declared public domain, without labels.
 
-    counts: records of the occupied bins only, each >= 1; kept as int64, in descending order, read-only.
-    bins: size of the declared domain, at least len(counts), at most 1e300; the other bins hold no record.
-    source: where the counts are from and what was left out, for people to read; left_out: the same in numbers, none
-    of which is 0 (see tables.py). own: whether it is a user's table, of which people are told more.
+    Parameters
+    ----------
+    name : str
+        The name of the data set.
+    counts : array_like of int
+        The records of the occupied bins, each at least 1; kept as int64, in descending order and read-only.
+    bins : float
+        The size of the declared domain, from len(counts) to 1e300. The other bins hold no record.
+    source : str
+        The origin of the counts and the records left out, in words.
+    left_out : mapping of str to int
+        The numbers of records left out, none of them 0 (see tables.py).
+    own : bool
+        True for a user's table, about which reports say more.
+
+    Raises
+    ------
+    ValueError
+        If counts or bins are invalid.
+
+    Examples
+    --------
+    >>> from tcdp_sim.data import Counts
+    >>> Counts("coins", [3, 5], 4, "tossed by hand").counts.tolist()
+    [5, 3]
     """
 
     name: str
@@ -44,10 +65,10 @@ class Counts:
 
     @property
     def about(self) -> dict[str, int | str]:
-        """What a published table says about data that were read from a file: where from, and what was left out."""
+        """The description of data read from a file in a published table: origin, records, and records left out."""
         return {"source": self.source, "records": int(self.counts.sum()), **self.left_out}
 
     @cached_property
     def digest(self) -> str:
-        """Identity of the occupied bins, whatever the data set and its domain are called: 32 hex digits."""
+        """The identity of the occupied bins as 32 hex digits, whatever the names of data set and domain."""
         return blake2b(self.counts.astype("<i8").tobytes(), digest_size=16).hexdigest()

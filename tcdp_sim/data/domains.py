@@ -1,6 +1,6 @@
-"""Declared domains: which bins there are is said by the user, never read off the data.
+"""Declared domains: the user states the bins, which are never read off the data.
 
-Reading it off the data would publish which labels occur, which no guarantee of the package covers.
+Reading them off the data would publish which labels occur, and no guarantee of the package covers that.
 """
 
 import re
@@ -32,14 +32,14 @@ FORMS = (
 )
 NUMERAL = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?\s*")
 DECIMAL = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*")
-LONGEST_DECIMAL = 400  # characters: what a float can say needs no more
+LONGEST_DECIMAL = 400  # characters: no float needs more
 
 Totals = dict[str, int]  # records by label, in the order in which the labels first occur
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Records by bin, the size of the domain, and how many records were dropped or clipped, by what was done."""
+    """The records by bin, the size of the domain, and the numbers of records dropped or clipped."""
 
     totals: Totals
     bins: float
@@ -55,11 +55,14 @@ def place(
     counted: bool,
     where: str,
 ) -> Placed:
-    """Put the records of each label into the bins of the declared domain.
+    """Return the records of each label, put into the bins of the declared domain. Raises UserError.
 
-    outside: what to do with records outside it; nulls: with text where the domain is numbers. `where` names file and
-    column in errors; `counted` says that the table held counts, which `listed` needs. Labels of lists and files are
-    compared as text. A domain that is a number of bins takes any labels.
+    Labels of lists and files are compared as text. A domain that is a number of bins takes any labels.
+
+    - outside: the treatment of records outside the domain.
+    - nulls: the treatment of text where the domain has numbers.
+    - counted: True if the table held counts, which the domain `listed` requires.
+    - where: the name of file and column in errors.
     """
     choice(f"{where}: outside", outside, OUTSIDE)
     if domain is None or domain == "":
@@ -77,23 +80,25 @@ def place(
 
 
 def as_integer(text: str) -> int | None:
-    """The integer that `text` writes down (5, +5, 5.0, 1e3), None if it writes none."""
+    """Return the integer that a text states (5, +5, 5.0, 1e3), or None."""
     if not NUMERAL.fullmatch(text):
         return None
     try:
         return int(text)
     except ValueError:
         value = float(text)
-        return int(value) if value.is_integer() and abs(value) < 2**53 else None  # beyond, digits are lost
+        return int(value) if value.is_integer() and abs(value) < 2**53 else None  # larger floats lose digits
 
 
 def _in_number(totals: Totals, bins: float, where: str) -> Placed:
+    """Place labels in a domain given by its number of bins."""
     if len(totals) > bins:
         raise UserError(f"{where}: {len(totals)} distinct labels; valid: at most the {bins:g} declared")
     return Placed(totals, bins)
 
 
 def _as_listed(totals: Totals, counted: bool, where: str) -> Placed:
+    """Place the labels of a pre-counted table whose rows are the domain."""
     if not counted:
         raise UserError(f"{where}: domain = 'listed' needs a pre-counted table; set count to its column")
     if not totals:
@@ -102,7 +107,7 @@ def _as_listed(totals: Totals, counted: bool, where: str) -> Placed:
 
 
 def as_decimal(text: str) -> Fraction | None:
-    """The decimal number that `text` writes down (2.5, .5, 1e-3), exactly; None if it writes none of float's range."""
+    """Return the decimal number that a text states (2.5, .5, 1e-3), exactly, or None outside float's range."""
     if len(text) > LONGEST_DECIMAL or not DECIMAL.fullmatch(text):
         return None
     value = Fraction(text.strip())
@@ -110,7 +115,7 @@ def as_decimal(text: str) -> Fraction | None:
 
 
 def _in_range(totals: Totals, domain: Mapping[str, Any], outside: str, nulls: str, where: str) -> Placed:
-    """Whole numbers, each a bin, or decimals, those of a width a bin; clipping moves to the nearest bin."""
+    """Place numbers in a range of whole numbers or of decimals with a width; clipping moves to the nearest bin."""
     widths = "width" in domain
     low, width, bins = _widths(domain, where) if widths else _integers(domain, where)
     high = low + width * bins if widths else low + bins - 1
@@ -123,8 +128,8 @@ def _in_range(totals: Totals, domain: Mapping[str, Any], outside: str, nulls: st
     if outside == "drop":
         values = {label: value for label, value in values.items() if low <= value <= high}
     placed: Totals = {}
-    for label, value in values.items():  # "5", "05" and " 5" are one number
-        key = str(min(max((value - low) // width, 0), bins - 1))  # the last bin holds its upper end, too
+    for label, value in values.items():  # "5", "05" and " 5" are the same number
+        key = str(min(max((value - low) // width, 0), bins - 1))  # the last bin includes its upper end
         placed[key] = placed.get(key, 0) + totals[label]
     return Placed(placed, float(bins), left_out)
 
@@ -132,7 +137,10 @@ def _in_range(totals: Totals, domain: Mapping[str, Any], outside: str, nulls: st
 def _readable(
     totals: Totals, read: Callable[[str], Fraction | int | None], nulls: str, valid: str, where: str
 ) -> tuple[Totals, dict[str, int]]:
-    """The totals of labels that `read` can read; text is an error or dropped as `nulls` says, a decimal an error."""
+    """Return the totals of labels that `read` can read, and the number of records dropped.
+
+    Text raises UserError or is dropped, as `nulls` says. A decimal where integers are needed raises UserError.
+    """
     wrong = [label for label in totals if read(label) is None]
     if not wrong:
         return totals, {}
@@ -140,17 +148,19 @@ def _readable(
     records = sum(totals[label] for label in wrong)
     if numbers or nulls != "drop":
         kind = "numbers" if read is as_decimal else "integers"
-        message = f"{where}: {records} records are no {kind}, first {quoted((numbers or wrong)[0])}; valid: {valid}"
+        message = f"{where}: {records} records are not {kind}, first {quoted((numbers or wrong)[0])}; valid: {valid}"
         raise UserError(f"{message}; decimals need a width there" if numbers else f"{message}, or nulls = drop")
     kept = {label: count for label, count in totals.items() if label not in set(wrong)}
     return kept, {"unreadable_dropped": records}
 
 
 def _ends(domain: Mapping[str, Any]) -> str:
+    """Return a range in words."""
     return f"{domain['from']}..{domain['to']}"
 
 
 def _in_labels(totals: Totals, labels: dict[str, None], outside: str, where: str) -> Placed:
+    """Place labels in a domain of declared labels."""
     beyond = [label for label in totals if label not in labels]
     declared = f"the {len(labels)} declared labels ({joined(labels, 3)})"
     left_out = _outside(totals, beyond, outside, declared, where)
@@ -159,7 +169,7 @@ def _in_labels(totals: Totals, labels: dict[str, None], outside: str, where: str
 
 
 def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, where: str) -> dict[str, int]:
-    """What happens to labels outside the domain: an error, or how many records were dropped or clipped."""
+    """Return how many records outside the domain are dropped or clipped, or raise UserError."""
     if not beyond:
         return {}
     records = sum(totals[label] for label in beyond)
@@ -173,7 +183,7 @@ def _outside(totals: Totals, beyond: Sequence[str], outside: str, domain: str, w
 
 
 def _widths(domain: Mapping[str, Any], where: str) -> tuple[Fraction, Fraction, int]:
-    """Lower end, width and number of the bins [low, low + width), ...; what the config says in decimals, exactly."""
+    """Return the lower end, the width and the number of the bins, exactly as the config states them in decimals."""
     where = f"{where}: domain"
     only_keys(where, domain, ("from", "to", "width"))
     low, high, width = (_exactly(where, domain, key) for key in ("from", "to", "width"))
@@ -182,20 +192,20 @@ def _widths(domain: Mapping[str, Any], where: str) -> tuple[Fraction, Fraction, 
         raise UserError(f"{where}: {message} make no bins; valid: from < to, and 0 < width <= to - from")
     bins = (high - low) / width
     if bins.denominator != 1 or bins > LARGEST_DOMAIN:
-        message = f"the widths of {domain['width']} from {domain['from']} to {domain['to']} are no whole number"
-        raise UserError(f"{where}: {message}, or too many; valid: a whole number of bins, at most {LARGEST_DOMAIN:g}")
+        message = f"width = {domain['width']} does not divide {domain['from']} to {domain['to']} into whole bins"
+        raise UserError(f"{where}: {message}, or into too many; valid: at most {LARGEST_DOMAIN:g} bins of one width")
     return low, width, int(bins)
 
 
 def _exactly(where: str, domain: Mapping[str, Any], key: str) -> Fraction:
-    """The number as it was typed: 0.1 is a tenth."""
+    """Return a number as it was typed: 0.1 is a tenth."""
     value = given(where, domain, key, "a number")
     as_float = number(f"{where}.{key}", value, -LARGEST_DOMAIN, LARGEST_DOMAIN)
     return Fraction(value) if isinstance(value, int) else Fraction(repr(as_float))
 
 
 def _integers(domain: Mapping[str, Any], where: str) -> tuple[int, int, int]:
-    """The first of the whole numbers, the width 1, and how many they are."""
+    """Return the first of the whole numbers, the width 1, and their number."""
     where = f"{where}: domain"
     only_keys(where, domain, ("from", "to", "width"))
     ends = {key: given(where, domain, key, "an integer, the end of the domain") for key in ("from", "to")}
@@ -208,13 +218,14 @@ def _integers(domain: Mapping[str, Any], where: str) -> tuple[int, int, int]:
 
 
 def _whole_end(name: str, end: Any) -> int:
+    """Return an end of a domain of whole numbers. Raises UserError."""
     if is_number(end) and abs(end) <= LARGEST_DOMAIN and end != floor(end):
         raise UserError(f"{name} = {quoted(end)} is not valid; valid: a whole number, or a width for decimals")
     return whole(name, end, -LARGEST_DOMAIN, LARGEST_DOMAIN)
 
 
 def _labels(domain: Any, where: str) -> dict[str, None]:
-    """The declared labels, in order: a list, or a column of a file, where repeated labels count once."""
+    """Return the declared labels in order, from a list, or from a column of a file where repeated labels count once."""
     where = f"{where}: domain"
     if isinstance(domain, Mapping):
         only_keys(where, domain, ("file", "column"))
@@ -238,7 +249,8 @@ def _labels(domain: Any, where: str) -> dict[str, None]:
 
 
 def _label(label: Any, where: str) -> str:
-    # YAML reads NO as false and 1.10 as 1.1: only what certainly says what was typed is taken.
+    """Return a declared label as text. Raises UserError."""
+    # YAML reads NO as false and 1.10 as 1.1, so only values that certainly equal the typed text are accepted.
     if isinstance(label, bool) or not isinstance(label, (str, int)):
         raise UserError(f"{where}: label {quoted(label)} is not valid; valid: text in quotes, whole numbers")
     return str(label)

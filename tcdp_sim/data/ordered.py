@@ -14,15 +14,20 @@ MOST_LOG2_K = 60
 
 
 def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list[int], int, dict[str, int]]:
-    """(distinct values ascending, how often each occurs, log2_k, what was done): the records of a specification.
+    """Return the records of a specification: distinct values ascending, their frequencies, log2_k, and records changed.
 
-    spec: `file` (one of the package's samples) or `path` (CSV, Parquet); `column` of whole numbers; at will `count`, a
-    column of counts, `only`, column -> the text that rows must have there, and `finer`: the records in a unit 2^finer
-    times as fine. The domain is declared, never read off the data: 2^log2_k units beginning at `from` (default 0).
-    `outside`: what becomes of records outside it (error, drop, clip); `nulls`: of rows with an empty cell (error,
-    drop).
-    What was done: "dropped" and "clipped" records, "empty" rows, each with its number if there were any.
-    Every mistake is a UserError of one line.
+    The last value counts "dropped" and "clipped" records and "empty" rows, if there were any. Raises UserError in one
+    line.
+
+    The records come from `file` (one of the package's samples) or `path` (a CSV or Parquet file). The domain is
+    declared and never read off the data: 2^log2_k units beginning at `from` (default 0).
+
+    - column: the column of whole numbers.
+    - count (optional): a column of counts.
+    - only (optional): the text that rows must have in certain columns.
+    - finer (optional): the records are given in a unit 2^finer times as fine.
+    - outside: the treatment of records outside the domain (error, drop, clip).
+    - nulls: the treatment of rows with an empty cell (error, drop).
     """
     where = f"records {name}"
     only_keys(where, spec, KEYS)
@@ -40,7 +45,7 @@ def ordered_records(name: str, spec: Mapping[str, Any]) -> tuple[list[int], list
 
 
 def _inside(where: str, counts: Counter[int], low: int, high: int, outside: str) -> tuple[Counter[int], dict[str, int]]:
-    """The records in the domain, and how many were moved or left out."""
+    """Return the records in the domain, and how many were moved or left out."""
     beyond = [value for value in counts if not low <= value <= high]
     if not beyond:
         return counts, {}
@@ -56,7 +61,7 @@ def _inside(where: str, counts: Counter[int], low: int, high: int, outside: str)
 
 
 def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
-    """Records by value, and how many rows were left out for an empty cell."""
+    """Return the number of records by value, and the number of rows left out for an empty cell."""
     column, count = given(where, spec, "column", "the name of a column"), spec.get("count")
     columns = [column, *([count] if count else [])]
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
@@ -76,6 +81,7 @@ def _counted(where: str, spec: Mapping[str, Any]) -> tuple[Counter[int], int]:
 
 
 def _integer(where: str, column: str, text: str | None) -> int:
+    """Return the whole number in a cell. Raises UserError."""
     value = as_integer(text or "")
     if value is None:
         raise UserError(f"{where}: column {quoted(column)} holds {quoted(text)}; valid: whole numbers in every row")

@@ -1,4 +1,4 @@
-"""Reads columns of CSV and Parquet files as text, row by row; nothing in a file is ever run."""
+"""Reading of columns of CSV and Parquet files as text, row by row; nothing in a file is ever run."""
 
 import csv
 import gzip
@@ -18,12 +18,12 @@ Row = tuple[str | None, ...]
 
 
 def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
-    """The cells of the named columns, row by row, as text; None for an empty cell.
+    """Return the cells of the named columns as text, row by row; an empty cell is None.
 
-    Text is never interpreted: "NA", "None", "null" and " A" are labels. In CSV (UTF-8, commas, a header row)
-    a cell without a character is empty; a line without a character is an empty cell where the file has one column
-    and other lines follow, else it is skipped. In Parquet null and NaN are empty. Memory does not grow with the rows.
-    Errors: one line that says what is wrong with which file.
+    Text is never interpreted: "NA", "None", "null" and " A" are labels. A CSV file has UTF-8, commas and a header row,
+    and a cell without a character is empty. A line without a character is skipped, except between other lines of a file
+    with one column, where it is an empty cell. In Parquet null and NaN are empty. Memory does not grow with the rows.
+    Raises UserError that says in one line which file is wrong and why.
     """
     if not isinstance(path, (str, PathLike)):
         raise UserError(f"{quoted(path)} is not a path; valid: text, in quotes")
@@ -40,10 +40,10 @@ def read_rows(path: Path | str, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def chosen_rows(where: str, spec: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Row]:
-    """The cells of the named columns in the rows that a specification chooses, as `read_rows` gives them.
+    """Yield the cells of the named columns in the rows that a specification chooses, as `read_rows` gives them.
 
-    spec: `file` (one of the package's samples) or `path`; at will `only`, column -> the text that rows must have there.
-    where: what mistakes call the specification.
+    A specification has `file` (one of the package's samples) or `path`, and optionally `only`, the text that rows must
+    have in certain columns. Errors call the specification by the name `where`.
     """
     only = spec.get("only") or {}
     if not (isinstance(only, Mapping) and all(isinstance(key, str) for key in only)):
@@ -55,6 +55,7 @@ def chosen_rows(where: str, spec: Mapping[str, Any], columns: Sequence[str]) -> 
 
 
 def _all_rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterator[Row]:
+    """Yield the cells of the named columns in all rows."""
     if (spec.get("file") is None) == (spec.get("path") is None):
         raise UserError(f"{where}: one of file and path has to be given; valid: a sample's name, or a path")
     if spec.get("path") is not None:
@@ -67,6 +68,7 @@ def _all_rows(where: str, spec: Mapping[str, Any], columns: list[str]) -> Iterat
 
 
 def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of a CSV file. Raises UserError."""
     opened = gzip.open if path.name.lower().endswith(".gz") else open
     with _readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
@@ -88,6 +90,7 @@ def _csv_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of a Parquet file. Raises UserError."""
     from pyarrow import ArrowException, parquet
 
     with _readable(path, ArrowException), parquet.ParquetFile(path) as file:
@@ -100,7 +103,7 @@ READERS = {".csv": _csv_rows, ".csv.gz": _csv_rows, ".parquet": _parquet_rows}
 
 
 def _text(column: Any) -> list[str | None]:
-    """An Arrow column as text; 1.0 as "1", so that integers with gaps, stored as floats, stay integers."""
+    """Return an Arrow column as text; 1.0 becomes "1", because integers with gaps are stored as floats."""
     import pyarrow
     from pyarrow import compute
 
@@ -110,6 +113,7 @@ def _text(column: Any) -> list[str | None]:
 
 
 def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """Return the places of columns in a header. Raises UserError unless each is there once."""
     for column in columns:
         if header.count(column) != 1:
             wrong = "stands in the header more than once" if column in header else "is not there"
@@ -119,7 +123,7 @@ def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[i
 
 @contextmanager
 def _readable(path: Path, *more: type[Exception]) -> Iterator[Any]:
-    """Turn what a damaged or foreign file makes the readers raise into one line."""
+    """Turn the errors of damaged or foreign files into a UserError of one line."""
     mistakes: tuple[type[Exception], ...] = (OSError, EOFError, UnicodeError, zlib.error, csv.Error, *more)
     try:
         yield

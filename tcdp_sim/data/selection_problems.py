@@ -1,4 +1,4 @@
-"""Real selection problems: which first name was given most often, for every year and sex of the US record."""
+"""Real selection problems: the most frequent first name of each year and sex in the US record."""
 
 from functools import cache
 from importlib import resources
@@ -12,10 +12,10 @@ COLUMNS = ("year", "sex", "n", "k", "top1", "n1", "top2", "n2")
 
 
 class SelectionProblem(NamedTuple):
-    """k candidates and n records; the best candidate leads the second best by `gap` records.
+    """A selection problem with k candidates and n records, whose best candidate leads the second best by `gap` records.
 
-    Scores are counts of records: under substitution of one record each changes by at most one (two of them do, which
-    no method here makes use of). The candidates are the published names, taken as the public list.
+    Scores are counts of records, so under substitution of one record each changes by at most one. At most two of them
+    change, which no method here exploits. The candidates are the published names, taken as the public list.
     """
 
     name: str
@@ -26,14 +26,14 @@ class SelectionProblem(NamedTuple):
     gap: float
 
     def at(self, n: float) -> "SelectionProblem":
-        """The same shares among n records, n > 0: the gap shrinks or grows in proportion, and need not be whole."""
+        """Return the same shares among n > 0 records; the gap changes in proportion and need not be whole."""
         n = scalar("n", n, 0)
         return self._replace(n=n, gap=self.gap * n / self.n)
 
 
 @cache
 def selection_problems() -> tuple[SelectionProblem, ...]:
-    """All 276 of them, by year and sex."""
+    """Return all 276 problems, by year and sex."""
     with resources.as_file(resources.files(__name__.rpartition(".")[0]) / "files" / FILE) as path:
         rows = [tuple(cell or "" for cell in row) for row in read_rows(path, COLUMNS)]  # none of these is empty
     return tuple(

@@ -1,4 +1,4 @@
-"""Records with values on a real scale, few of them very large: pay, claims, persons; summed in all or by group."""
+"""Records with real values, a few of them very large, such as pay or claims; summed overall or by group."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ from tcdp_sim.data.domains import DECIMAL, NULLS, OUTSIDE
 from tcdp_sim.data.readers import chosen_rows
 
 TABLE_KEYS = ("file", "path", "column", "id", "groups", "only", "outside", "nulls")
-LONGEST_NUMBER = 400  # characters: what a float can say needs no more
-LARGEST = 1e300  # so that no sum of records overflows
+LONGEST_NUMBER = 400  # characters: no float needs more
+LARGEST = 1e300  # keeps all sums of records finite
 MOST_RECORDS = 1e7
-SHAPES: dict[str, tuple[str, Callable[[float], RealFunction]]] = {  # name -> (parameter, its upper quantile function)
+SHAPES: dict[str, tuple[str, Callable[[float], RealFunction]]] = {  # parameter and upper quantile function
     "pareto": ("alpha", lambda alpha: lambda upper: upper ** (-1 / alpha)),
     "lognormal": ("sigma", lambda sigma: lambda upper: np.exp(-sigma * ndtri(upper))),
 }
@@ -28,11 +28,12 @@ SHAPES: dict[str, tuple[str, Callable[[float], RealFunction]]] = {  # name -> (p
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The values of all records, each 0 or more, in the units of the column, and the group that each is in.
+    """The values of all records (>= 0, in the units of the column) and the group of each.
 
-    group_of: an index into `groups` for each record; left_out: what was done to rows that did not fit, and how often:
-    "dropped" and "clipped" (negative values), "empty" (a cell without text), "summed" (rows beyond a person's first).
-    persons: whether a record is a person by an `id`; without one, each row of a table is taken for a person.
+    - group_of: the index into `groups` of each record.
+    - left_out: the number of rows that were changed, by action: "dropped" and "clipped" (negative values), "empty" (a
+      cell without text), "summed" (rows beyond a person's first).
+    - persons: True if records are persons, identified by an `id`. Otherwise each row of a table counts as a person.
     """
 
     values: Floats
@@ -47,22 +48,25 @@ class Population:
         return self.sums_of(self.values)
 
     def sums_of(self, values: Floats) -> tuple[float, ...]:
-        """The sum over each group of other values of the same records."""
+        """Return the sum over each group of other values of the same records."""
         order = np.argsort(self.group_of, kind="stable")
         ends = np.cumsum(np.bincount(self.group_of, minlength=len(self.groups)))[:-1]
         return tuple(fsum(part) for part in np.split(np.asarray(values)[order], ends))
 
 
 def skewed_records(name: str, spec: Mapping[str, Any], group_by: str | None = None) -> Population:
-    """The population that a specification describes, its records in one group, or in those of a column.
+    """Return the population that a specification describes, in one group or in the groups of a column.
 
-    spec: either `shape` (pareto with `alpha`, lognormal with `sigma`) and `n`: the quantiles (i - 1/2) / n of that law
-    with scale 1; or `file` (one of the package's samples) or `path` (CSV, Parquet), `column` of numbers >= 0, and at
-    will `id`, the column that says whose row it is: the rows of a person are summed; `only`, column -> the text that
-    rows must have there; `groups`: further names for group_by, each a column or {column: c, characters: the first so
-    many}; `outside`: what becomes of rows with a negative value (error, drop, clip to 0); `nulls`: of rows with an
-    empty cell (error, drop).
-    Every mistake is a UserError of one line.
+    A specification with `shape` (pareto with `alpha`, lognormal with `sigma`) and `n` gives the quantiles (i - 1/2) / n
+    of that law with scale 1. Otherwise the records come from `file` (one of the package's samples) or `path` (a CSV or
+    Parquet file) with the following keys. Raises UserError in one line.
+
+    - column: the column of numbers >= 0.
+    - id (optional): the column of the person's identity; the rows of a person are summed.
+    - only (optional): the text that rows must have in certain columns.
+    - groups (optional): further names for group_by, each a column or {column: c, characters: the first so many}.
+    - outside: the treatment of rows with a negative value (error, drop, clip to 0).
+    - nulls: the treatment of rows with an empty cell (error, drop).
     """
     where = f"population {name}"
     if spec.get("shape") is None:
@@ -80,12 +84,15 @@ def skewed_records(name: str, spec: Mapping[str, Any], group_by: str | None = No
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    """A row of a table."""
+
     value: float
     person: str
     group: str
 
 
 def _tabled(where: str, spec: Mapping[str, Any], group_by: str | None) -> Population:
+    """Return the population of a table."""
     only_keys(where, spec, TABLE_KEYS)
     rows, empty = _rows(where, spec, group_by)
     rows, changed = _at_least_zero(where, spec, rows)
@@ -103,7 +110,7 @@ def _tabled(where: str, spec: Mapping[str, Any], group_by: str | None) -> Popula
 
 
 def _rows(where: str, spec: Mapping[str, Any], group_by: str | None) -> tuple[list[_Row], int]:
-    """The rows without an empty cell, and how many have one."""
+    """Return the rows without an empty cell, and the number of rows with one."""
     column, person = given(where, spec, "column", "the name of a column"), spec.get("id")
     group, characters = _group_column(where, spec, group_by)
     nulls = choice(f"{where}: nulls", spec.get("nulls", "error"), NULLS)
@@ -117,7 +124,7 @@ def _rows(where: str, spec: Mapping[str, Any], group_by: str | None) -> tuple[li
 
 
 def _group_column(where: str, spec: Mapping[str, Any], group_by: str | None) -> tuple[str | None, int | None]:
-    """The column that tells the groups apart, and how many of its first characters do (None: all)."""
+    """Return the column that defines the groups, and the number of its first characters that count (None for all)."""
     known = spec.get("groups") or {}
     if not isinstance(known, Mapping):
         raise UserError(f"{where}: groups = {quoted(known)} is not valid; valid: {{name: column}}")
@@ -130,19 +137,20 @@ def _group_column(where: str, spec: Mapping[str, Any], group_by: str | None) -> 
 
 
 def _all_numbers(where: str, column: str, texts: list[str]) -> None:
-    """UserError for texts that are no number of at most LARGEST in size."""
+    """Raise UserError if a text is no number of at most LARGEST in size."""
     wrong = [text for text in texts if not _is_number(text)]
     if wrong:
         rows = f"{len(wrong)} rows, the first {quoted(wrong[0])}"
-        raise UserError(f"{where}: column {quoted(column)} holds no number in {rows}; valid: up to {LARGEST:g} in size")
+        raise UserError(f"{where}: column {quoted(column)} has no number in {rows}; valid: up to {LARGEST:g} in size")
 
 
 def _is_number(text: str) -> bool:
+    """Return True if a text is a number of at most LARGEST in size."""
     return len(text) <= LONGEST_NUMBER and bool(DECIMAL.fullmatch(text)) and abs(float(text)) <= LARGEST
 
 
 def _at_least_zero(where: str, spec: Mapping[str, Any], rows: list[_Row]) -> tuple[list[_Row], dict[str, int]]:
-    """The rows whose value is 0 or more, and how many others were dropped, or moved to 0."""
+    """Return the rows with values >= 0, and how many others were dropped or moved to 0."""
     outside = choice(f"{where}: outside", spec.get("outside", "error"), OUTSIDE)
     negative = [row.value for row in rows if row.value < 0]
     if negative and outside == "error":
@@ -154,7 +162,10 @@ def _at_least_zero(where: str, spec: Mapping[str, Any], rows: list[_Row]) -> tup
 
 
 def _by_person(where: str, rows: list[_Row], group_by: str | None) -> list[_Row]:
-    """One row a person, the sum of hers; UserError for persons in several groups, which have no guarantee of one."""
+    """Return one row for each person with the sum of her values.
+
+    Raises UserError for persons in several groups, whom the guarantee of a single group does not cover.
+    """
     values: dict[str, list[float]] = defaultdict(list)
     groups: dict[str, set[str]] = defaultdict(set)
     for row in rows:

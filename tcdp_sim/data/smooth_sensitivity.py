@@ -1,8 +1,8 @@
-"""Smooth sensitivity of order statistics and trimmed means (Nissim-Raskhodnikova-Smith 2007), in O(n log n).
+"""Smooth sensitivity of order statistics and trimmed means (Nissim, Raskhodnikova, Smith 2007), in O(n log n).
 
-The local sensitivity at distance k from the data is a gap x_u - x_i between two order statistics, over the number of
-records that are averaged, with u - i = width + k; so S = max e^(-smoothing k) (x_u - x_i) / width over all i up to one
-rank and all u from another rank on. The larger x_i is, the further out lies the best u: divide and conquer.
+The local sensitivity at distance k from the data is a gap x_u - x_i between two order statistics, divided by the number
+of averaged records (`width`), with u - i = width + k. So S = max e^(-smoothing k) (x_u - x_i) / width over all i up to
+one rank and all u from another rank on. A larger x_i has a best u further out, which allows divide and conquer.
 """
 
 from collections.abc import Sequence
@@ -17,26 +17,27 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import scalar
 
 Statistic = str | tuple[str, float]
-LEAST = 1e-300  # S is never 0: the larger one of a smooth sensitivity and a constant is one as well
+LEAST = 1e-300  # S is never 0: the maximum of a smooth sensitivity and a constant is one as well
 _MEDIAN = ("quantile", 0.5)
 _STATISTICS = 'valid: "median", ("quantile", q) with 0 < q < 1, ("trimmed_mean", cut) with 0 <= cut < n / 2'
 
 
 class _Ranks(NamedTuple):
-    """The statistic is the mean of the records of ranks low to high (from 1), `width` of them."""
+    """The ranks, counted from 1, whose records the statistic averages."""
 
     low: int
     high: int
 
     @property
     def width(self) -> int:
+        """The number of averaged records."""
         return self.high - self.low + 1
 
 
 def robust_statistic(records: ArrayLike, statistic: Statistic = "median") -> float:
-    """The median (rank ceil(n / 2)), a quantile (rank ceil(q n)) or a trimmed mean of the records.
+    """Return the median (rank ceil(n / 2)), a quantile (rank ceil(q n)) or a trimmed mean of the records.
 
-    statistic: as in `smooth_sensitivity`. ValueError without records, and for NaN among them.
+    `statistic` has the form that `smooth_sensitivity` takes. Raises ValueError without records and for NaN among them.
     """
     x = _sorted(records)
     ranks = _ranks(statistic, len(x))
@@ -46,12 +47,27 @@ def robust_statistic(records: ArrayLike, statistic: Statistic = "median") -> flo
 def smooth_sensitivity(
     records: ArrayLike, bounds: tuple[float, float], smoothing: float, statistic: Statistic = "median"
 ) -> float:
-    """max over data sets y of e^(-smoothing d(x, y)) LS(y), LS the local sensitivity, d how many records differ.
+    """Return the smooth sensitivity of a statistic, in the records' unit, at least 1e-300.
 
-    records: real numbers within `bounds`, which are public, at least one; smoothing > 0. statistic: "median" (the
-    record of rank ceil(n / 2)), ("quantile", q) (that of rank ceil(q n)), or ("trimmed_mean", cut): the mean of what is
-    left without the `cut` smallest and the `cut` largest records, a whole number. In the records' unit, at least
-    1e-300. A million records take 0.1 s; some seconds where smoothing < 10 / n. ValueError for anything else.
+    It is the maximum over data sets y of e^(-smoothing d(x, y)) LS(y), where LS is the local sensitivity and d the
+    number of records that differ. A million records take 0.1 s, or some seconds if smoothing < 10 / n.
+
+    Parameters
+    ----------
+    records : array_like
+        Real numbers within `bounds`, at least one.
+    bounds : tuple of float
+        The public range (low, high) of a record.
+    smoothing : float
+        The decay per record, > 0.
+    statistic : "median", ("quantile", q) or ("trimmed_mean", cut)
+        The record of rank ceil(n / 2), the record of rank ceil(q n), or the mean without the `cut` smallest and the
+        `cut` largest records.
+
+    Raises
+    ------
+    ValueError
+        If an argument is invalid.
     """
     x = _sorted(records)
     smoothing = scalar("smoothing", smoothing, 0)
@@ -61,12 +77,13 @@ def smooth_sensitivity(
             f"records from {x[0]:g} to {x[-1]:g} are not valid; valid: from {low:g} to {high:g}, the bounds"
         )
     ranks = _ranks(statistic, len(x))
-    padded = np.concatenate([[low], x, [high]])  # ranks 0 and n + 1: what records may be moved to
+    padded = np.concatenate([[low], x, [high]])  # records may be moved to the values of ranks 0 and n + 1
     log_best = _log_best(padded, smoothing, ranks)
     return float(max(np.exp(log_best) / ranks.width, LEAST))
 
 
 def _sorted(records: ArrayLike) -> Floats:
+    """Return the records in order. Raises ValueError if there are none, or NaN among them."""
     x = np.sort(np.asarray(records, dtype=np.float64).ravel())
     if not len(x) or np.isnan(x[-1]):
         raise ValueError(f"records = {'NaN among them' if len(x) else 'none'} is not valid; valid: one number or more")
@@ -74,6 +91,7 @@ def _sorted(records: ArrayLike) -> Floats:
 
 
 def _ends(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the bounds. Raises ValueError unless low < high at a finite distance."""
     if np.shape(bounds) == (2,):
         low, high = (scalar("bounds", end, -np.inf) for end in bounds)
         if low < high < low + np.finfo(float).max:
@@ -82,6 +100,7 @@ def _ends(bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 def _ranks(statistic: Statistic, n: int) -> _Ranks:
+    """Return the ranks of a statistic. Raises ValueError if it is unknown."""
     name, value = _MEDIAN if statistic == "median" else _pair(statistic)
     known = isinstance(value, Real) and np.isfinite(value)
     if name == "quantile" and known and 0 < value < 1:
@@ -93,21 +112,23 @@ def _ranks(statistic: Statistic, n: int) -> _Ranks:
 
 
 def _pair(statistic: Statistic) -> tuple[str, float]:
+    """Return a statistic as (name, value)."""
     if isinstance(statistic, tuple) and len(statistic) == 2:
         return statistic
     return "", np.nan
 
 
 def _log_best(x: Floats, smoothing: float, ranks: _Ranks) -> float:
-    """log max of e^(-smoothing k) (x_u - x_i), k = u - i - width >= 0, i <= low, u >= high."""
+    """Return log max of e^(-smoothing k) (x_u - x_i) with k = u - i - width >= 0, i <= low, u >= high."""
 
     def log_values(i: NDArray[np.int64] | int, u: NDArray[np.int64] | int) -> Floats:
         with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(np.log(x[u] - x[i]) - smoothing * (np.subtract(u, i) - ranks.width))
 
-    left, right = np.arange(ranks.low), np.arange(ranks.high + 1, len(x))  # but for the two ends: there k would be -1
+    left, right = np.arange(ranks.low), np.arange(ranks.high + 1, len(x))  # the two ends together would make k = -1
     best = max(float(log_values(ranks.low, right).max()), float(log_values(left, ranks.high).max()))
-    furthest = 1 + (np.log(x[-1] - x[0]) - best) / smoothing  # k beyond which the whole range would count for less
+    # k beyond which even the whole range gives less than the best so far
+    furthest = 1 + (np.log(x[-1] - x[0]) - best) / smoothing
     left, right = left[left >= ranks.low - 1 - furthest], right[right <= ranks.high + 1 + furthest]
     left, right = _last_of_each(x, left), _first_of_each(x, right)
     todo: list[Sequence[int]] = [(0, len(left), 0, len(right))]
@@ -119,16 +140,16 @@ def _log_best(x: Floats, smoothing: float, ranks: _Ranks) -> float:
         row = log_values(int(left[middle]), right[start:end])
         at = int(row.argmax())
         best = max(best, float(row[at]))
-        at = start + at if row[at] > -np.inf else end - 1  # a gap of 0 everywhere: it is so for larger x_i as well
+        at = start + at if row[at] > -np.inf else end - 1  # all gaps are 0, and so are those of larger x_i
         todo += [(first, middle, start, at + 1), (middle + 1, last, at, end)]
     return best
 
 
 def _last_of_each(x: Floats, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of ranks with equal records, the last one."""
+    """Return the last of each run of ranks with equal records."""
     return ranks[np.append(x[ranks][1:] != x[ranks][:-1], True)]
 
 
 def _first_of_each(x: Floats, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of ranks with equal records, the first one."""
+    """Return the first of each run of ranks with equal records."""
     return ranks[np.append(True, x[ranks][1:] != x[ranks][:-1])]

@@ -1,4 +1,4 @@
-"""Counts from a table: the sample files of the package, or a CSV or Parquet file of the user's."""
+"""Counts from a table: one of the package's samples, or a user's CSV or Parquet file."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from tcdp_sim.data.readers import Row, read_rows
 
 TABLE_KEYS = ("column", "count", "id", "domain", "outside", "nulls")
 MOST_RECORDS = 2**63 - 1
-LEFT_OUT = {  # what is said of records that do not count as they stand in the file
+LEFT_OUT = {  # notes about records that were dropped or changed
     "empty_dropped": "{:,} rows with an empty cell were dropped",
     "unreadable_dropped": "{:,} records with text in place of a number were dropped",
     "outside_dropped": "{:,} records outside the domain were dropped",
@@ -26,12 +26,14 @@ FullRow = tuple[str, ...]  # without empty cells
 
 
 def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> Counts:
-    """The counts of `column` of the file at `path`, over the declared domain or over a larger one of k bins.
+    """Return the counts of a column of a file, over the declared domain or a larger one of k bins.
 
-    spec: name, column, domain (see domains.py), and at will count (a column of counts: the table is pre-counted, and
-    labels that come again are added up), id (a column that names whose record a row is: nobody may have several; memory
-    then grows with the persons),
-    outside (error, drop, clip), nulls (error, drop): empty cells, and text where numbers are needed.
+    The specification has `name`, `column` and `domain` (see domains.py), and optionally the following keys.
+
+    - count: a column of counts, for a pre-counted table; the counts of repeated labels are added up.
+    - id: a column with the person of each row, of whom nobody may have several; memory then grows with the persons.
+    - outside: the treatment of records outside the domain (error, drop, clip).
+    - nulls: the treatment of empty cells, and of text in place of numbers (error, drop).
     """
     columns, nulls = _columns(spec, path), _nulls(spec)
     label, count, person = columns["column"], columns.get("count"), columns.get("id")
@@ -56,7 +58,7 @@ def table(spec: Mapping[str, Any], path: Path | str, k: float | None = None) -> 
 
 
 def _unit(count: str | None, person: str | None) -> str:
-    """What a guarantee holds for."""
+    """Return the unit that the guarantee protects, in words."""
     if person is not None:
         return f"one row a person, as column {quoted(person)} says"
     if count is not None:
@@ -65,7 +67,7 @@ def _unit(count: str | None, person: str | None) -> str:
 
 
 def _columns(spec: Mapping[str, Any], path: Path | str) -> dict[str, str]:
-    """The columns to be read, by what they are for: column, and if given count or id."""
+    """Return the columns to read by their role: column, and count or id if given."""
     where = f"data {spec.get('name')}"
     columns = {"column": _column(where, "column", given(where, spec, "column", f"the name of a column of {path}"))}
     columns |= {key: _column(where, key, spec[key]) for key in ("count", "id") if spec.get(key) is not None}
@@ -75,13 +77,14 @@ def _columns(spec: Mapping[str, Any], path: Path | str) -> dict[str, str]:
 
 
 def _nulls(spec: Mapping[str, Any]) -> str:
+    """Return the treatment of empty cells."""
     return choice(f"data {spec.get('name')}: nulls", spec.get("nulls", "error"), NULLS)
 
 
 def _full_rows(
     rows: Iterator[Row], path: Path | str, columns: list[str], nulls: str, left_out: Counter[str]
 ) -> Iterator[FullRow]:
-    """The rows without an empty cell; with nulls = error, an error once all the others are counted."""
+    """Yield the rows without an empty cell, and count the others. If nulls = error, they raise UserError at the end."""
     empty: Counter[str] = Counter()
     for row in rows:
         if None in row:
@@ -95,7 +98,7 @@ def _full_rows(
 
 
 def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterator[FullRow]:
-    """The rows, once it is known that nobody has two: what is promised is promised for one row."""
+    """Yield the rows and check that no person has more than one, because the guarantee protects a single row."""
     rows_of: Counter[str] = Counter()
     for row in rows:
         rows_of[row[1]] += 1
@@ -104,11 +107,12 @@ def _one_each(rows: Iterator[FullRow], path: Path | str, column: str) -> Iterato
     if several:
         raise UserError(
             f"{path}, column {quoted(column)}: {several} persons have several rows, {quoted(who)} has {most}; valid: "
-            "one row each (choose or add up before); without data.id each row is taken for a person of its own"
+            "one row each (choose or add up before); without data.id each row counts as one person"
         )
 
 
 def _added(rows: Iterator[FullRow], path: Path | str, column: str, nulls: str, left_out: Counter[str]) -> Totals:
+    """Return the counts of a pre-counted table by label."""
     totals: Totals = {}
     parsed: dict[str, int | None] = {}
     again = set()
@@ -127,7 +131,7 @@ def _added(rows: Iterator[FullRow], path: Path | str, column: str, nulls: str, l
 
 
 def _count(text: str, path: Path | str, column: str, nulls: str) -> int | None:
-    """The count that a text writes down; None for text that is no number, where that is to be dropped."""
+    """Return the count that a text states, or None for a text that is to be dropped."""
     count = as_integer(text)
     if count is None and nulls == "drop" and as_decimal(text) is None and not NUMERAL.fullmatch(text):
         return None
@@ -139,6 +143,7 @@ def _count(text: str, path: Path | str, column: str, nulls: str) -> int | None:
 
 
 def _embedded(k: float, declared: float, where: str) -> float:
+    """Return the size of the larger domain. Raises UserError if it is smaller than the declared one."""
     k = number("k", k, 1, LARGEST_DOMAIN)
     if k < declared:
         raise UserError(f"{where}: k = {k:g}; valid: at least the declared domain of {declared:g} bins")
@@ -146,6 +151,7 @@ def _embedded(k: float, declared: float, where: str) -> float:
 
 
 def _column(where: str, key: str, name: Any) -> str:
+    """Return the name of a column. Raises UserError if it is not a text."""
     if not isinstance(name, str):
         raise UserError(f"{where}: {key} = {quoted(name)} is not the name of a column; valid: text, in quotes")
     return name

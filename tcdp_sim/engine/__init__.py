@@ -1,3 +1,3 @@
-"""What is done: tasks are simulated wherever there are workers, and kept as they come back."""
+"""The engine: tasks are simulated wherever there are workers, and their results are stored as they arrive."""
 
 __all__: list[str] = []  # nothing here is public

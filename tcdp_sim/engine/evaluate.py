@@ -1,6 +1,6 @@
-"""Exact values of cells, computed wherever there are workers: pure functions of a law, so tasks like all others.
+"""The exact values of cells, computed on workers as pure functions of a law.
 
-A worker finds the functions by the name of their experiment. Nothing of a simulation is in here.
+A worker finds the functions by the name of their experiment. This module simulates nothing.
 """
 
 import time
@@ -19,7 +19,7 @@ from tcdp_sim.store.exact_values import ExactValues, known_exactly
 
 @dataclass(frozen=True)
 class ExactTask:
-    """Cells whose exact values are asked for: by the name of the experiment, and the digest of all their code."""
+    """Cells whose exact values are wanted, with the name of the experiment and the digest of its code."""
 
     experiment: str
     code: str
@@ -28,7 +28,7 @@ class ExactTask:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What comes back: (cell id, its values as bytes of float64, what went wrong or "") of each cell."""
+    """The result of a task: for each cell its id, its values as bytes of float64, and an error or ""."""
 
     rows: tuple[tuple[str, bytes, str], ...]
     fingerprint: str
@@ -36,22 +36,22 @@ class Evaluated:
 
 
 def evaluate(task: ExactTask) -> Evaluated:
-    """The exact values of a task's cells. UserError if the functions here are not those that are asked for."""
+    """Return the exact values of a task's cells. Raises UserError if the worker's code differs from the driver's."""
     started = time.perf_counter()
     values = known_exactly(task.experiment)
     if code_digest(values) != task.code:
         raise UserError(
-            f"a worker has other exact values of {task.experiment} than this machine; install the same files"
+            f"a worker's exact values of {task.experiment} have other code than this machine's; install the same files"
         )
     rows = tuple((batch.cell, *row(values, batch)) for batch in task.batches)
     return Evaluated(rows, fingerprint(), time.perf_counter() - started)
 
 
 def row(values: ExactValues, batch: Batch) -> tuple[bytes, str]:
-    """A cell's values as bytes, and what went wrong, or ""."""
+    """Return a cell's values as bytes, and an error or ""."""
     try:
         registry.require(batch.law.get("plug_ins", {}))
         mechanism = mechanism_class(batch.law["mechanism"]).build(batch.law, batch.counts)
         return np.asarray(values.values(mechanism), dtype="<f8").tobytes(), ""
-    except Exception as problem:  # whatever a function may raise
+    except Exception as problem:  # a function may raise anything
         return b"", f"{type(problem).__name__}: {problem}"

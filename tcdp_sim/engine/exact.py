@@ -1,4 +1,4 @@
-"""The exact values of a study's cells: what is missing of them is computed, block by block, and kept."""
+"""The exact values of a study's cells: missing ones are computed, block by block, and stored."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,34 +20,35 @@ from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.study.packed_cells import Cell
 from tcdp_sim.study.study import Study
 
-TASK = 4096  # cells at most
-PATIENCE = 2.0  # seconds for which cells are computed here without a word
-FEW = 1000  # cells that are computed here, where no workers are there already: starting them takes longer
+TASK = 4096  # cells in a task, at most
+PATIENCE = 2.0  # seconds of computing in this process before a message
+FEW = 1000  # up to this many cells are computed in this process, because starting workers would take longer
 
 
 def complete(study: Study, values: ExactValues, workers: Workers, tell: Tell) -> ExactRecords:
-    """Compute the exact values that are not kept yet, of every law of the study; all of them, as records.
+    """Compute the missing exact values of every law of the study, and return all of them.
 
-    Raises Failure for a function that ends with another error than a refusal, KeyboardInterrupt that says what is kept.
+    Raises Failure if a function ends with an error other than a refusal. A KeyboardInterrupt says how many are stored.
     """
     kept = ExactRecords(study.folder, values)
     lacking = sum(not kept.has(cell) for cell in study.plan.laws.ids())
     if not lacking:
         return kept
     for name, count in kept.damaged.items():
-        tell(f"exact/{name}: {count} damaged stretches; what they held is computed again")
+        tell(f"exact/{name}: {count} damaged stretches; their values are computed again")
     try:
         _compute(study, values, kept, lacking, workers, tell)
     except KeyboardInterrupt:
-        written = ExactRecords(study.folder, values)  # read again: not all that there is now is kept
+        written = ExactRecords(study.folder, values)  # read again: some values are only in memory
         done = sum(written.has(cell) for cell in study.plan.laws.ids())
-        message = f"what was simulated and {done} of {len(study.plan.laws)} exact values are kept in {study.folder}"
+        message = f"all simulated chunks and {done} of {len(study.plan.laws)} exact values are kept in {study.folder}"
         raise KeyboardInterrupt(f"{message}; the same command goes on from there") from None
     kept.forget_others()
     return kept
 
 
 def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int, workers: Workers, tell: Tell) -> None:
+    """Compute the missing values, in this process if they are few or only it can, else on workers."""
     cells = (cell for cell in study.plan.laws if not kept.has(cell.id))
     if not values.experiment or (lacking <= FEW and not workers.started):
         lacking -= _here(study, values, kept, cells, lacking, tell)
@@ -67,7 +68,7 @@ def _compute(study: Study, values: ExactValues, kept: ExactRecords, lacking: int
 def _here(
     study: Study, values: ExactValues, kept: ExactRecords, cells: Iterator[Cell], lacking: int, tell: Tell
 ) -> int:
-    """Compute cells in this process, as long as that is quick or nobody else can; how many."""
+    """Compute cells in this process while that is quick or no worker can, and return their number."""
     until, told = time.monotonic() + PATIENCE, False
     count = 0
     with kept.writer() as writer:
@@ -86,13 +87,14 @@ def _here(
 
 
 def _evaluated(values: ExactValues, batch: Batch) -> Evaluated:
+    """Return the exact values of one cell, computed here."""
     return Evaluated(((batch.cell, *row(values, batch)),), fingerprint(), 0.0)
 
 
 def _tasks(
     cells: Iterator[Cell], study: Study, values: ExactValues, workers: int, tally: "_Tally", speed: Speed
 ) -> Iterator[ExactTask]:
-    """Of as many cells as the latest ones tell: one at first, since a cell may take a millisecond or seconds."""
+    """Yield tasks sized by the latest ones, one cell at first, because a cell may take a millisecond or seconds."""
     code = code_digest(values)
     batches: list[Batch] = []
     for cell in cells:
@@ -105,10 +107,12 @@ def _tasks(
 
 
 def _batch(cell: Cell, counts: Mapping[str, Any]) -> Batch:
+    """Return a cell as plain data."""
     return Batch(cell.id, cell.law, counts[cell.counts], ())
 
 
 def _keep(done: Evaluated, keep: Callable[[str, bytes], None]) -> None:
+    """Store the values of a task. Raises Failure if one ended with an error."""
     for cell, found, problem in done.rows:
         if problem:
             raise Failure(f"an exact value of cell={cell[:16]} ended with an error: {problem}")
@@ -117,13 +121,13 @@ def _keep(done: Evaluated, keep: Callable[[str, bytes], None]) -> None:
 
 @dataclass
 class _Tally:
-    """What of the exact values has arrived."""
+    """The progress of the exact values."""
 
     total: float
     work: float = 0.0
 
     def add(self, done: Evaluated) -> None:
-        """A task that has arrived."""
+        """Add a task that has arrived."""
         self.work += len(done.rows)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a run would do, and how long it would take; nothing is kept of the asking."""
+"""The forecast of a run: its chunks, time, memory and disk space. Nothing is stored."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from tcdp_sim.store.run_folder import open_run
 from tcdp_sim.store.table import BLOCK
 from tcdp_sim.study.study import Study
 
-# What the driver needs, as `python -m benchmarks driver scaling` measures it on one machine (docs/scaling.md).
-# Seconds: to send a task; for each chunk in it; for each byte of its record; to write a cell's row; to keep its exact
-# values. Of the scheduler too, which most clusters have in the driver's process.
+# The driver's costs, as `python -m benchmarks driver scaling` measures them on one machine (docs/scaling.md).
+# Seconds for a task, a chunk in it, a byte of its record, a cell's row, and a cell's exact values. They include the
+# scheduler, which runs in the driver's process on most clusters.
 A_TASK, A_CHUNK, A_BYTE, A_ROW, A_VALUE = 3.5e-3, 5e-5, 1e-8, 2.5e-4, 8e-5
-# Bytes: before the first cell; of the blocks in which a table is written, for each cell until they are full; for each
-# cell, what Python keeps of it and what was resident for it, measured up to 20,000 cells; for each of its chunks.
+# Bytes before the first cell, of a full block of the table, of a cell, and of a chunk. A cell has a range: its Python
+# objects, and the resident memory, both measured up to 20,000 cells.
 MEMORY, BLOCKS, A_CELL, AN_INDEX = 2.7e8, 5e7, (1000, 1900), 8
-MERGED = 2000  # bytes for each chunk of one cell, at the most, while they are merged
+MERGED = 2000  # bytes for each chunk of one cell while its chunks are merged, at the most
 A_FRAME = 33  # bytes of the journal around a chunk's record
-HEADS = 1e4  # bytes of the journal around all records: who wrote it, at its beginning and its end
-UNSEEN = 0.3  # of time and memory: what a pilot in one process does not see of workers side by side, and of libraries
+HEADS = 1e4  # bytes of the journal's heads at its beginning and end
+UNSEEN = 0.3  # share of time and memory that a pilot in one process misses: workers side by side, libraries
 
-Range = tuple[float, float]  # from, to
+Range = tuple[float, float]  # least and most
 
 
 @dataclass(frozen=True)
 class ExactForecast:
-    """cells: whose exact values are lacking; seconds: that they take, with all workers; pilot: what it rests on."""
+    """The number of cells without exact values, the seconds that all workers need for them, and the pilot behind it."""
 
     cells: int
     seconds: float
@@ -37,18 +37,24 @@ class ExactForecast:
 
     @property
     def between(self) -> Range:
-        """From how many seconds to how many, as far as the pilot's cells tell."""
+        """The range of the seconds, as far as the pilot's cells show it."""
         return _around(self.seconds, UNSEEN + self.pilot.spread)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """missing: chunks that a run would simulate now; of those and what a target asks for besides, `chunks` in all.
+    """The forecast of a run.
 
-    workers, at_once: that the cluster has, and how many of them can work at the same time; seconds: with all of them;
-    tasks: how many they would be sent; bytes: of journal; pilot: what it rests on, None where nothing is missing.
-    memory: from how many bytes of the driver's memory to how many, before anything is drawn; writing: seconds that it
-    takes to write the table. exact: what comes between the two, None where no exact values are lacking.
+    - missing: the chunks that a run would simulate now.
+    - chunks: these and the further chunks that a target asks for.
+    - workers, at_once: the workers of the cluster, and how many can work at the same time.
+    - seconds: the time of simulation with all of them.
+    - tasks: the number of tasks sent to workers.
+    - bytes: the size of the journal.
+    - pilot: the pilot behind the forecast, None if nothing is missing.
+    - memory: the range of the driver's memory in bytes, before figures are drawn.
+    - writing: the seconds for writing the table.
+    - exact: the forecast of the exact values, None if none are lacking.
     """
 
     missing: int
@@ -65,36 +71,37 @@ class Forecast:
 
     @property
     def between(self) -> Range:
-        """From how many seconds of simulating to how many, as far as the pilot's cells tell."""
+        """The range of the seconds of simulation, as far as the pilot's cells show it."""
         return _around(self.seconds, UNSEEN + (self.pilot.spread if self.pilot else 0.0))
 
     @property
     def bytes_between(self) -> Range:
-        """From how many bytes of journal to how many."""
+        """The range of the journal's bytes."""
         return journal_bytes(self.chunks, self.pilot) if self.pilot else (0.0, 0.0)
 
 
 def _around(value: float, more: float) -> Range:
+    """Return the range from value / (1 + more) to value (1 + more)."""
     return value / (1 + more), value * (1 + more)
 
 
 def journal_bytes(chunks: int, pilot: Pilot) -> Range:
-    """From how many bytes of journal to how many so many chunks take."""
+    """Return the range of the journal's bytes for this many chunks."""
     low, high = _around(pilot.bytes, pilot.bytes_spread)
     return chunks * (low + A_FRAME), chunks * (high * max(1.0, pilot.more_trials) + A_FRAME) + HEADS
 
 
 def missing(study: Study) -> int:
-    """How many chunks a run would simulate now, before any target is looked at."""
+    """Return the number of chunks that a run would simulate now, before any target is considered."""
     s, cells = study.settings, study.plan.laws
     run = open_run(study) if (study.folder / "run.json").exists() else None
     return len(Pending(cells, Wanted(cells, s.chunks), run.has)) if run else len(cells) * s.chunks
 
 
 def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO_EXACT_VALUES) -> Forecast:
-    """By a pilot of some cells, here and now. tell: takes a line for people. Raises UserError; writes nothing.
+    """Return the forecast of a study from a pilot of some cells in this process. Raises UserError; writes nothing.
 
-    values: what the experiment knows exactly, which a run computes as well.
+    `tell` takes a line for the user. `values` are the experiment's exact values, which a run computes too.
     """
     s, lacking = study.settings, missing(study)
     simulated, known = lacking or s.target_mcse, _lacking_values(study, values)
@@ -109,14 +116,14 @@ def forecast(study: Study, tell: Callable[[str], None], values: ExactValues = NO
     chunks = lacking + more
     seconds = chunks * result.seconds
     tasks = min(chunks, max(1, round(seconds / schedule.task_seconds(workers))))
-    one_driver = tasks * A_TASK + chunks * (A_CHUNK + result.bytes * A_BYTE)  # serves them all
-    takes = max(seconds / at_once, one_driver, result.seconds)  # a chunk is the work of one worker
+    one_driver = tasks * A_TASK + chunks * (A_CHUNK + result.bytes * A_BYTE)  # serves all workers
+    takes = max(seconds / at_once, one_driver, result.seconds)  # a single chunk cannot be split among workers
     size = chunks * (result.bytes + A_FRAME)
     return Forecast(lacking, chunks, workers, at_once, takes, tasks, size, result, *_driver(study, chunks), exact)
 
 
 def _driver(study: Study, chunks: int) -> tuple[Range, float]:
-    """From how many bytes of the driver's memory to how many, and seconds for the table."""
+    """Return the range of the driver's memory in bytes, and the seconds for the table."""
     laws, rows = len(study.plan.laws), len(study.plan.cells)
     fixed = MEMORY + BLOCKS * min(1.0, rows / BLOCK) + max(chunks, laws * study.settings.chunks) * AN_INDEX
     low, high = (fixed + laws * cell for cell in A_CELL)
@@ -125,7 +132,7 @@ def _driver(study: Study, chunks: int) -> tuple[Range, float]:
 
 
 def _lacking_values(study: Study, values: ExactValues) -> int:
-    """Of how many cells the exact values are still to be computed."""
+    """Return the number of cells whose exact values are still to be computed."""
     if not values.width:
         return 0
     kept = ExactRecords(study.folder, values)
@@ -133,5 +140,6 @@ def _lacking_values(study: Study, values: ExactValues) -> int:
 
 
 def _exact(study: Study, values: ExactValues, lacking: int, at_once: int) -> ExactForecast:
+    """Return the forecast of the exact values."""
     result = exact_pilot(study.plan.laws, study.plan.counts, values)
     return ExactForecast(lacking, max(lacking * result.seconds / at_once, lacking * A_VALUE), result)

@@ -1,4 +1,4 @@
-"""Elementary functions that differ in the last bits, of workers or of an earlier part of a run: told, or refused."""
+"""Foreign elementary functions, which differ in the last bits, of workers or of earlier parts of a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from tcdp_sim.study.settings import Settings
 
 
 class Foreign:
-    """The foreign fingerprints that have been met in a run of these settings."""
+    """The foreign fingerprints met in a run."""
 
     def __init__(self, settings: Settings, tell: Tell) -> None:
         self._strict = settings.numerics == "strict"
@@ -20,7 +20,7 @@ class Foreign:
         self.met: set[str] = set()
 
     def meets(self, other: str) -> bool:
-        """Return whether this fingerprint is foreign. Raises UserError if it is and numerics=strict."""
+        """Return True if this fingerprint is foreign. Raises UserError if it is and numerics=strict."""
         if other == self._own:
             return False
         message = "a worker's elementary functions differ from this machine's in the last bits"
@@ -33,9 +33,9 @@ class Foreign:
 
 
 def check_heads(settings: Settings, heads: Sequence[Mapping[str, Any]], tell: Tell, whose: str = "this run") -> None:
-    """Warn if chunks that are there come from a machine with other elementary functions; UserError if numerics=strict.
+    """Warn if stored chunks come from a machine with other elementary functions. Raises UserError if numerics=strict.
 
-    heads: those of the journal; whose: the run that they belong to, for people.
+    `heads` are those of the journal, and `whose` names the run they belong to.
     """
     others = provenance.fingerprints(heads) - {fingerprint()}
     if not others:

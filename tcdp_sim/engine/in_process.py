@@ -1,4 +1,4 @@
-"""A mechanism object of one's own, simulated here and now: no config, no folder, no workers."""
+"""Simulation of a user's mechanism object in this process, without config, folder or workers."""
 
 import hashlib
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.study.settings import MAX_SEED, MOST_TRIALS
 from tcdp_sim.summaries.summary import Summary, merged, summarise
 
-CHUNK = 50_000  # trials at a time: memory holds no more
+CHUNK = 50_000  # trials at a time, which bounds the memory
 
 
 def simulate(mechanism: Mechanism, trials: float, seed: int) -> Summary:
-    """The summary of independent trials: a function of the object, their number and the seed alone.
+    """Return the summary of independent trials: a function of the object, `trials` and `seed` alone.
 
-    trials: a whole number >= 1; 0 <= seed < 2^128. Raises UserError for anything else; errors of the mechanism as they
-    are.
+    `trials` is a whole number >= 1 and `seed` lies in [0, 2^128). Raises UserError for other arguments. Errors of the
+    mechanism are not caught.
     """
     if not isinstance(mechanism, Mechanism):
-        raise UserError(f"{mechanism!r} is no mechanism; valid: an object of a class that derives from Mechanism")
+        raise UserError(f"{mechanism!r} is not a mechanism; valid: an object of a class that derives from Mechanism")
     try:
         trials, seed = whole("trials", trials, 1, MOST_TRIALS), whole("seed", seed, 0, MAX_SEED - 1)
     except ValueError as mistake:
@@ -30,6 +30,7 @@ def simulate(mechanism: Mechanism, trials: float, seed: int) -> Summary:
 
 
 def _chunks(mechanism: Mechanism, trials: int, seed: int, stream: str) -> Iterator[Summary]:
+    """Yield the summary of each chunk."""
     for chunk, start in enumerate(range(0, trials, CHUNK)):
         size = min(CHUNK, trials - start)
         values = mechanism.simulate(generator(seed, stream, chunk), size)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a run in order, and both can be told to wait."""
+"""Ctrl-C and SIGTERM: both end a run in order, and both can be deferred."""
 
 import signal
 import threading
@@ -10,18 +10,19 @@ _heard: list[int] = []  # signals that `check` has not answered yet
 
 
 def listen() -> None:
-    """From now on SIGTERM and Ctrl-C raise KeyboardInterrupt, and `check` does if that one was lost."""
+    """Let SIGTERM and Ctrl-C raise KeyboardInterrupt, which `check` raises again if it was lost."""
     _heard.clear()
     signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background job is deaf to it
+    # a shell's background job ignores Ctrl-C, and goes on ignoring it
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt if a signal was heard and the run goes on all the same.
+    """Raise KeyboardInterrupt if a signal was heard but its exception was lost.
 
-    Python raises it in whatever the main thread runs, and drops it if that is a `__del__` or a callback of the garbage
-    collector. A run that only loses its workers then would start them again and go on.
+    Python raises the exception in whatever code the main thread runs, and drops it in a `__del__` or in a callback of
+    the garbage collector. A run that only lost its workers would then start them again and go on.
     """
     if _heard:
         _heard.clear()
@@ -29,14 +30,18 @@ def check() -> None:
 
 
 def ignore() -> None:
-    """From now on neither is heard: the end has begun."""
+    """Ignore both signals from now on, because the process is about to end."""
     _heard.clear()
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _interrupt(number: int, _: object) -> None:
-    """The second one comes while the first is on its way up, and would end the end; a third is meant."""
+    """Note a signal, and raise KeyboardInterrupt for every other one.
+
+    A second signal often arrives while the first exception is still on its way, and would interrupt the orderly end. A
+    third one is deliberate.
+    """
     _heard.append(number)
     if len(_heard) % 2:
         raise KeyboardInterrupt
@@ -44,11 +49,12 @@ def _interrupt(number: int, _: object) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What comes during the block is heard at its end; processes started in it stay deaf to Ctrl-C.
+    """Defer signals to the end of the block; processes started in it stay deaf to Ctrl-C.
 
-    A terminal sends Ctrl-C to the workers too, and only the driver shall hear it. They inherit the blocked mask
-    (SIGTERM is not in it: that is how they are ended). For the driver a mask is not enough, since the kernel hands
-    a signal to any thread without one: the handlers take note of it instead. Without effect outside the main thread.
+    A terminal sends Ctrl-C to the workers too, but only the driver must react. Workers inherit the blocked mask, which
+    does not contain SIGTERM, because SIGTERM is used to end them. For the driver a mask is not enough, since the kernel
+    delivers a signal to any thread without one, so the handlers only take note. Outside the main thread nothing
+    happens.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""What a run is to have, and what of it is still to be simulated, a few bytes for each cell."""
+"""The chunks that a run needs, and those it still has to simulate, in a few bytes for each cell."""
 
 from collections.abc import Callable, Container, ItemsView, Iterator, Mapping
 
@@ -7,11 +7,11 @@ import numpy as np
 from tcdp_sim.core.arrays import Ints
 from tcdp_sim.study.packed_cells import Cell, Cells
 
-Has = Callable[[str, int], bool]  # (cell id, chunk) -> whether it is done
+Has = Callable[[str, int], bool]  # (cell id, chunk) -> True if the chunk is done
 
 
 class Wanted(Mapping[str, int]):
-    """Cell id -> how many chunks it is to have, for the cells of a plan, one of each law."""
+    """The number of chunks each cell needs, by cell id, for the cells of a plan with distinct laws."""
 
     def __init__(self, cells: Cells, chunks: int | Ints) -> None:
         self._cells = cells
@@ -30,20 +30,20 @@ class Wanted(Mapping[str, int]):
         return len(self._cells)
 
     def items(self) -> ItemsView[str, int]:
-        """(cell id, chunks) of all, in the order of the plan."""
+        """Return the cell ids and numbers of chunks, in the order of the plan."""
         return _Items(self)
 
     def each(self) -> Iterator[tuple[str, int]]:
-        """(cell id, chunks) of all, in the order of the plan: without looking anything up."""
+        """Yield the cell ids and numbers of chunks in the order of the plan, without any look-up."""
         return zip(self._cells.ids(), self.chunks.tolist())
 
     @property
     def total(self) -> int:
-        """The chunks of all cells."""
+        """The number of chunks of all cells together."""
         return int(self.chunks.sum())
 
     def with_chunks(self, chunks: Ints) -> "Wanted":
-        """The same cells with other numbers of chunks."""
+        """Return the same cells with other numbers of chunks."""
         return Wanted(self._cells, chunks)
 
 
@@ -53,10 +53,10 @@ class _Items(ItemsView[str, int]):
 
 
 class Pending:
-    """The chunks that are still to be simulated, those of the longest cells first; read as the workers come to them.
+    """The chunks still to simulate, those of the longest cells first, read as the workers come to them.
 
-    So what comes last is short, and workers end together. Cells whose work differs by less than a factor of two keep
-    the order of the plan. without: ids of cells that are left out.
+    Short chunks come last, so that workers finish together. Cells whose work differs by less than a factor of two keep
+    the order of the plan. `without` holds the ids of cells to leave out.
     """
 
     def __init__(self, cells: Cells, wanted: Wanted, has: Has, without: Container[str] = ()) -> None:
@@ -78,20 +78,21 @@ class Pending:
 
     @property
     def cells(self) -> int:
-        """How many cells lack a chunk."""
+        """The number of cells that lack a chunk."""
         return int(np.count_nonzero(self._missing))
 
     @property
     def work(self) -> float:
-        """Rough random numbers of one trial of every chunk."""
+        """The approximate count of random numbers for one trial of every chunk."""
         return float(self._missing @ self._cells.work)
 
     def of_cell(self, cell: str) -> tuple[int, int]:
-        """(chunks that it lacked at the start, chunks that it is to have)."""
+        """Return how many chunks a cell lacked at the start, and how many it needs."""
         place = self._cells.place(cell)
         return (0, 0) if place is None else (int(self._missing[place]), int(self._wanted.chunks[place]))
 
     def _order(self) -> Ints:
+        """Return the places of the cells that lack chunks, by descending power of two of their work."""
         places = np.flatnonzero(self._missing)
         octaves = np.frexp(np.maximum(self._cells.work[places], 0.0))[1]
         return places[np.argsort(-octaves, kind="stable")]

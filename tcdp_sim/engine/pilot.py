@@ -1,4 +1,4 @@
-"""Pilots: a few trials and exact values of many cells, here and now, to tell what a run will take. Nothing is kept."""
+"""Pilots: a few trials and exact values of many cells, computed here to forecast a run. Nothing is stored."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,23 @@ from tcdp_sim.summaries.encoding import from_bytes
 
 SECONDS = 1.0
 TRIALS = 10_000
-PROBE, MORE = 20, 8  # trials of the first attempt at a cell, and how many times more the next one takes
-ENOUGH = 0.2  # seconds that tell what a trial costs
-GOLDEN = 0.6180339887498949  # steps of this share of the cells visit all parts of a sweep soon
+PROBE, MORE = 20, 8  # trials of the first attempt at a cell, and the factor by which later attempts grow
+ENOUGH = 0.2  # seconds after which the cost of a trial is known well enough
+GOLDEN = 0.6180339887498949  # steps of this share of the cells soon visit all parts of a sweep
 
 
 @dataclass(frozen=True)
 class Pilot:
-    """What was found: the mean chunks a cell needs, seconds and bytes a chunk, errors; over so many of the cells.
+    """The result of a pilot, averaged over the cells it has tried.
 
-    spread, bytes_spread: two standard errors of the mean of the seconds and of the bytes, over that mean; 1 where one
-    cell was tried. more_trials: how many times as many trials a chunk has as the pilot drew: its bytes are those of the
-    pilot's trials at the least, and at the most (bins that are occupied grow no faster than trials) so many times them.
+    - cells: the number of cells tried.
+    - chunks, seconds, bytes: the mean chunks of a cell, and the mean seconds and bytes of a chunk.
+    - errors: the number of cells that ended with an error.
+    - spread, bytes_spread: two relative standard errors of the mean seconds and bytes, 1 if one cell was tried.
+    - more_trials: a chunk's trials over the pilot's trials.
+
+    A chunk's record has at least the bytes of the pilot's record. It has at most `more_trials` times as many, because
+    occupied bins grow no faster than trials.
     """
 
     cells: int
@@ -43,7 +48,7 @@ class Pilot:
 
 @dataclass(frozen=True)
 class ExactPilot:
-    """The mean seconds that a cell's exact values take, over so many of the cells. spread: as of a `Pilot`."""
+    """The mean seconds for the exact values of a cell, over the cells tried; `spread` is that of a `Pilot`."""
 
     cells: int
     seconds: float
@@ -51,7 +56,7 @@ class ExactPilot:
 
 
 def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) -> Pilot:
-    """Simulate some trials of as many cells as SECONDS allow, spread over the sweep; at least one."""
+    """Simulate some trials of as many cells as SECONDS allow, but at least one, spread over the sweep."""
     least = most = min(settings.chunk, TRIALS)
     deadline = time.perf_counter() + SECONDS
     chunks, sizes, errors, seconds = [], [], 0, []
@@ -71,9 +76,9 @@ def pilot(cells: Sequence[Cell], counts: Mapping[str, Any], settings: Settings) 
 
 
 def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> tuple[int, Done]:
-    """Simulate PROBE trials of a cell, then more and more, until they take ENOUGH seconds; return the last attempt.
+    """Simulate PROBE trials of a cell, then more until they take ENOUGH seconds, and return the last attempt.
 
-    The first attempts also pay for what is done once, such as tables of a noise, so that the last one does not.
+    The first attempts also pay for work that is done once, such as tables of a noise, so that the last one does not.
     """
     trials = min(PROBE, most)
     while True:
@@ -84,9 +89,9 @@ def _simulated(cell: Cell, counts: Mapping[str, Any], seed: int, most: int) -> t
 
 
 def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactValues) -> ExactPilot:
-    """Compute the exact values of as many cells as SECONDS allow, spread over the sweep; at least one.
+    """Compute the exact values of as many cells as SECONDS allow, but at least one, spread over the sweep.
 
-    The first imports what they all need: it counts only where it is the only one.
+    The first cell also imports what they all need, so it counts only if it is the only one.
     """
     deadline = time.perf_counter() + SECONDS
     seconds = []
@@ -102,10 +107,12 @@ def exact_pilot(cells: Sequence[Cell], counts: Mapping[str, Any], values: ExactV
 
 
 def _average(values: Sequence[float]) -> float:
+    """Return the mean, 0 for no values."""
     return sum(values) / len(values) if values else 0.0
 
 
 def _spread_of(values: Sequence[float]) -> float:
+    """Return two relative standard errors of the mean, 1 for fewer than two values."""
     if len(values) < 2:
         return 1.0
     centre = _average(values)
@@ -113,5 +120,5 @@ def _spread_of(values: Sequence[float]) -> float:
 
 
 def _spread(n: int) -> list[int]:
-    """0 .. n - 1, in an order in which every beginning is spread evenly."""
+    """Return 0 .. n - 1 in an order in which every initial part is spread evenly."""
     return sorted(range(n), key=lambda i: i * GOLDEN % 1.0) if n > 2 else list(range(n))

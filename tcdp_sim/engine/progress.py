@@ -1,4 +1,4 @@
-"""One progress line: live on a terminal, a line now and then in a log."""
+"""The progress line: live on a terminal, an occasional line in a log."""
 
 import threading
 import time
@@ -15,19 +15,19 @@ from tcdp_sim.report.terminal import Terminal
 
 LOG_SECONDS = 15.0
 LIVE_SECONDS = 0.25
-LOOK_SECONDS = 1.0  # at least: it moves on when nothing arrives
-NAMED = 3  # of the silent workers
+LOOK_SECONDS = 1.0  # the line is updated at least this often, even if nothing arrives
+NAMED = 3  # silent workers that are named
 
 
 class Tally:
-    """What the tasks that have arrived add up to. todo: the chunks that were to come."""
+    """The totals of the tasks that have arrived; `todo` holds the chunks to simulate."""
 
     def __init__(self, todo: Pending, trials_per_chunk: int) -> None:
         self._todo = todo
         self._trials = trials_per_chunk
-        self._missing: dict[str, int] = {}  # of the cells of which some chunks have arrived, and others are to come
-        self._errors: dict[str, float] = {}  # the relative standard errors of their means
-        self._worst = 0.0  # of those of which all have arrived
+        self._missing: dict[str, int] = {}  # chunks that cells with some arrived chunks still lack
+        self._errors: dict[str, float] = {}  # relative standard errors of these cells' means
+        self._worst = 0.0  # the largest relative standard error among complete cells
         self._has_error = False
         self.total = max(todo.work * trials_per_chunk, 1e-9)
         self.work = 0.0
@@ -36,7 +36,7 @@ class Tally:
         self.complete = 0
 
     def add(self, done: Done) -> None:
-        """A task that has arrived."""
+        """Add a task that has arrived."""
         self.work += done.work
         for record in done.records:
             self.chunks += 1
@@ -47,6 +47,7 @@ class Tally:
                 self._count(record)
 
     def _count(self, record: Record) -> None:
+        """Count a simulated chunk, and update its cell's standard error."""
         cell = record.cell
         lacked, wanted = self._todo.of_cell(cell)
         left = self._missing.pop(cell, lacked) - 1
@@ -70,21 +71,22 @@ class Tally:
 
 
 class Counted(Protocol):
-    """What a progress line shows: how much of the work has arrived, and what str says of it."""
+    """An object that a progress line shows: the work in total and so far, and its `str`."""
 
     total: float
     work: float
 
     def add(self, arrived: Any, /) -> None:
-        """What has arrived since."""
+        """Add what has arrived since the last call."""
 
 
 class ProgressLine:
-    """Shows a tally; a context manager. Written to stderr, so that stdout holds only results; and to the run's log.
+    """A context manager that shows a tally on stderr and in the run's log; stdout holds only results.
 
-    The worst standard error is what the chunks so far suggest: that of the latest chunk over the root of their number.
-    silent: the workers of which nothing is heard. They are named, and the line goes on when nothing arrives. what: is
-    done, a verb without its ending.
+    A standard error is estimated from the latest chunk, divided by the root of the number of chunks.
+
+    - silent: a function that returns the workers without a sign of life. They are named in the line.
+    - what: the activity as a verb without its ending, such as "simulat".
     """
 
     def __init__(self, tally: Counted, silent: Callable[[], Sequence[str]] = tuple, what: str = "simulat") -> None:
@@ -110,17 +112,19 @@ class ProgressLine:
         self._task = self._bar.add_task("", total=tally.total, what=str(tally))
 
     def advance(self, arrived: Any) -> None:
-        """What has arrived, in the form that the tally takes."""
+        """Add what has arrived, in the form that the tally takes."""
         with self._lock:
             self._tally.add(arrived)
             self._show()
 
     def _tick(self) -> None:
+        """Update the line at regular times, also when nothing arrives."""
         while not self._end.wait(LOOK_SECONDS):
             with self._lock:
                 self._show()
 
     def _show(self) -> None:
+        """Draw the line, or log it, if it is time to."""
         now = time.monotonic()
         if self._live and now - self._last_drawn > LIVE_SECONDS:
             self._last_drawn = now
@@ -130,11 +134,13 @@ class ProgressLine:
             self._say(now)
 
     def _what(self) -> str:
+        """Return the tally in words, with the silent workers."""
         silent = self._silent()
         more = f" and {len(silent) - NAMED} more" if silent[NAMED:] else ""
         return f"{self._tally}, silent: {', '.join(silent[:NAMED])}{more}" if silent else str(self._tally)
 
     def _say(self, now: float) -> None:
+        """Log the progress with the time left."""
         share, taken = self._tally.work / self._tally.total, now - self._started
         left = (
             f"{taken * (1 / share - 1):.0f} s" if share else f"unknown: the first task has taken {taken:.0f} s so far"

@@ -1,4 +1,4 @@
-"""A study is run: what is missing is simulated and kept, and the snapshot published. No terminal in here."""
+"""The run of a study: missing chunks are simulated and stored, and the snapshot is published."""
 
 import errno
 import json
@@ -33,20 +33,20 @@ from tcdp_sim.summaries.summary import Summary
 if TYPE_CHECKING:
     import xarray as xr
 
-LONGEST = 500  # characters of an error's message that are said; problems.csv has all
+LONGEST = 500  # characters of an error's message that are shown; problems.csv has all of them
 
 
 def prepare(settings: Settings) -> Study:
-    """The study of checked settings, for which there are workers. Raises UserError; runs and writes nothing."""
+    """Return the study of checked settings after checking the cluster. Raises UserError; runs and writes nothing."""
     clusters.worker_count(settings.cluster)
     return studies.prepare(settings)
 
 
 def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUES) -> int:
-    """Simulate what is missing, publish the snapshot; how many cells have no numbers because of errors.
+    """Simulate the missing chunks, publish the snapshot, and return how many cells failed.
 
-    exact_values: what the experiment knows beside what is simulated, to be published with it.
-    Raises KeyboardInterrupt that says what is kept, Failure at the first error unless on_error=continue.
+    `exact_values` are those of the experiment, published with the snapshot. A KeyboardInterrupt says what is stored.
+    Raises Failure at the first error of a chunk unless on_error=continue.
     """
     run = open_run(study)
     try:
@@ -59,9 +59,10 @@ def execute(study: Study, tell: Tell, exact_values: ExactValues = NO_EXACT_VALUE
 
 
 def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> int:
+    """Run a study whose folder is locked."""
     s, cells = study.settings, study.plan.laws
     for name, count in run.damaged.items():
-        tell(f"journal/{name}: {count} damaged stretches; what they held counts as missing")
+        tell(f"journal/{name}: {count} damaged stretches; their chunks count as missing")
     if provenance.mend(study.folder, run.heads, study.settings.config):
         run.mended.append(f"{provenance.NAME} was damaged or lost; it is written again")
     for line in [*run.warned, *run.mended]:
@@ -88,7 +89,7 @@ def _execute(study: Study, run: Run, tell: Tell, exact_values: ExactValues) -> i
 
 
 def _publish(study: Study, run: Run, wanted: Wanted, exact_values: ExactValues, kept: ExactRecords | None) -> None:
-    """Snapshot and certificate of what there is, unless they are there already."""
+    """Publish snapshot and certificate unless the same bytes are published already."""
     attributes = study.attributes() | {"noises": json.dumps(_noises(study.plan.noises))}
     counted = problems.counts(problems.of_chunks(run.problems, wanted, run.has))
     made_of = publication.table_digest(study, exact_values, attributes, counted)
@@ -108,7 +109,7 @@ def _until_precise(
     workers: Workers,
     tell: Tell,
 ) -> Wanted:
-    """Simulate, and more as long as targets are missed; the chunks that the cells have at the end."""
+    """Simulate until all targets are met, and return the chunks that the cells have in the end."""
     while True:
         if todo:
             _simulate(study, run, todo, wanted, failed, workers, tell)
@@ -130,6 +131,7 @@ def _simulate(
     workers: Workers,
     tell: Tell,
 ) -> None:
+    """Simulate pending chunks and store them as they arrive."""
     s = study.settings
     foreign = Foreign(s, tell)
 
@@ -140,7 +142,7 @@ def _simulate(
             _keep(record, writer, failed)
         if len(foreign.met) > known:
             about[provenance.FOREIGN] = sorted(foreign.met)
-            writer.end(about)  # now: who knows how this ends
+            writer.end(about)  # at once, because the run may be killed later
         line.advance(done)
         if failed and s.on_error == "raise":
             raise Failure(_first_error(study, run, failed))
@@ -162,6 +164,7 @@ def _simulate(
 
 
 def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
+    """Store a chunk and its problems."""
     for problem in record.problems:
         writer.note(problem)
     if record.summary is None:
@@ -171,6 +174,7 @@ def _keep(record: Record, writer: RunWriter, failed: set[str]) -> None:
 
 
 def _first_error(study: Study, run: Run, failed: set[str]) -> str:
+    """Return the message for the first error of a failed cell, with the command that repeats it."""
     error = next(one for one in run.problems if one.kind == problems.ERROR and one.cell in failed)
     again = f"again, with its traceback: tcdp-sim replay {study.folder} cell={error.cell[:16]} index={error.chunk}"
     what = f"a chunk ended with an error: {problems.shortened(error.message, LONGEST)}"
@@ -178,6 +182,7 @@ def _first_error(study: Study, run: Run, failed: set[str]) -> str:
 
 
 def _report(study: Study, run: Run, wanted: Wanted, tell: Tell) -> None:
+    """Write problems.csv and tell the user about the problems of this run's chunks."""
     chunk_problems = problems.of_chunks(run.problems, wanted, run.has)
     troubled = {one.cell for one in chunk_problems}
     where = {cell.id: cell.where for cell in study.plan.laws if cell.id in troubled} if troubled else {}
@@ -193,14 +198,14 @@ def _table(
     attributes: Mapping[str, Any],
     counted: Mapping[tuple[str, str], int],
 ) -> "Iterator[xr.Dataset]":
-    """The rows of all cells, a block at a time."""
+    """Return the rows of all cells, a block at a time."""
 
     def summary(cell: Cell) -> Summary | None:
         chunks = range(wanted[cell.id])
         return run.summary(cell.id, chunks) if all(run.has(cell.id, chunk) for chunk in chunks) else None
 
     def known(cell: Cell, _: Mechanism) -> Floats:
-        assert kept is not None  # else there are no quantities
+        assert kept is not None  # without records there are no exact quantities
         return kept.values(cell.id)
 
     cells = study.plan.cells
@@ -208,17 +213,17 @@ def _table(
 
 
 def _noises(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Name -> label, family and calibration of these noises, so that a reader needs no config."""
+    """Return label, family and calibration of noises by name, so that a reader needs no config."""
     specs = {name: groups.named("noise", name) for name in names}
     return {name: {key: spec[key] for key in ("label", "family", "calibration")} for name, spec in specs.items()}
 
 
 def cannot_write(study: Study, problem: OSError) -> Exception:
-    """The one line for a full, vanished or locked disk in the middle of a run; what is no file's error as it is."""
+    """Return the error for a full, vanished or locked disk, or `problem` itself if it is no file error."""
     if problem.errno is None:
         return problem
-    when = "there is room" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else "that is put right"
+    when = "there is room" if problem.errno in (errno.ENOSPC, errno.EDQUOT) else "the cause is repaired"
     return UserError(
-        f"writing to {study.folder} failed ({reason(problem)}); what was finished is kept: "
+        f"writing to {study.folder} failed ({reason(problem)}); finished chunks are kept: "
         f"once {when}, the same command goes on from there"
     )

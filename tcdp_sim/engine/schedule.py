@@ -1,4 +1,4 @@
-"""Executors behind one small interface, and the loop that feeds them; the only module that imports dask."""
+"""Executors behind one small interface, and the loop that feeds them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from distributed import Client
 
 TASK_SECONDS = 1.0
-SERVED = 100  # workers that tasks of TASK_SECONDS leave the driver time for: each costs it some ms (docs/scaling.md)
-MEMORY = 0.9  # what a finished task still counts for when the next one is: the last twenty or so tell the speed
-WINDOW = 2  # tasks in flight a worker: the second hides the round trip; more would make the end of a run uneven
+# the driver can serve this many workers with tasks of TASK_SECONDS: each task costs it some ms (docs/scaling.md)
+SERVED = 100
+MEMORY = 0.9  # weight of a finished task when the next one finishes: about the last twenty determine the speed
+WINDOW = 2  # tasks in flight for each worker: the second hides the round trip, more would make the end of a run uneven
 
 
 class Executor(Protocol):
-    """Runs tasks; results come in any order, and the order never matters.
+    """An object that runs tasks; results come in any order, which never matters.
 
-    dashboard: its address, "" without one. silent: the workers that have given no sign of life for some time.
+    - dashboard: the address of the dashboard, "" without one.
+    - silent: a function that returns the workers without a recent sign of life.
     """
 
     @property
@@ -32,23 +34,27 @@ class Executor(Protocol):
     def silent(self) -> Callable[[], Sequence[str]]: ...
 
     def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
-        """Pull tasks as there is room for them and yield what `work` makes of each: a pure function, `run` if None."""
+        """Pull tasks as there is room for them, and yield `work(task)` for each.
+
+        `work` is a pure function, `run` by default.
+        """
 
 
 class SerialExecutor:
-    """In this process, one task after the other: the reference for every other executor."""
+    """An executor that runs one task after the other in this process, the reference for every other executor."""
 
     workers = 1
     dashboard = ""
     silent: Callable[[], Sequence[str]] = staticmethod(tuple)
 
     def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+        """Yield `work(task)` for each task in order."""
         for task in tasks:
             yield (work or run)(task)
 
 
 class DaskExecutor:
-    """On the workers of a Dask client, a few tasks in flight for each; finished results are fetched at once."""
+    """An executor on the workers of a Dask client, with a few tasks in flight for each; results are fetched at once."""
 
     def __init__(
         self, client: "Client", workers: int, dashboard: str = "", silent: Callable[[], Sequence[str]] = tuple
@@ -59,13 +65,14 @@ class DaskExecutor:
         self.silent = silent
 
     def results(self, tasks: Iterator[Any], work: Callable[[Any], Any] | None = None) -> Iterator[Any]:
+        """Yield `work(task)` for each task as it finishes. Raises UserError if a task has ended several workers."""
         from distributed import KilledWorker
 
         try:
             yield from self._results(tasks, work or run)
         except KilledWorker as lost:
             raise UserError(
-                f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); what was finished is "
+                f"a task ended {lost.allowed_failures + 1} workers (killed, or out of memory); finished chunks are "
                 "kept: the same command goes on from there, with fewer cluster.workers if memory is short"
             ) from None
 
@@ -77,7 +84,7 @@ class DaskExecutor:
         for task in tasks:
             flying.add(self._client.submit(work, task, pure=False))
             room -= 1
-            if room == 0 or flying.has_ready():  # what is ready tells how large the next tasks may be
+            if room == 0 or flying.has_ready():  # finished tasks determine the size of the next ones
                 yield _arrived(next(flying)[1])
                 room += 1
         for _, done in flying:
@@ -85,7 +92,7 @@ class DaskExecutor:
 
 
 def _arrived(done: Any) -> Any:
-    """A task's result; what dask hands over as one when the scheduler is lost is raised."""
+    """Return a task's result. If the scheduler is lost, dask passes an exception instead, which is raised."""
     if isinstance(done, BaseException):
         raise done
     return done
@@ -100,11 +107,14 @@ def simulate(
     trials: int,
     receive: Callable[[Done], None],
 ) -> None:
-    """Simulate the pending chunks and hand each finished task to `receive`, in this process, as it arrives.
+    """Simulate the pending chunks and pass each finished task to `receive`, in this process, as it arrives.
 
-    todo: read as the workers come to it; work: of one trial of every chunk in it, about. Chunks are batched into tasks
-    of task_seconds: those that are finished tell how fast it goes, the first have one chunk each, the last are smaller
-    so that the workers finish together. How they are batched changes no number.
+    Chunks are batched into tasks of about `task_seconds`. The first tasks have one chunk each, later ones follow the
+    speed of the finished ones, and the last are smaller so that the workers finish together. Batching changes no
+    number.
+
+    - todo: the pending chunks, read as the workers come to them.
+    - work: the approximate work of one trial of every chunk in `todo`.
     """
     speed = Speed()
     for done in executor.results(_tasks(todo, work, counts, seed, trials, executor.workers, speed)):
@@ -114,30 +124,30 @@ def simulate(
 
 
 def task_seconds(workers: int) -> float:
-    """How long a task is to take a worker: longer for many workers, so that the one driver keeps up with them all."""
+    """Return the target duration of a task, which is longer for many workers so that the driver keeps up."""
     return TASK_SECONDS * max(1.0, workers / SERVED)
 
 
 class Speed:
-    """How fast workers are, by work and by chunks, from the tasks that were finished lately.
+    """The speed of the workers, by work and by chunks, estimated from recent tasks.
 
-    Work alone would not do: a chunk has an overhead, which is all that a light one takes. What is long past counts for
-    nothing: chunks come longest first, so those to come are like the latest.
+    Work alone is not enough: a chunk has an overhead, which dominates for light chunks. Old tasks lose their weight,
+    because chunks come longest first and the next ones resemble the latest.
     """
 
     def __init__(self) -> None:
         self._seconds = self._work = self._chunks = 0.0
 
     def learn(self, seconds: float, work: float, chunks: int) -> None:
-        """A task that was finished: what it took, and what it was."""
+        """Add a finished task with its duration, work and number of chunks."""
         self._seconds = MEMORY * self._seconds + seconds
         self._work = MEMORY * self._work + work
         self._chunks = MEMORY * self._chunks + chunks
 
     def size(self, left: float, workers: int) -> tuple[float, float]:
-        """(work, chunks) one of which the next task is to reach: task_seconds, or a fair part of the work that is left.
+        """Return the work and the number of chunks at which the next task is full, whichever it reaches first.
 
-        One chunk at the start.
+        They correspond to task_seconds or a fair part of the remaining work, and to one chunk at the start.
         """
         if not self._chunks:
             return 0.0, 1.0
@@ -154,6 +164,7 @@ def _tasks(
     workers: int,
     speed: Speed,
 ) -> Iterator[Task]:
+    """Yield tasks of the size that `speed` suggests."""
     batch: list[tuple[Cell, int]] = []
     work, left = 0.0, left * trials
     for item in todo:
@@ -169,6 +180,7 @@ def _tasks(
 
 
 def _task(items: Iterable[tuple[Cell, int]], counts: Mapping[str, Ints], seed: int, trials: int, work: float) -> Task:
+    """Return a task with its chunks grouped by cell."""
     grouped: dict[str, tuple[Cell, list[int]]] = {}
     for cell, chunk in items:
         grouped.setdefault(cell.id, (cell, []))[1].append(chunk)

@@ -1,7 +1,7 @@
-"""(mechanism, chunk) -> Summary: pure.
+"""The simulation of chunks, as a pure function of the task.
 
 The stream of a chunk is a function of (root seed, cell id, chunk index) alone. The results have the same bits for any
-number of workers, order, batch size, crash or resume, and any one chunk can be run again by itself. Cells that share
+number of workers, order, batch size, crash or resume. Any chunk can be simulated again by itself. Cells that share
 random numbers have the name of their common stream in their law (see `study.cells`). It takes the place of the id.
 """
 
@@ -27,7 +27,7 @@ from tcdp_sim.summaries.summary import Summary, summarise
 
 @dataclass(frozen=True)
 class Batch:
-    """Chunks of one cell, as plain data that travels to a worker."""
+    """Chunks of one cell, as plain data that is sent to a worker."""
 
     cell: str
     law: Mapping[str, Any]
@@ -37,19 +37,19 @@ class Batch:
 
 @dataclass(frozen=True)
 class Task:
-    """What is sent to a worker at once: batches, the root seed and the number of trials in a chunk."""
+    """A unit of work for a worker: batches, the root seed and the number of trials in a chunk."""
 
     seed: int
     trials_per_chunk: int
     batches: tuple[Batch, ...]
-    work: float = 0.0  # how large the sender thinks it is
+    work: float = 0.0  # the sender's estimate of the task's work
 
 
 @dataclass(frozen=True)
 class Record:
-    """What became of a chunk: its encoded Summary, None after an error; what was noticed on the way.
+    """The outcome of a chunk: its encoded Summary (None after an error), and its errors and warnings.
 
-    relative_mcse: that of the mean which is known least well, NaN without one.
+    `relative_mcse` is the largest relative standard error of its means, NaN without one.
     """
 
     cell: str
@@ -61,7 +61,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Done:
-    """What comes back: a record for each chunk, and who did it how fast."""
+    """The result of a task: a record for each chunk, the worker's fingerprint, the time taken and the work."""
 
     records: tuple[Record, ...]
     fingerprint: str
@@ -70,7 +70,7 @@ class Done:
 
 
 def run(task: Task) -> Done:
-    """Simulate a task. Errors and warnings of the simulation are data: they come back with their chunk."""
+    """Simulate a task. Errors and warnings of the simulation are returned as data with their chunk."""
     started = time.perf_counter()
     records = []
     for batch in task.batches:
@@ -80,14 +80,14 @@ def run(task: Task) -> Done:
 
 
 def one_chunk(task: Task) -> bytes:
-    """Simulate the one chunk of a task and return its encoded summary; an error in it is raised as it is."""
+    """Simulate the single chunk of a task and return its encoded summary; errors are not caught."""
     (batch,) = task.batches
     (chunk,) = batch.chunks
     return to_bytes(_simulation(task, batch)(chunk))
 
 
 def _simulation(task: Task, batch: Batch) -> Callable[[int], Summary]:
-    """chunk -> Summary, for a batch; its mechanism is built once, by the first chunk."""
+    """Return a function from chunks of a batch to summaries; the mechanism is built once, by the first chunk."""
 
     @cache
     def mechanism() -> Mechanism:
@@ -104,12 +104,13 @@ def _simulation(task: Task, batch: Batch) -> Callable[[int], Summary]:
 
 
 def _record(cell: str, chunk: int, simulated: Callable[[int], Summary]) -> Record:
+    """Simulate a chunk, catching errors and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             summary: Summary | None = simulated(chunk)
             errors: tuple[Problem, ...] = ()
-        except Exception as problem:  # whatever a mechanism may raise
+        except Exception as problem:  # a mechanism may raise anything
             summary, errors = None, (Problem(cell, chunk, ERROR, _named(problem), traceback.format_exc()),)
     noticed = {(_named(w.message), f"{w.filename}, line {w.lineno}"): None for w in caught}  # each once, in order
     problems = errors + tuple(Problem(cell, chunk, WARNING, *one) for one in noticed)
@@ -119,4 +120,5 @@ def _record(cell: str, chunk: int, simulated: Callable[[int], Summary]) -> Recor
 
 
 def _named(problem: BaseException | str) -> str:
+    """Return an exception with the name of its type."""
     return f"{type(problem).__name__}: {problem}"

@@ -1,7 +1,7 @@
-"""How many trials a cell needs: as many as its Monte Carlo standard errors ask for, decided the same way everywhere.
+"""The number of trials of a cell when `target_mcse` asks for Monte Carlo standard errors of a given size.
 
-A cell starts with `trials`; while a target is missed it grows, by at most a factor GROWTH at a time, up to
-`max_trials`. Each step looks at the summary of the chunks so far, in the order of their index, so the decision is a
+A cell starts with `trials`. While a target is missed it grows, by at most a factor GROWTH at a time, up to
+`max_trials`. Each step looks at the summary of the chunks so far, in the order of their index. So the decision is a
 function of (seed, law) alone: workers, batches, crashes and resumes change nothing.
 """
 
@@ -17,11 +17,14 @@ from tcdp_sim.summaries.estimates import mean, proportion
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 GROWTH = 4
-MARGIN = 1.05  # aim a little beyond the target: the standard error is itself an estimate
+MARGIN = 1.05  # aim a little beyond the target, because the standard error is itself an estimate
 
 
 def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
-    """The chunks that cells need; those of `wanted` when all targets are met. What lacks a chunk stays as it is."""
+    """Return the chunks that cells need, which equal `wanted` if all targets are met.
+
+    A cell that lacks a chunk keeps its number.
+    """
     if not settings.target_mcse:
         return wanted
     most = -(-settings.max_trials // settings.chunk)
@@ -30,18 +33,20 @@ def more(run: Run, wanted: Wanted, settings: Settings) -> Wanted:
 
 
 def _grown(run: Run, cell: str, chunks: int, most: int, settings: Settings) -> int:
+    """Return the number of chunks that a cell needs after its present ones."""
     if chunks >= most or not all(run.has(cell, chunk) for chunk in range(chunks)):
         return chunks
     return min(_needed(run.summary(cell, range(chunks)), chunks, settings), most)
 
 
 def _needed(summary: Summary, chunks: int, settings: Settings) -> int:
+    """Return the number of chunks that a summary asks for."""
     factor = max(_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items())
     return chunks if factor <= 1 else ceil(chunks * min(factor * MARGIN, GROWTH))
 
 
 def predicted(summary: Summary, settings: Settings) -> int:
-    """The chunks that a cell will need, judged by a pilot of whatever size."""
+    """Return the number of chunks that a cell will need, estimated from a pilot of any size."""
     most = -(-settings.max_trials // settings.chunk)
     factor = max((_excess(summary, name, target) for name, target in (settings.target_mcse or {}).items()), default=0)
     needed = min(summary.trials * factor * MARGIN / settings.chunk, most)
@@ -49,29 +54,33 @@ def predicted(summary: Summary, settings: Settings) -> int:
 
 
 def _share(hits: int, trials: int) -> tuple[float, float]:
-    """An event's share and standard error; where it never or always happened, as if it had not been so just once."""
+    """Return an event's frequency and standard error.
+
+    If the event happened never or always, the standard error is that of one trial with the other outcome.
+    """
     value = proportion(hits, trials)[0]
     return value, proportion(min(max(hits, 1), trials - 1), trials)[1] if trials > 1 else 0.5
 
 
 def _excess(summary: Summary, name: str, target: Mapping[str, float]) -> float:
-    """By what factor the trials have to grow: the square of the standard error over its target."""
+    """Return the factor by which the trials must grow: the squared ratio of the standard error and its target."""
     if name in summary.events:
         value, mcse = _share(summary.events[name], summary.trials)
     elif name in summary.observables:
         value, mcse = _average(summary.observables[name])
     else:
-        return 0.0  # this cell does not have it
+        return 0.0  # the cell has no such quantity
     wanted = target["absolute"] if "absolute" in target else target["relative"] * abs(value)
     if isnan(mcse):
-        return 0.0  # infinite, all or all but one: nothing to be learnt from more of the same
+        return 0.0  # all trials, or all but one, are infinite: more of them would tell nothing
     return (mcse / wanted) ** 2 if wanted else inf
 
 
 def _average(distribution: Distribution) -> tuple[float, float]:
-    """A mean and its standard error. Trials that are all equal have no spread to be told from that none was seen.
+    """Return a mean and its standard error.
 
-    So they count as if one of them had been off by their common value; zeros, which have no scale, as not known at all.
+    Trials that are all equal do not show whether there is any spread. They count as if one of them had been off by
+    their common value. If that value is zero there is no scale, and the error is infinite.
     """
     value, mcse, _ = mean(distribution)
     finite, _, _, low, high = distribution.moments.T

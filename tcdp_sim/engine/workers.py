@@ -1,4 +1,4 @@
-"""The workers of a run: started when the first of them is needed, and kept to its end."""
+"""The workers of a run, started when they are first needed and kept to its end."""
 
 from contextlib import ExitStack
 from types import TracebackType
@@ -10,7 +10,7 @@ from tcdp_sim.study.settings import Settings
 
 
 class Workers:
-    """A context manager; what it started is shut down at its end."""
+    """A context manager that shuts down the workers it has started."""
 
     def __init__(self, settings: Settings, tell: Tell) -> None:
         self._settings, self._tell = settings, tell
@@ -19,11 +19,11 @@ class Workers:
 
     @property
     def started(self) -> bool:
-        """Whether they are there already."""
+        """True if the workers have been started."""
         return self._executor is not None
 
     def executor(self) -> Executor:
-        """They, at work. Raises as `clusters.connect` does."""
+        """Return the executor, and start the workers if they are not there. Raises the errors of `clusters.connect`."""
         if self._executor is None:
             connected = clusters.connect(self._settings.cluster, self._settings.numerics)
             self._executor = self._ends.enter_context(connected)

@@ -1,3 +1,3 @@
-"""What a reader sees: the look of every figure and table."""
+"""The look of every figure, table and page."""
 
 __all__: list[str] = []  # nothing here is public

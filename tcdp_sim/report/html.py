@@ -1,4 +1,4 @@
-"""Pages: one file each, with all that they need inside; no address outside of them, and every text as text."""
+"""Pages that are one self-contained file each, without outside addresses, in which every text is shown as text."""
 
 import hashlib
 from base64 import b64encode
@@ -16,10 +16,10 @@ MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|"})
 
 
 def page(template: str, **values: Any) -> str:
-    """A template of `templates/` filled in; of an .html one with style, script and what these are allowed to do.
+    """Return a template of `templates/` filled in; an .html one gets style, script and a content security policy.
 
-    Values are escaped, but for Markup, and what is not printable in a text is written out. Raises jinja2's
-    UndefinedError for a value that is not given.
+    Values are escaped unless they are Markup, and characters that are not printable are written out. Raises jinja2's
+    UndefinedError for a missing value.
     """
     style, script = (Markup(_file(name)) for name in ("style.css", "filter.js"))
     if template.endswith(".html"):
@@ -28,13 +28,13 @@ def page(template: str, **values: Any) -> str:
 
 
 def _policy(script: str) -> str:
-    """Nothing from anywhere, but for the style and this very script inside."""
+    """Return a policy that allows nothing but the style and this very script."""
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
 def _clean(value: Any) -> Any:
-    """Texts without control characters and marks of direction, wherever they stand."""
+    """Return a value with all texts inside it free of control characters and marks of direction."""
     if isinstance(value, Markup):
         return value
     if isinstance(value, str):
@@ -45,12 +45,13 @@ def _clean(value: Any) -> Any:
 
 
 def markdown(text: object) -> str:
-    """A text as Markdown shows it literally, in one line, also in a table's cell."""
+    """Return a text as one line that Markdown shows literally, even in a table's cell."""
     return " ".join(str(text).split()).translate(MARKDOWN)
 
 
 @cache
 def _environment(escaped: bool) -> Environment:
+    """Return the environment for templates with or without escaping."""
     made = Environment(
         loader=FunctionLoader(_file),
         autoescape=escaped,
@@ -64,4 +65,5 @@ def _environment(escaped: bool) -> Environment:
 
 @cache
 def _file(name: str) -> str:
+    """Return the content of a template's file."""
     return resources.files("tcdp_sim.report").joinpath("templates", name).read_text("utf-8")

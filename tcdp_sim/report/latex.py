@@ -1,4 +1,4 @@
-"""Tables for papers: numbers with their standard errors in parentheses, as LaTeX (booktabs)."""
+"""Tables for papers in LaTeX (booktabs), with standard errors in parentheses."""
 
 from math import floor, isfinite, isnan, log10
 from typing import Any
@@ -12,16 +12,16 @@ ESCAPES = {
     "^": r"\textasciicircum{}",
     **{"ρ": r"$\rho$", "ω": r"$\omega$", "ε": r"$\varepsilon$", "δ": r"$\delta$", "√": r"$\surd$"},
 }
-PLAIN = (1e-3, 1e5)  # numbers of that size are written without a power of ten
+PLAIN = (1e-3, 1e5)  # numbers in this range are written without a power of ten
 
 
 def escaped(text: str) -> str:
-    """Text as LaTeX prints it."""
+    """Return a text as LaTeX prints it."""
     return "".join(ESCAPES.get(letter, letter) for letter in text)
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number of so many significant digits, in LaTeX; nothing for NaN."""
+    """Return a number with this many significant digits in LaTeX, "" for NaN."""
     if isnan(value):
         return ""
     if not isfinite(value):
@@ -33,7 +33,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def with_error(value: float, mcse: float) -> str:
-    """A number with its standard error in units of its last digits, as 12.95(2), or 12.950(14)."""
+    """Return a number with its standard error in units of its last digits, such as 12.95(2) or 12.950(14)."""
     if not (isfinite(value) and isfinite(mcse) and mcse > 0):
         return number(value)
     size = max(abs(value), mcse)
@@ -48,13 +48,15 @@ def with_error(value: float, mcse: float) -> str:
 
 
 def _signed(text: str) -> str:
+    """Return a number in math mode if it needs that."""
     return f"${text}$" if text.startswith("-") or "e" in text else text
 
 
 def booktabs(frame: pd.DataFrame) -> str:
-    """A tidy frame (see `results.tidy`) as a table that needs \\usepackage{booktabs}; what all rows share stands above.
+    r"""Return a tidy frame (see `results.tidy`) as a table that needs \usepackage{booktabs}.
 
-    Estimates bear their standard errors; columns that are empty in every row are left out.
+    Estimates have their standard errors. Values that all rows share become comments above the table. Columns that are
+    empty in every row are left out.
     """
     frame = frame.dropna(axis="columns", how="all")
     labels = [name for name in frame if name not in ("value", "mcse", "lower", "upper", "exact", "bound")]
@@ -71,10 +73,12 @@ def booktabs(frame: pd.DataFrame) -> str:
 
 
 def _label(value) -> str:
+    """Return a label as LaTeX prints it."""
     if isinstance(value, str):
         return escaped(value)
     return number(float(value), 6)
 
 
 def _line(words) -> str:
+    """Return a row of a table."""
     return " & ".join(words) + r" \\"

@@ -1,4 +1,4 @@
-"""Legends below a figure: series that differ in one number alone share an entry."""
+"""Legends below a figure, in which series that differ only in one number share an entry."""
 
 from collections.abc import Mapping
 
@@ -9,15 +9,15 @@ from tcdp_sim.report.plots import line_key
 
 ROW = 0.19  # inches
 EM = 8 / 72  # inches: the size of a legend's letters
-LENGTH, MORE = 4.2, 0.8  # of one sample, and what another one adds, in ems
-LETTER, GAP = 0.52, 3.0  # the width of a letter, the space around an entry, in ems
-MOST_SAMPLES = 4  # of an entry
+LENGTH, MORE = 4.2, 0.8  # in ems: the length of one sample, and the addition for another one
+LETTER, GAP = 0.52, 3.0  # in ems: the width of a letter, and the space around an entry
+MOST_SAMPLES = 4  # samples in an entry
 
 
 def legend_below(figure, entries: Mapping[str, Style], columns: int) -> None:
-    """A legend of (label -> style) below the figure, which grows by it; columns: entries beside each other, at most.
+    """Draw a legend below the figure, which grows by it, with at most `columns` entries side by side.
 
-    Labels that end in " = " and a value and are alike before it are one entry, with a sample for each: "omega = 1 | 2".
+    Labels that end in " = " and a value, and are otherwise equal, share an entry with several samples: "omega = 1 | 2".
     """
     groups = grouped(entries)
     length = LENGTH + MORE * (max(map(len, groups.values()), default=1) - 1)
@@ -35,7 +35,7 @@ def legend_below(figure, entries: Mapping[str, Style], columns: int) -> None:
 
 
 def grouped(entries: Mapping[str, Style]) -> dict[str, list[Style]]:
-    """Label of an entry -> the styles of its samples, up to MOST_SAMPLES, in order of appearance."""
+    """Return the styles of the samples of each entry, up to MOST_SAMPLES, in order of appearance."""
     alike: dict[str, list[tuple[str, Style]]] = {}
     for label, style in entries.items():
         name, equals, value = label.rpartition(" = ")
@@ -48,5 +48,5 @@ def grouped(entries: Mapping[str, Style]) -> dict[str, list[Style]]:
 
 
 def _batched(items, size):
-    """Lists of up to `size` items, one after the other."""
+    """Return consecutive lists of up to `size` items."""
     return [items[start : start + size] for start in range(0, len(items), size)]

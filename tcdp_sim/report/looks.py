@@ -1,4 +1,4 @@
-"""A colour and a marker for each noise, the same in every figure; dashes for the algorithm."""
+"""Colours and markers for noises, the same in every figure, and dashes for algorithms."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
-# Okabe-Ito, with wine for its yellow, which print loses: told apart with every common colour blindness. In grey,
-# markers tell the series and dashes the kinds.
+# The Okabe-Ito colours with wine instead of yellow, which is lost in print. They stay distinct under every common
+# colour blindness. In grey, markers distinguish series and dashes distinguish kinds.
 COLOURS = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#56B4E9", "#882255")
 MARKERS = ("s", "D", "o", "^", "v", "<", ">", "P")
 DASHES = (
@@ -29,17 +29,21 @@ NOISES = {  # family, or family and calibration -> place in COLOURS and MARKERS
     "sinh_normal, tight": 5,
     "sinh_squared, tight": 7,
 }
-FILLS = ("full", "none", "left", "top")  # of the markers of a noise's variants
-STEP, LIGHTEST = 0.4, 0.6  # white that each has more than the one before, and at most
+FILLS = ("full", "none", "left", "top")  # marker fillings of a noise's variants
+STEP, LIGHTEST = 0.4, 0.6  # share of white added from one variant to the next, and its maximum
 
 Style = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a figure: its label in the legend, its noise and the variant of that (an omega), its algorithm.
+    """A line of a figure.
 
-    noise: a name; family and calibration: what it is, as the results say. A series without noise is its algorithm's.
+    - label: its label in the legend.
+    - noise: the name of its noise, "" if it belongs to an algorithm without noise.
+    - family, calibration: those of the noise, as the results state them.
+    - variant: a variant of the noise, such as an omega.
+    - algorithm: its algorithm.
     """
 
     label: str
@@ -51,10 +55,10 @@ class Series:
 
 
 def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
-    """Name -> colour and marker of each (name, family, calibration); up to 64 of them differ.
+    """Return colour and marker of each noise, given as (name, family, calibration); up to 64 of them differ.
 
-    The noises of this package look the same in every figure. A second one of the same family and calibration, and
-    those that are not of this package, take what is left, in order of appearance.
+    The noises of this package look the same in every figure. A second one of the same family and calibration, and the
+    noises of plug-ins, take the remaining looks in order of appearance.
     """
     places: dict[str, int] = {}
     waiting = []
@@ -72,10 +76,10 @@ def noise_looks(noises: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
 
 
 def noise_styles(series: Iterable[Series]) -> dict[str, Style]:
-    """Label -> colour, marker, filling and dashes, for series in order of appearance.
+    """Return colour, marker, filling and dashes of each series by label, for series in order of appearance.
 
-    The colour and the marker are the noise's; its variants differ in shade and filling, and, where no series has an
-    algorithm, in their dashes. Dashes are the algorithm's elsewhere.
+    Colour and marker show the noise. Variants of a noise differ in shade and filling. Dashes show the algorithm, or the
+    variant if no series has an algorithm.
     """
     series = list(dict.fromkeys(series))
     looks = noise_looks((one.noise or one.algorithm, one.family, one.calibration) for one in series)
@@ -99,9 +103,10 @@ def noise_styles(series: Iterable[Series]) -> dict[str, Style]:
 
 
 def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, Style]:
-    """Label -> colour, marker and dashes, for (label, kind) of what is no noise; a kind is one pattern of dashes.
+    """Return colour, marker and dashes by label, for pairs (label, kind) without noise; dashes show the kind.
 
-    In order of appearance. Colours and markers repeat after eight series, but up to 64 no pair of them does.
+    Styles are assigned in order of appearance. Colours and markers repeat after eight series, but up to 64 series have
+    distinct pairs of them.
     """
     styles: dict[str, Style] = {}
     kinds: dict[str, int] = {}
@@ -112,7 +117,7 @@ def series_styles(series: Iterable[tuple[str, str]]) -> dict[str, Style]:
 
 
 def of_omega(row: Mapping[str, Any]) -> str:
-    """ ", ω√ρ = 2": the omega of a row as the sweep gave it, to follow a name; "" if it is the same for every omega."""
+    """Return ", ω√ρ = 2", the omega of a row in the sweep's form, or "" if the row holds for every omega."""
     scaled, omega = (row.get(name, nan) for name in ("omega_sqrt_rho", "omega"))
     if inf in (scaled, omega):
         return ", zCDP"
@@ -120,25 +125,27 @@ def of_omega(row: Mapping[str, Any]) -> str:
 
 
 def line_of(style: Style) -> Style:
-    """The part of a style that a line takes."""
+    """Return the part of a style that applies to a line."""
     return {name: style[name] for name in ("color", "linestyle") if name in style}
 
 
 def marks_of(style: Style) -> Style:
-    """The part of a style that markers take."""
+    """Return the part of a style that applies to markers."""
     return {name: style[name] for name in ("color", "marker", "fillstyle") if name in style}
 
 
 def lighter(colour: str, white: float) -> str:
-    """A colour with that share of white in it, 0 to 1."""
+    """Return a colour mixed with a share of white, from 0 to 1."""
     red, green, blue = (channel + white * (1 - channel) for channel in to_rgb(colour))
     return str(to_hex((red, green, blue))).upper()
 
 
 def _place(i: int) -> Style:
+    """Return the look at a place, with markers shifted after each round of colours."""
     n = len(COLOURS)
     return {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % n]}
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """Return the distinct names with their numbers."""
     return {name: i for i, name in enumerate(dict.fromkeys(names))}

@@ -1,4 +1,4 @@
-"""The look of every figure, and how figures are saved; captions, axes, points with intervals."""
+"""The look of every figure, the saving of figures, captions, axes, and points with intervals."""
 
 import io
 import textwrap
@@ -18,15 +18,16 @@ from tcdp_sim.core.texts import unmathematical, write_csv
 from tcdp_sim.report.thinning import marked
 
 BREAK_AT = 12  # log10 of the number up to which an axis of huge numbers is a plain log axis
-BREAK_SHARES = {"near": 3, "far": 2}  # of such an axis
+BREAK_SHARES = {"near": 3, "far": 2}  # shares of such an axis
 WRONG = "#B00020"
 GREY = "#777777"
 DARK = "#444444"
 FOOT = 7.5  # size of a caption's letters
-MOST_LEVELS = 4  # of a parameter that a caption lists
+MOST_LEVELS = 4  # levels of a parameter that a caption lists
 SIGNS = (("rho", "ρ"), ("omega", "ω"), ("delta", "δ"))
-NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}  # what they do
-EITHER = "either"  # of a row that is about both
+# neighbouring relations in words
+NEIGHBOURS = {"add-remove": "add or remove one record", "substitute": "substitute one record"}
+EITHER = "either"  # the relation of a row that concerns both
 
 STYLE = {
     "font.size": 9,
@@ -66,28 +67,28 @@ class Picture(Figure):
 
 
 def style():
-    """The house style, as a context in which to make and save figures."""
+    """Return a context with the house style, in which to make and save figures."""
     return mpl.rc_context(STYLE)
 
 
 def new_figure(rows: int, columns: int, width: float, height: float, **shared):
-    """A figure and its axes, always a 2-d array."""
+    """Return a figure and its axes, always as a 2-d array."""
     figure = Picture(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **shared)
 
 
 def captioned(figure, rows: DataFrame, unit: str):
-    """The figure, grown by a line below its panels: rho, omega and delta of the rows, the unit, what neighbours do.
+    """Add a caption below the panels, and return the figure, which grows by it. Call it once, after the legend.
 
-    rows: with columns `rho`, `omega`, `delta` and `neighbours`, as far as there are any; unit: of what is shown, in
-    words ("errors in counts"). It also says what the figure leaves out (`Picture.left_out`). To be called once, when
-    the legend is there.
+    The caption states rho, omega and delta of the rows, the unit and the neighbouring relation. It also states the
+    parts that the figure leaves out (`Picture.left_out`). `rows` has the columns `rho`, `omega`, `delta` and
+    `neighbours` as far as there are any. `unit` is in words, such as "errors in counts".
     """
     levels = [_levels(sign, rows, name) for name, sign in SIGNS]
     text = "; ".join(filter(None, [*levels, unit, *getattr(figure, "left_out", {}).values(), _neighbours(rows)]))
     lines = textwrap.wrap(text, int(figure.get_figwidth() * 72 / (0.5 * FOOT)))
     figure.set_figheight(figure.get_figheight() + (1.25 * FOOT * len(lines) + 6) / 72)
-    if figure.legends:  # whose heading it is: a legend outside of the axes leaves no room for other texts there
+    if figure.legends:  # the caption becomes its heading, because a legend below leaves no room for other texts there
         figure.legends[0].set_title("\n".join(lines), prop={"size": FOOT})
         figure.legends[0].get_title().set(color=DARK, horizontalalignment="center")
     else:
@@ -96,6 +97,7 @@ def captioned(figure, rows: DataFrame, unit: str):
 
 
 def _levels(sign, rows, name) -> str:
+    """Return the values of a parameter in words."""
     values = sorted(rows[name].dropna().unique()) if name in rows else []
     if len(values) > MOST_LEVELS:
         return f"{sign} = {values[0]:.3g} to {values[-1]:.3g}"
@@ -103,21 +105,22 @@ def _levels(sign, rows, name) -> str:
 
 
 def _neighbours(rows) -> str:
+    """Return the neighbouring relations of the rows in words."""
     relations = rows["neighbours"].dropna().unique() if "neighbours" in rows else []
     deeds = [NEIGHBOURS.get(relation, relation) for relation in relations if relation not in ("", EITHER)]
     return "neighbours " + ", or ".join(deeds) if deeds else ""
 
 
 def leave_out(figure, what: str, shown: str) -> None:
-    """Have the figure's caption say how much of something it shows; the last word on `what` counts."""
+    """Let the figure's caption say how much of something it shows; the last call for a `what` counts."""
     if isinstance(figure, Picture):
         figure.left_out[what] = shown
 
 
 def points(axes, x, estimate, lower, upper, **style):
-    """Monte Carlo estimates with their intervals; infinite ones are off the axes, infinite ends are not drawn.
+    """Draw Monte Carlo estimates with their intervals; infinite estimates and ends are not drawn.
 
-    Of more than MOST_MARKERS some are drawn, evenly along x, which the figure's caption says.
+    If there are more than MOST_MARKERS, some of them are drawn evenly along x. The figure's caption then says so.
     """
     x, estimate, lower, upper = (np.asarray(v, dtype=float) for v in (x, estimate, lower, upper))
     some, all_there = marked(x, np.isfinite(estimate)), int(np.isfinite(estimate).sum())
@@ -133,12 +136,12 @@ def points(axes, x, estimate, lower, upper, **style):
 
 
 def line_key(color=GREY, **style) -> Line2D:
-    """A legend entry: of one series, or of a kind of line that several share."""
+    """Return a legend entry, for one series or for a kind of line that several share."""
     return Line2D([], [], color=color, **style)
 
 
 def limit_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Label -> style of thin grey lines that say what no mechanism can do; the first is unbroken, four differ."""
+    """Return styles of thin grey lines by label, for limits of all mechanisms; the first is solid, four differ."""
     dashes: tuple[Any, ...] = ("-", (0, (1.5, 1.5)), (0, (9, 2, 1.5, 2)), (0, (5, 3)))
     return {
         label: {"color": GREY, "linewidth": 0.9, "linestyle": dashes[i % len(dashes)]} for i, label in enumerate(labels)
@@ -146,7 +149,7 @@ def limit_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def wide_log_axis(axes, low: float, high: float) -> None:
-    """A log x axis from a little below `low` to a little above `high`; matplotlib's own margins overflow near 1e308."""
+    """Draw a log x axis from a little below `low` to a little above `high`, where matplotlib's margins may overflow."""
     axes.set_autoscalex_on(False)
     axes.set_xscale("log")
     margin = 10 ** max(0.3, 0.02 * np.log10(high / low))
@@ -157,15 +160,16 @@ def wide_log_axis(axes, low: float, high: float) -> None:
 
 
 def log10_pieces(low: float, high: float) -> list[str]:
-    """The pieces of an axis of log10 k, from low to high: "near" for a plain log axis, "far" for one of log log k."""
+    """Return the pieces of an axis of log10 k, from low to high: "near" for a plain log axis, "far" for log log k."""
     far = high > BREAK_AT
     return [piece for piece, there in (("near", low < BREAK_AT or not far), ("far", far)) if there]
 
 
 def broken_log10_axis(name: str, pieces: dict, label: str) -> None:
-    """Numbers of up to 10^300, drawn as their log10: a plain log axis up to 10^12, then, after a break, one of log log.
+    """Draw an axis for numbers up to 10^300, given as their log10: a log axis up to 10^12, then a break and log log.
 
-    name: "x" or "y"; pieces: of `log10_pieces` -> axes, side by side, or the far one above the near one.
+    `name` is "x" or "y". `pieces` gives the axes of each of `log10_pieces`, side by side, or the far one above the
+    near.
     """
     limits = {"near": (0, BREAK_AT + 0.3), "far": (BREAK_AT - 0.5, 330)}
     ticks = {"near": range(0, BREAK_AT + 1, 3), "far": (BREAK_AT, 30, 100, 300)}
@@ -183,7 +187,7 @@ def broken_log10_axis(name: str, pieces: dict, label: str) -> None:
 
 
 def _break_marks(name, near, far):
-    """Two slanted strokes on either side of a break; the far piece of an x axis has no y axis of its own."""
+    """Draw slanted strokes on both sides of a break; the far piece of an x axis gets no y axis of its own."""
     stroke = {"marker": [(-1, -0.6), (1, 0.6)] if name == "y" else [(-0.6, -1), (0.6, 1)], "markersize": 9}
     stroke |= {"linestyle": "none", "color": "k", "mew": 1.2, "clip_on": False, "zorder": 9}
     for axes, end in ((near, 1), (far, 0)):
@@ -199,7 +203,7 @@ def _break_marks(name, near, far):
 
 
 def plain_log_axis(axes) -> None:
-    """A log y axis labelled at 1, 2, 5, 10, ... in plain numbers."""
+    """Draw a log y axis labelled at 1, 2, 5, 10, ... in plain numbers."""
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -207,9 +211,9 @@ def plain_log_axis(axes) -> None:
 
 
 def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: Iterable[str] = ()) -> list[Path]:
-    """Save each (name, figure, table): name.png, name.pdf and the numbers it shows as name.csv. Returns the PNGs.
+    """Save each (name, figure, table) as name.png, name.pdf and name.csv; return the paths of the PNGs.
 
-    chosen: names that the user chose, which are drawn as they are wherever they stand in a figure, `$` and all.
+    `chosen` holds names that the user chose, which are drawn literally wherever they stand, including `$`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
@@ -217,7 +221,7 @@ def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: I
         write_csv(table, folder / f"{name}.csv")
         literal(figure, chosen)
         figure.draw_without_rendering()
-        figure.set_layout_engine(None)  # laid out once, for both files; "none" would draw everything twice for each
+        figure.set_layout_engine(None)  # laid out once for both files; "none" would draw everything twice for each
         figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
         figure.savefig(folder / f"{name}.png")
         saved.append(folder / f"{name}.png")
@@ -225,7 +229,7 @@ def save_all(figures: Iterable[tuple[str, Figure, Any]], folder: Path, chosen: I
 
 
 def literal(figure: Figure, chosen: Iterable[str]) -> None:
-    """Have each of the chosen texts drawn as it is."""
+    """Let each of the chosen texts be drawn literally."""
     special = {text: drawn for text in chosen if (drawn := unmathematical(text)) != text}
     for artist in figure.findobj(Text) if special else ():
         for text, drawn in special.items():

@@ -1,4 +1,4 @@
-"""Figures as SVG: byte for byte the same for the same figure, and in the colours of the page that they stand on."""
+"""Figures as SVG: the same bytes for the same figure, in the colours of the page around them."""
 
 import io
 import re
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tcdp_sim.core.texts import printable
 from tcdp_sim.report.plots import style
 
-THEMED = {  # colour of a figure -> what it is on a page, which may be dark
+THEMED = {  # colour of a figure -> colour on a page, which may be dark
     "#000000": "currentColor",
     "#444444": "currentColor",
     "#777777": "var(--soft)",
@@ -25,13 +25,13 @@ THEMED = {  # colour of a figure -> what it is on a page, which may be dark
 
 
 def drawn(draw: Callable[[Any], Figure], table: Any) -> str:
-    """Return the figure that a function draws of a table, in the house style, as a file of its own."""
+    """Return the figure that a function draws of a table as an SVG file in the house style."""
     with style():
         return file_svg(draw(table))
 
 
 def file_svg(figure: Figure) -> str:
-    """A figure as a file of its own, on white, texts as texts."""
+    """Return a figure as an SVG file on white, with texts as texts."""
     out = io.StringIO()
     with style(), mpl.rc_context({"svg.fonttype": "none"}):
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
@@ -39,9 +39,9 @@ def file_svg(figure: Figure) -> str:
 
 
 def inline_svg(text: str, name: str, title: str, description: str) -> str:
-    """A figure of `file_svg` as an element of a page: without ground, themed, told in words to those who do not see it.
+    """Return a figure of `file_svg` as a themed element of a page, without background, with title and description.
 
-    name: of the figure, letters, digits and _; its ids begin with it, so that figures of one page do not meet.
+    `name` consists of letters, digits and _. The element's ids begin with it, so that figures of one page do not clash.
     Raises ValueError for another name.
     """
     if not name.isidentifier() or not name.isascii():
@@ -50,7 +50,7 @@ def inline_svg(text: str, name: str, title: str, description: str) -> str:
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r"url\(#", f"url(#{name}-", text)
     text = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', text)
-    text = re.sub("fill: #ffffff", "fill: none", text)  # white grounds, which would shine on a dark page
+    text = re.sub("fill: #ffffff", "fill: none", text)  # white backgrounds would glare on a dark page
     text = re.sub(r"#[0-9a-fA-F]{6}\b", lambda match: THEMED.get(match[0].lower(), match[0]), text)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"^<svg ", f'<svg role="img" aria-labelledby="{name}-title {name}-desc" ', text)
@@ -60,7 +60,7 @@ def inline_svg(text: str, name: str, title: str, description: str) -> str:
 
 
 def png_data(figure: Figure) -> str:
-    """A figure of very many points as a picture, inside of an address."""
+    """Return a figure of very many points as a PNG inside a data address."""
     out = io.BytesIO()
     with style():
         figure.savefig(out, format="png", metadata={"Software": None})
@@ -68,4 +68,5 @@ def png_data(figure: Figure) -> str:
 
 
 def _text(text: str) -> str:
+    """Return a text escaped for XML."""
     return escape(printable(text))

@@ -1,4 +1,4 @@
-"""What experiments say on the terminal: one form of table, one sentence on agreement with exact values."""
+"""The experiments' output on the terminal: one form of table, and one sentence on agreement with exact values."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,13 +10,13 @@ from rich.table import Table
 
 from tcdp_sim.summaries.estimates import CONFIDENCE
 
-ROUNDING = 1e-12  # relative: an exact value of 1 may lie that far above an interval that ends at 1
+ROUNDING = 1e-12  # relative: an exact value of 1 may exceed an interval that ends at 1 by this much
 
 
 def terminal_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], fold: bool = False) -> Table:
-    """A table of texts under a title: the first column names the row and is on the left, the others are numbers.
+    """Return a table of texts under a title: the first column names the row on the left, the others hold numbers.
 
-    Texts are shown as they are, brackets and all. fold: whether long names in the first column go on in the next line.
+    Texts are shown literally, brackets and all. `fold` lets long names in the first column continue on the next line.
     """
     table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for i, heading in enumerate(headings):
@@ -39,11 +39,11 @@ def agreement(
     *,
     things: str = "cells",
 ) -> str:
-    """How often the exact values lie outside the simulated 95% intervals, in words, beside what chance explains.
+    """Return in words how often exact values lie outside the simulated 95% intervals, beside what chance explains.
 
-    what: the quantity ("probability of success"); things: what there is one of for each number. Numbers: of one shape,
-    in one unit; NaN where nothing was simulated or is known, infinite where all trials are. Those whose trials do not
-    differ (mcse = 0) are counted by themselves: their intervals miss nothing by chance.
+    `what` is the quantity, such as "probability of success", and `things` names the rows. The numbers have one shape
+    and unit. They are NaN where nothing was simulated or is known, and infinite where all trials are. Rows whose trials
+    are all equal (mcse = 0) are counted separately, because their intervals do not miss by chance.
     """
     estimate, mcse, lower, upper, exact = (
         np.asarray(numbers, dtype=float) for numbers in (estimate, mcse, lower, upper, exact)
@@ -65,12 +65,13 @@ def agreement(
 
 
 def by_chance(intervals: int) -> str:
-    """How many of so many 95% intervals are expected to miss, in words for people: never 0 where there is one."""
+    """Return in words how many of this many 95% intervals are expected to miss, never 0 if there is one."""
     expected = (1 - CONFIDENCE) * intervals
     return f"{expected:.2g}" if expected < 10 else f"{expected:.0f}"
 
 
 def _outside(what, outside, random, things) -> str:
+    """Return how many exact values lie outside their intervals, in words."""
     count = int(random.sum())
     if not count:
         return ""
@@ -80,6 +81,7 @@ def _outside(what, outside, random, things) -> str:
 
 
 def _distance(estimate, exact, mcse) -> str:
+    """Return the largest distance in standard errors, in words."""
     with np.errstate(invalid="ignore"):
         distances = np.abs(estimate - exact) / mcse
     finite = distances[np.isfinite(distances)]

@@ -1,4 +1,4 @@
-"""The terminal: everything that is printed goes through here, so nothing that others chose can command it."""
+"""The terminal: all output passes through here, so that no text from others can command it."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ NARROWEST = 10  # characters to which a column of words may be folded
 
 
 class Terminal(Console):
-    """A console whose texts are printable: no control characters, ANSI codes, marks of direction; no emoji by name.
+    """A console that prints no control characters, ANSI codes, marks of direction, or emoji by name.
 
-    Line ends and tabs of a text stay. The colours and tables of Rich itself are not touched. A table that does not fit
+    Line ends and tabs of a text stay. The colours and tables of Rich itself are not changed. A table that does not fit
     is printed wider than the terminal, where Rich would cut numbers off or leave columns out.
     """
 
@@ -21,11 +21,11 @@ class Terminal(Console):
         super().__init__(**{"emoji": False, **how})
 
     def render_str(self, text, **how):
-        """The one way of every text onto the terminal, in tables too."""
+        """Return a text as Rich renders it; every text passes here on its way to the terminal, even in tables."""
         return super().render_str(printable(text, keep="\n\t"), **how)
 
     def print(self, *objects: Any, **how: Any) -> None:
-        """Print as Rich does, and every column of a table with all that it says."""
+        """Print as Rich does, but show every column of a table in full."""
         needed = max((self._least_width(each) for each in objects if isinstance(each, Table)), default=0)
         if needed <= self.width:
             super().print(*objects, **how)
@@ -41,6 +41,6 @@ class Terminal(Console):
         return sum(self._least_column(table, column) for column in table.columns) + table._extra_width
 
     def _least_column(self, table: Table, column: Column) -> int:
-        """Return the full width of a column of numbers, and what a column of words can be folded to."""
+        """Return the full width of a column of numbers, or the width to which a column of words can be folded."""
         full = table._measure_column(self, self.options.update(width=10_000), column).maximum
         return full if column.no_wrap else min(full, NARROWEST)

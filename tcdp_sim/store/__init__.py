@@ -1,3 +1,3 @@
-"""What is kept on disk: the journal, which is the truth, and the snapshot that is published from it."""
+"""Stored results: the journal, which is the authoritative record, and the snapshot published from it."""
 
 __all__: list[str] = []  # nothing here is public

@@ -1,8 +1,8 @@
-"""The certificate of a finished run: what it was computed from, and hashes of all it consists of.
+"""The certificate of a finished run: its inputs, and hashes of its records and results.
 
-A function of config, code and records, so that an interrupted and resumed run has the same bytes; only the digests of
-the elementary functions are of the machines that computed and published. One line a cell: `diff` of two certificates
-names the cells.
+A certificate is a function of config, code and records, so an interrupted and resumed run has the same bytes. Only the
+digests of the elementary functions depend on the machines that computed and published. There is one line for each cell,
+so `diff` of two certificates names the cells that differ.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from tcdp_sim.store import durable, provenance
 from tcdp_sim.store.digests import DIGITS, PACKAGES, tree_digest
 
 NAME = "certificate.json"
-LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # of a cell: chunks and digest
-ALLOWED = {  # what may differ between two machines that give the same numbers, or nearly
+LINE = re.compile("[0-9]{1,12} [0-9a-f]{32}")  # a cell's line: number of chunks, digest
+ALLOWED = {  # differences between machines that give equal or nearly equal numbers
     "version": "the version of tcdp_sim",
     "code": "the code",
     "elementary_functions": "this machine's elementary functions (another kind of CPU; last bits)",
@@ -29,7 +29,7 @@ ALLOWED = {  # what may differ between two machines that give the same numbers, 
 
 
 class _Lines:
-    """Half the ids of cells and their lines of a certificate, in the order given, as one text."""
+    """The shortened cell ids and lines of a certificate in their given order, stored as one text to save memory."""
 
     def __init__(self, lines: Iterable[tuple[str, str]]) -> None:
         self._text = bytearray()
@@ -40,7 +40,7 @@ class _Lines:
         return bool(self._text)
 
     def items(self) -> Iterator[tuple[str, str]]:
-        """(half a cell's id, its line) of all."""
+        """Yield each shortened cell id with its line."""
         start = 0
         while (end := self._text.find(b"\n", start)) >= 0:
             cell, _, line = self._text[start:end].decode().partition(" ")
@@ -48,16 +48,16 @@ class _Lines:
             start = end + 1
 
     def digest(self) -> str:
-        """Of all of it."""
+        """Return the digest of all lines."""
         found = hasher()
         found.update(self._text)
         return found.hexdigest()
 
 
 def write(study, run, wanted: Mapping[str, int]) -> Path:
-    """Certify what is published: certificate.json in the run's folder, at once or not at all. Raises OSError.
+    """Write certificate.json for the published results, atomically, and return its path. Raises OSError.
 
-    wanted: cell id -> how many chunks it is to have; a cell that lacks one is not in the certificate.
+    `wanted` is the number of chunks of each cell id. A cell that lacks a chunk is not in the certificate.
     """
     path = run.folder / NAME
     durable.write(path, _text(of(study, run, wanted)))
@@ -65,7 +65,7 @@ def write(study, run, wanted: Mapping[str, int]) -> Path:
 
 
 def digest(certificate: Mapping[str, Any]) -> str:
-    """Of the bytes that `write` gives a certificate."""
+    """Return the digest of the bytes that `write` writes for a certificate."""
     found = hasher()
     for part in _text(certificate):
         found.update(part.encode())
@@ -73,12 +73,12 @@ def digest(certificate: Mapping[str, Any]) -> str:
 
 
 def hasher() -> "hashlib.blake2b":
-    """What digests of certificates are made with."""
+    """Return the hash object for digests of certificates."""
     return hashlib.blake2b(digest_size=DIGITS // 2)
 
 
 def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
-    """The certificate as JSON with an indent of 1, in pieces."""
+    """Yield the certificate as JSON with an indent of 1, in pieces."""
     head = json.dumps({key: value for key, value in certificate.items() if key != "cells"}, indent=1)
     yield head.removesuffix("\n}") + ',\n "cells": {'
     for i, (cell, line) in enumerate(certificate["cells"].items()):
@@ -87,7 +87,7 @@ def _text(certificate: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
-    """The certificate of a run as it is now; `cells` takes 70 bytes for each."""
+    """Return the certificate of the run in its present state; `cells` takes 70 bytes for each."""
     cells = _Lines(_cells(run, wanted))
     about = {
         **study.identity,
@@ -104,7 +104,7 @@ def of(study, run, wanted: Mapping[str, int]) -> dict[str, Any]:
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The certificate in a run's folder, None if there is none; ValueError if it is damaged."""
+    """Return the certificate in a run's folder, or None if there is none. Raises ValueError if it is damaged."""
     try:
         certificate = json.loads((folder / NAME).read_text("utf-8"))
     except FileNotFoundError:
@@ -120,7 +120,7 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 
 def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """(what is wrong, what is only worth noting) of a certificate that was read, each a line for people."""
+    """Return the errors and the harmless differences of a certificate, as two lists of lines for the user."""
     claimed = certificate["cells"]
     full = {cell[:DIGITS]: cell for cell, _ in run.done}
     now = of(study, run, {full[short]: chunks(line) for short, line in claimed.items() if short in full})
@@ -141,7 +141,7 @@ def check(study, run, certificate: Mapping[str, Any]) -> tuple[list[str], list[s
 
 @cache
 def code() -> str:
-    """blake2b of the package's own .py and .yaml files, names and bytes; the same however it is installed."""
+    """Return the BLAKE2b digest of the package's .py and .yaml files, which does not depend on how it is installed."""
     digest = hashlib.blake2b(digest_size=DIGITS // 2)
     for name, path in sorted(_own_files().items()):
         data = path.read_bytes()
@@ -150,7 +150,7 @@ def code() -> str:
 
 
 def _own_files() -> dict[str, Path]:
-    """Name when installed -> path: conf and experiments lie in the package or beside it."""
+    """Return the path of each file by its installed name: conf and experiments lie in the package or beside it."""
     paths: dict[str, Path] = {}
     for package in PACKAGES:
         root = Path(str(resources.files(package)))
@@ -160,7 +160,7 @@ def _own_files() -> dict[str, Path]:
 
 
 def _cells(run, wanted) -> Iterator[tuple[str, str]]:
-    """(half its id, number of chunks and digest of their records) of each cell that has them all, by id."""
+    """Yield the shortened id of each complete cell, by id, with the number of chunks and the digest of its records."""
     for cell, chunks in sorted(wanted.items()):
         if all(run.has(cell, chunk) for chunk in range(chunks)):
             digest = hashlib.blake2b(digest_size=DIGITS // 2)
@@ -171,9 +171,10 @@ def _cells(run, wanted) -> Iterator[tuple[str, str]]:
 
 
 def chunks(line: str) -> int:
-    """How many chunks a cell's line of a certificate speaks of."""
+    """Return the number of chunks that a cell's line states."""
     return int(line.partition(" ")[0])
 
 
 def _snapshot(path: Path) -> str | None:
+    """Return the digest of the published snapshot, or None without one."""
     return tree_digest(path.resolve())[:DIGITS] if path.is_dir() else None

@@ -1,4 +1,4 @@
-"""Digests that tell whether what is stored has changed: they name trees, and sealed JSON files carry theirs."""
+"""Digests that reveal changes of stored data: they name trees, and sealed JSON files contain theirs."""
 
 import hashlib
 import json
@@ -10,14 +10,15 @@ from typing import Any
 
 from tcdp_sim.store import durable
 
-PACKAGES = ("tcdp_sim", "tcdp_sim.conf", "tcdp_sim.experiments")  # our own code: each a folder of its own in a checkout
-DIGITS = 32  # of the digest in a tree's name
-SEAL = "digest"  # the key of a sealed file that has the digest of the others
-SNAPSHOTS = "snapshots"  # where a run's trees lie, beside the link to the newest
+# our own code: each is a folder of its own in a checkout
+PACKAGES = ("tcdp_sim", "tcdp_sim.conf", "tcdp_sim.experiments")
+DIGITS = 32  # hexadecimal digits of the digest in a tree's name
+SEAL = "digest"  # the key of a sealed file with the digest of all other keys
+SNAPSHOTS = "snapshots"  # the folder of a run's trees, beside the link to the newest
 
 
 def tree_digest(folder: Path) -> str:
-    """blake2b of all files of a folder, names and bytes."""
+    """Return the BLAKE2b digest of the names and bytes of all files in a folder."""
     digest = hashlib.blake2b(digest_size=32)
     for path in _files(folder):
         data = path.read_bytes()
@@ -26,7 +27,7 @@ def tree_digest(folder: Path) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files of a folder in the order of their paths' parts; memory holds the names of one folder."""
+    """Yield all files of a folder in the order of their paths' parts, with the names of one folder in memory."""
     for name in sorted(os.listdir(folder)):
         path = folder / name
         if path.is_dir() and not path.is_symlink():
@@ -36,7 +37,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def intact(tree: Path, names: Container[str]) -> bool:
-    """Whether the digest of a tree's bytes is among these names."""
+    """Return True if the digest of a tree's bytes is among these names."""
     try:
         return tree_digest(tree)[:DIGITS] in names
     except OSError:
@@ -44,14 +45,14 @@ def intact(tree: Path, names: Container[str]) -> bool:
 
 
 def is_name(name: str) -> bool:
-    """Whether a file may be called so because of its bytes."""
+    """Return True if a file name has the form of a digest."""
     return re.fullmatch(rf"[0-9a-f]{{{DIGITS}}}", name) is not None
 
 
 def changed(tree: Path) -> bool:
-    """Whether a tree is not what it was when it was named; False where nothing tells its name any more.
+    """Return True if a tree differs from the one that its name was made of.
 
-    tree: one of a run's snapshots, or a copy of one that lies beside them.
+    `tree` is one of a run's snapshots, or a copy that lies beside them. The result is False if no name is known.
     """
     names = {path.name for path in (tree.parent / SNAPSHOTS).glob("*")} | {tree.name}
     names = {name for name in names if is_name(name)}
@@ -59,12 +60,12 @@ def changed(tree: Path) -> bool:
 
 
 def write_sealed(path: Path, about: Mapping[str, Any]) -> None:
-    """Write plain data as JSON that carries the digest of what it says, at once or not at all. Raises OSError."""
+    """Write plain data as JSON with a digest of its content, atomically. Raises OSError."""
     durable.write(path, _sealed_text({**about, SEAL: _content_digest(about)}))
 
 
 def is_broken(text: bytes) -> bool:
-    """Whether that is not, byte for byte, what `write_sealed` has written."""
+    """Return True if a text differs, in any byte, from the text that `write_sealed` writes for its content."""
     try:
         content = json.loads(text)
         seal = content.pop(SEAL)

@@ -1,6 +1,7 @@
-"""What a power failure must not take: bytes reach the disk before their name does, names before what relies on them.
+"""File operations that survive a power failure: bytes reach the disk before their name, and names before their users.
 
-A file system may lose or tear what was not synced, and forget names, each for itself: see docs/durability.md.
+A file system may lose or tear bytes that were not synced, and it may forget names independently of the bytes. See
+docs/durability.md.
 """
 
 import errno
@@ -13,20 +14,20 @@ from itertools import islice
 from pathlib import Path
 
 SYNCS_AT_ONCE = 8  # a disk writes many small files in about the time of one
-LISTED_AT_ONCE = 256  # files that are given to those who do it
-_CANNOT = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # of file systems on which folders are not synced
+LISTED_AT_ONCE = 256  # files that are submitted to the threads at a time
+_CANNOT = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}  # errors of file systems that cannot sync folders
 
 
 def unfinished(path: Path) -> Path:
-    """A name beside it, for what is to take its place: no other process, on whatever host, has the same."""
+    """Return a temporary name beside a path; no other process on any host uses the same."""
     host = re.sub(r"[^A-Za-z0-9.]+", "", platform.node())[:32]
     return path.with_name(f".{path.stem}-{host}-{os.getpid()}-{os.urandom(4).hex()}")
 
 
 def write(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file at once or not at all, also when the power fails. Raises OSError, leaving nothing behind.
+    """Write a file atomically, even if the power fails. Raises OSError and then leaves nothing behind.
 
-    text: all of it, or its pieces.
+    `text` is a string or an iterable of pieces.
     """
     fresh = unfinished(path)
     try:
@@ -41,7 +42,7 @@ def write(path: Path, text: str | Iterable[str]) -> None:
 
 
 def link(path: Path, target: Path) -> None:
-    """Let the symlink `path` lead to a folder, relative to its own, at once. Raises OSError."""
+    """Make the symlink `path` point to a folder, relative to its own, atomically. Raises OSError."""
     fresh = unfinished(path)
     fresh.symlink_to(os.path.relpath(target, path.parent), target_is_directory=True)
     try:
@@ -52,7 +53,10 @@ def link(path: Path, target: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it. Its name is synced also if it was there: who made it may have been killed."""
+    """Make a folder and its parents, and sync its name.
+
+    The name of an existing folder is synced too, because the process that made it may have been killed before.
+    """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     for folder in new or [path]:
@@ -60,10 +64,13 @@ def make_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """The names in a folder, onto the disk; OSError if it is not there, nothing where a file system cannot do it."""
+    """Sync the names in a folder to the disk. Raises OSError if the folder does not exist.
+
+    Nothing happens on a file system that cannot sync folders.
+    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except PermissionError:  # it may be entered and not listed
+    except PermissionError:  # the folder may be entered but not listed
         return
     try:
         os.fsync(file)
@@ -75,7 +82,7 @@ def sync_folder(path: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """The bytes of a file, onto the disk, whoever wrote them. Raises OSError."""
+    """Sync the bytes of a file to the disk, whichever process wrote them. Raises OSError."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -84,10 +91,10 @@ def sync_file(path: Path) -> None:
 
 
 def sync_tree(path: Path) -> None:
-    """All files and folders below this one, and itself, onto the disk. Raises OSError."""
+    """Sync a folder with all files and folders below it to the disk. Raises OSError."""
     files = _files(path)
     with ThreadPoolExecutor(SYNCS_AT_ONCE) as pool:
-        while some := list(islice(files, LISTED_AT_ONCE)):  # a pool remembers what it has been given
+        while some := list(islice(files, LISTED_AT_ONCE)):  # a pool keeps everything that was submitted to it
             _each(pool, sync_file, some)
         _each(pool, sync_folder, [Path(folder) for folder, _, _ in os.walk(path)])
 

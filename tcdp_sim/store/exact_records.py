@@ -1,9 +1,9 @@
-"""Exact values that have been computed, kept beside the journal: a run that goes on does not compute them again.
+"""Stored exact values, kept beside the journal so that a resumed run does not compute them again.
 
-    <run>/exact/<digest>/*.seg    records as in the journal, one a cell: its id and its values
+    <run>/exact/<digest>/*.seg    records as in the journal, one for each cell: its id and its values
 
-The digest is of all that the values depend on besides the cell: code, libraries, elementary functions. What another
-code computed is of no use, and goes once it has been replaced.
+The digest covers everything the values depend on besides the cell: code, libraries, elementary functions. Values of
+other code are useless, and are removed once they have been replaced.
 """
 
 import hashlib
@@ -27,11 +27,14 @@ from tcdp_sim.store.exact_values import ExactValues
 from tcdp_sim.store.index import Index
 
 FOLDER = "exact"
-_ID = 32  # bytes of a cell's id
+_ID = 32  # bytes in a cell's id
 
 
 def code_digest(values: ExactValues) -> str:
-    """Of all code that the functions rest on: their source, the package, libraries, plug-ins with all their files."""
+    """Return the digest of all code that the functions depend on.
+
+    It covers their source, this package, the libraries, and all files of the plug-ins.
+    """
     libraries = {name: version(name) for name in ("numpy", "scipy")}
     packages = {name.partition(".")[0] for name in values.modules} | registry.plug_in_packages()
     foreign = {name: _sources(name) for name in packages - {"tcdp_sim"}}
@@ -39,7 +42,7 @@ def code_digest(values: ExactValues) -> str:
 
 
 def digest(values: ExactValues) -> str:
-    """Of the code, and of this machine's elementary functions."""
+    """Return the digest of the code and of this machine's elementary functions."""
     return _digest_of([code_digest(values), fingerprint()])
 
 
@@ -48,11 +51,11 @@ def _digest_of(parts: list[Any]) -> str:
 
 
 def _sources(package: str) -> str:
-    """A digest of a package's .py and .yaml files: a helper may be edited while the version stays."""
+    """Return the digest of a package's .py and .yaml files, because a file may be edited while the version stays."""
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):
-        spec = None  # a module without a file that can be found: its own source is in the digest of the functions
+        spec = None  # a module without a findable file: its own source is in the digest of the functions
     places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
     files = {path.relative_to(place): path for place in places for path in place.rglob("*")}
     if spec and spec.has_location and not places:
@@ -66,9 +69,9 @@ def _sources(package: str) -> str:
 
 
 class ExactRecords:
-    """The exact values that a run's folder holds, of one set of functions. Raises OSError.
+    """The stored exact values of one set of functions in a run's folder. Raises OSError.
 
-    damaged: segment -> how many stretches of it cannot be read; what they held is not there.
+    `damaged` counts the unreadable stretches of each file. Their values are missing.
     """
 
     def __init__(self, run: Path, values: ExactValues) -> None:
@@ -85,43 +88,49 @@ class ExactRecords:
                 self.damaged[segment.name] = self.damaged.get(segment.name, 0) + 1
 
     def has(self, cell: str) -> bool:
-        """Whether those of a cell are there."""
+        """Return True if the exact values of a cell are there."""
         return (cell, 0) in self._index or cell in self._lent
 
     def lend(self, cell: str, values: bytes) -> None:
-        """Those of a cell while this lives: from a machine whose elementary functions differ, so not to be kept."""
+        """Keep the exact values of a cell in memory only.
+
+        They come from a worker whose elementary functions differ, so they must not be stored.
+        """
         self._lent[cell] = values
 
     def values(self, cell: str) -> Floats:
-        """Those of a cell, as `ExactValues.values` gives them. KeyError for none, UserError for damaged ones."""
+        """Return the exact values of a cell, ordered as in `ExactValues.values`.
+
+        Raises KeyError if there are none, UserError if they are damaged.
+        """
         if cell in self._lent:
             return np.frombuffer(self._lent[cell], "<f8")
         segment, offset = self._index.where(cell, 0)
         payload = self._reader.again(segment, offset)
         if payload is None:
-            raise UserError(f"{segment} was damaged while it was open; the same command computes again what it held")
+            raise UserError(f"{segment} was damaged while it was open; the same command computes its values again")
         return np.frombuffer(payload, "<f8", offset=_ID)
 
     @contextmanager
     def writer(self) -> "Iterator[ExactWriter]":
-        """To append to them, in a file of its own."""
+        """Yield a writer that appends values to a file of its own."""
         with journal.Writer(self._folder) as writer:
             yield ExactWriter(writer, self._index)
 
     def forget_others(self) -> None:
-        """Remove what other functions computed: nothing will ask for it again."""
+        """Remove the values of other functions, since nothing will ask for them again."""
         for other in self._folder.parent.glob("*"):
             if other != self._folder:
                 shutil.rmtree(other, ignore_errors=True)
 
 
 class ExactWriter:
-    """Appends the values of cells."""
+    """A writer that appends the exact values of cells."""
 
     def __init__(self, writer: journal.Writer, index: Index) -> None:
         self._writer, self._index = writer, index
 
     def append(self, cell: str, values: bytes) -> None:
-        """Those of one cell, as bytes of float64."""
+        """Append the values of one cell, given as bytes of float64."""
         offset = self._writer.append(bytes.fromhex(cell) + values)
         self._index.enter(cell, 0, self._writer.path, offset)

@@ -1,4 +1,4 @@
-"""What an experiment knows exactly beside what its study simulates: named functions, and their columns of the table."""
+"""The exact values and bounds of an experiment: named functions, and their columns of the published table."""
 
 import hashlib
 import inspect
@@ -15,7 +15,7 @@ from tcdp_sim.core import registry
 from tcdp_sim.mechanisms import Mechanism
 from tcdp_sim.store import columns
 
-Value = Callable[[Any], Any]  # mechanism -> a float, or for a quantity of quantiles one for each of columns.QUANTILES
+Value = Callable[[Any], Any]  # mechanism -> a float, or one for each of columns.QUANTILES if the quantity has quantiles
 KINDS = ((columns.EXACT, "exact value"), (columns.BOUND, "proved or printed bound"))
 
 
@@ -23,9 +23,11 @@ KINDS = ((columns.EXACT, "exact value"), (columns.BOUND, "proved or printed boun
 class ExactValues:
     """The exact values and bounds of an experiment, by quantity, as functions of a cell's mechanism.
 
-    A function gives NaN where its quantity is not one of that mechanism's, and may refuse with ValueError, which is
-    published as NaN. units: of quantities that are not simulated; experiment: by whose name workers find them again,
-    "" for functions that are known in this process alone.
+    A function returns NaN for a mechanism that does not have its quantity. It may refuse with ValueError, which is
+    published as NaN.
+
+    - units: the units of quantities that are not simulated.
+    - experiment: the name by which workers find the functions, "" for functions of this process alone.
     """
 
     exact: Mapping[str, Value] = field(default_factory=dict)
@@ -35,36 +37,36 @@ class ExactValues:
 
     @property
     def code(self) -> str:
-        """A digest of the source of the modules that define the functions; "" without any."""
+        """A digest of the source of the modules that define the functions, "" without any."""
         names = self.modules
         sources = "".join(f"{name}\0{inspect.getsource(sys.modules[name])}\0" for name in names)
         return hashlib.blake2b(sources.encode(), digest_size=16).hexdigest() if names else ""
 
     @property
     def modules(self) -> list[str]:
-        """The modules that define the functions."""
+        """The names of the modules that define the functions."""
         return sorted({function.__module__ for _, function, _ in self._functions()})
 
     @property
     def width(self) -> int:
-        """How many numbers a mechanism has: one for a quantity, for one of quantiles one a level."""
+        """The count of numbers per mechanism: one for each quantity, or one for each level of its quantiles."""
         return sum(_levels(name) for name, *_ in self._functions())
 
     def names(self) -> list[tuple[str, str, str]]:
-        """Column, module and function of each."""
+        """Return the column, the module and the function name of each value."""
         named = ((name + kind[0], function) for name, function, kind in self._functions())
         return [(column, function.__module__, getattr(function, "__qualname__", "")) for column, function in named]
 
     def values(self, mechanism: Mechanism) -> np.ndarray:
-        """All of a mechanism, one after the other, the exact ones first; shape (width,), in the quantities' units."""
+        """Return all values of a mechanism in the quantities' units, the exact ones first, shape (width,)."""
         parts = [np.full(_levels(name), _or_nan(function, mechanism)) for name, function, _ in self._functions()]
         return np.concatenate([np.zeros(0), *parts]).astype(float)
 
     def tabulate(self, rows: Sequence[np.ndarray], data: Mapping[str, Any]) -> dict[str, tuple]:
-        """Variables of some cells: name -> (dimensions, values, attributes), without those that are NaN everywhere.
+        """Return the variables of some cells: name -> (dimensions, values, attributes).
 
-        rows: the `values` of each cell; data: the variables of what the cells simulated, whose units and meanings are
-        taken.
+        `rows` holds the `values` of each cell. Units and meanings are taken from `data`, the variables of the simulated
+        quantities. A variable that is NaN everywhere is left out.
         """
         table, at, out = np.array(rows).reshape(len(rows), self.width), 0, {}
         for name, function, (ending, text) in self._functions():
@@ -76,6 +78,7 @@ class ExactValues:
         return out
 
     def _functions(self) -> Iterator[tuple[str, Value, tuple[str, str]]]:
+        """Yield the quantity, the function and the kind of each value."""
         for kind, functions in zip(KINDS, (self.exact, self.bound)):
             yield from ((name, function, kind) for name, function in functions.items())
 
@@ -84,23 +87,23 @@ NO_EXACT_VALUES = ExactValues()
 
 
 def of_experiment(module: ModuleType, name: str = "") -> ExactValues:
-    """What an experiment's module declares as EXACT, BOUND and UNITS, each of which it may leave out.
+    """Return the exact values that a module declares as EXACT, BOUND and UNITS, each of them optional.
 
-    name: by which workers find the experiment.
+    `name` is the name by which workers find the experiment.
     """
     exact, bound, units = (getattr(module, part, {}) for part in ("EXACT", "BOUND", "UNITS"))
     return ExactValues(exact, bound, units, name)
 
 
 def known_exactly(experiment: str) -> ExactValues:
-    """What the experiment of that name knows exactly beside what its study simulates. UserError if there is none."""
+    """Return the exact values of the experiment with this name. Raises UserError if there is no such experiment."""
     return of_experiment(registry.experiment(experiment), experiment)
 
 
 def at_each_level(value: Callable[[Any, float], float]) -> Value:
-    """The function of a mechanism that has value(mechanism, level) at each of QUANTILES; NaN where that is refused."""
+    """Return a function of a mechanism with value(mechanism, level) at each of QUANTILES, NaN where it refuses."""
 
-    @wraps(value)  # its module and docstring too
+    @wraps(value)  # keeps its module and docstring, from which the digest and the column's meaning are made
     def values(mechanism):
         return np.array([_or_nan(value, mechanism, float(level)) for level in columns.QUANTILES])
 
@@ -108,10 +111,12 @@ def at_each_level(value: Callable[[Any, float], float]) -> Value:
 
 
 def _levels(name: str) -> int:
+    """Return the count of numbers that a quantity has for one mechanism."""
     return len(columns.QUANTILES) if columns.has_levels(name) else 1
 
 
 def _or_nan(function, *arguments):
+    """Return the function's value, or NaN if it refuses."""
     try:
         return function(*arguments)
     except ValueError:
@@ -119,6 +124,7 @@ def _or_nan(function, *arguments):
 
 
 def _about(name, function, data, units, text) -> dict[str, str]:
+    """Return the units and the meaning of a column."""
     if name in data:
         about = data[name][2]
         return {"units": about["units"], "long_name": f"{about['long_name']}: {text}"}

@@ -1,34 +1,34 @@
-"""Where records lie in a journal: some hundred bytes for each cell and eight for each of its chunks."""
+"""The places of records in a journal, in some hundred bytes for each cell and eight for each of its chunks."""
 
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_SHIFT = 44  # a place is a segment's number and an offset of less than 16 TB, in one whole number
-_FAR = 4096  # chunks ahead of twice those that are known which get room in the list; others are kept one by one
+_SHIFT = 44  # a place packs a file's number and an offset below 16 TB into one integer
+_FAR = 4096  # a chunk further ahead than this is kept in a dictionary instead of the list
 
 
 class _Entry:
-    """The places of a cell's chunks, and what its records have in common."""
+    """The places of a cell's chunks, and the shape that its records share."""
 
     __slots__ = ("count", "places", "shape")
 
     def __init__(self, shape: Any) -> None:
         self.shape = shape
-        self.places = array("Q")  # by chunk; 0: not there
-        self.count = 0  # of those that are there
+        self.places = array("Q")  # by chunk; 0 for a missing one
+        self.count = 0  # chunks that are there
 
 
 class Index:
-    """Cell and chunk -> segment and offset of the record; and what the records of a cell have in common."""
+    """The journal file and offset of each chunk's record, and the shape that the records of a cell share."""
 
     def __init__(self) -> None:
         self._entries: dict[bytes, _Entry] = {}
-        self._far: dict[tuple[bytes, int], int] = {}  # chunks far beyond those before them
+        self._far: dict[tuple[bytes, int], int] = {}  # chunks far beyond the ones before them
         self._segments: list[Path] = []
         self._numbers: dict[Path, int] = {}
-        self._shapes: dict[Any, Any] = {}  # equal ones are one object
+        self._shapes: dict[Any, Any] = {}  # makes equal shapes one object
 
     def __contains__(self, key: tuple[str, int]) -> bool:
         return self._place(*key) > 0
@@ -37,26 +37,26 @@ class Index:
         return bool(self._entries)
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """(cell, chunk) of every record."""
+        """Yield the cell and the chunk of every record."""
         for cell, entry in self._entries.items():
             name = cell.hex()
             yield from ((name, chunk) for chunk, place in enumerate(entry.places) if place)
         yield from ((cell.hex(), chunk) for cell, chunk in self._far)
 
     def shape(self, cell: str, otherwise: Any = None) -> Any:
-        """What the records of a cell have in common: what its first was entered with; else what is given."""
+        """Return the shape that a cell's records share, as given with its first record, or `otherwise`."""
         entry = self._entries.get(_key(cell))
         return otherwise if entry is None else entry.shape
 
     def where(self, cell: str, chunk: int) -> tuple[Path, int]:
-        """Segment and offset of a record's payload. KeyError for none."""
+        """Return the file and the offset of a record's payload. Raises KeyError if there is none."""
         place = self._place(cell, chunk)
         if not place:
             raise KeyError((cell, chunk))
         return self._segments[place >> _SHIFT], place & ((1 << _SHIFT) - 1)
 
     def enter(self, cell: str, chunk: int, segment: Path, offset: int, shape: Any = None) -> None:
-        """A record, in place of another of this chunk."""
+        """Enter the place of a chunk's record, in place of any earlier one."""
         key = _key(cell)
         entry = self._entries.get(key)
         if entry is None:
@@ -65,19 +65,20 @@ class Index:
             self._numbers[segment] = len(self._segments)
             self._segments.append(segment)
         place = self._numbers[segment] << _SHIFT | offset
-        if chunk > 2 * entry.count + _FAR:  # so that a few records of whatever numbers take no room
+        if chunk > 2 * entry.count + _FAR:  # a few records with large numbers must not take much room
             self._far[key, chunk] = place
             return
         if chunk > len(entry.places):
             entry.places.extend([0] * (chunk - len(entry.places)))
         if chunk == len(entry.places):
-            entry.places.append(0)  # as mostly: they come in their order
+            entry.places.append(0)  # the usual case: chunks come in order
         entry.count += not entry.places[chunk]
         entry.places[chunk] = place
         if self._far:
             self._far.pop((key, chunk), None)
 
     def _place(self, cell, chunk) -> int:
+        """Return the packed place of a chunk's record, 0 if there is none."""
         key = _key(cell)
         entry = self._entries.get(key)
         if entry is None:
@@ -88,7 +89,8 @@ class Index:
 
 
 def _key(cell: str) -> bytes:
+    """Return a cell's id in bytes."""
     try:
         return bytes.fromhex(cell)
-    except ValueError:  # no id: nobody entered it
+    except ValueError:  # not an id, so it was never entered
         return cell.encode()

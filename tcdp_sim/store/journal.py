@@ -1,7 +1,7 @@
-"""The truth of a run: append-only files of checksummed records, one new file per writing process.
+"""The journal of a run: append-only files of checksummed records, one new file for each writing process.
 
-A chunk is done when a record of it with a valid digest exists, and nothing else counts. Torn tails and flipped
-bits are skipped (and counted); what they held is simulated again. Nothing is ever overwritten.
+A chunk is done exactly if the journal has a record of it with a valid digest. Torn tails and flipped bits are skipped
+and counted, and their chunks are simulated again. Nothing is ever overwritten.
 """
 
 import errno
@@ -21,11 +21,11 @@ _DIGEST = 16
 _HEAD = len(MAGIC) + 8
 SYNC_SECONDS = 0.5
 _WINDOW = 1 << 20  # bytes that are read at once
-_USUAL = 4096  # bytes of a record that is read again, if it has no more
+_USUAL = 4096  # bytes that a second read of a record fetches first
 
 
 class Writer:
-    """Appends records to a segment of its own; a context manager. Raises OSError, leaving no half record."""
+    """A context manager that appends records to its own file. Raises OSError and then leaves no half record."""
 
     def __init__(self, folder: Path):
         durable.make_folder(folder)
@@ -38,13 +38,13 @@ class Writer:
         self._synced = time.monotonic()
 
     def begin(self, payload: bytes) -> None:
-        """Append a record, at once onto the disk, that is kept only if others follow it."""
+        """Append a record and sync it. The file is deleted on closing if no other record follows."""
         self.append(payload)
         self._bare = self._size
         self.sync()
 
     def append(self, payload: bytes) -> int:
-        """Append a record; returns the offset of its payload in the segment."""
+        """Append a record and return the offset of its payload in the file."""
         body = MAGIC + len(payload).to_bytes(8, "little") + payload
         record = body + hashlib.blake2b(body, digest_size=_DIGEST).digest()
         try:
@@ -61,16 +61,17 @@ class Writer:
         return offset
 
     def sync(self) -> None:
-        """Onto the disk; OSError if the folder has gone: what is written to it after that nobody would find."""
+        """Sync the file to the disk. Raises OSError if the folder is gone, since nobody would find later records."""
         os.fsync(self._file)
         if not self._named:
             durable.sync_folder(self.path.parent)
             self._named = True
         if not os.path.samestat(os.fstat(self._file), self.path.stat()):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))  # a copy is in its place
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path))  # a copy has its name
         self._synced = time.monotonic()
 
     def close(self) -> None:
+        """Sync and close the file, and delete it if it has no record. Raises OSError."""
         try:
             self.sync()
         finally:
@@ -86,7 +87,7 @@ class Writer:
 
 
 def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
-    """All records of all segments in name order: (segment, offset of the payload, payload).
+    """Yield the file, the payload's offset and the payload of all records, in the order of the files' names.
 
     The payload is None for each damaged stretch. Memory holds one record.
     """
@@ -101,6 +102,7 @@ def read(folder: Path) -> Iterator[tuple[Path, int, bytes | None]]:
 
 
 def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the payload's offset and the payload of all records of one file."""
     at = 0
     while at < size:
         payload = _record(file, at, size)
@@ -113,7 +115,7 @@ def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _next_magic(file: BinaryIO, start: int, size: int) -> int:
-    """Where the next record may begin; the end if none does."""
+    """Return the position where the next record may begin, or the end of the file."""
     while start < size:
         file.seek(start)
         window = file.read(min(_WINDOW, size - start))
@@ -126,7 +128,7 @@ def _next_magic(file: BinaryIO, start: int, size: int) -> int:
 
 
 def segments(folder: Path) -> dict[str, int]:
-    """Name -> bytes of every segment: as long as these stay the same, so does what `read` finds."""
+    """Return the size of every journal file, in bytes. `read` finds the same while these sizes stay the same."""
     sizes = {}
     for path in folder.glob("*.seg"):
         try:
@@ -137,7 +139,7 @@ def segments(folder: Path) -> dict[str, int]:
 
 
 def sync(folder: Path) -> None:
-    """All segments onto the disk, also those of writers that were killed before they had done it. Raises OSError."""
+    """Sync all journal files, even those whose writers were killed before they had synced. Raises OSError."""
     for path in sorted(folder.glob("*.seg")):
         durable.sync_file(path)
     if folder.is_dir():
@@ -145,14 +147,14 @@ def sync(folder: Path) -> None:
 
 
 class Reader:
-    """Reads again what `read` found. The segment that was read last stays open: the next record is mostly in it."""
+    """A reader of records that `read` has found; it keeps the last file open, which usually has the next record too."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
         self._close: Callable[[], object] = lambda: None
 
     def again(self, path: Path, offset: int) -> bytes | None:
-        """The payload at this offset of a segment; None if it has been damaged since. Raises OSError."""
+        """Return the payload at this offset of a file, or None if it has been damaged since. Raises OSError."""
         if path != self._path:
             self._close()
             self._path = None
@@ -172,7 +174,7 @@ class Reader:
 
 
 def _record(file: BinaryIO, at: int, size: int) -> bytes | None:
-    """The payload of the record that begins there; None if none does, or it is damaged."""
+    """Return the payload of the record that begins at this position, or None if there is no intact one."""
     file.seek(at)
     head = file.read(_HEAD)
     length = int.from_bytes(head[len(MAGIC) :], "little")
@@ -182,7 +184,7 @@ def _record(file: BinaryIO, at: int, size: int) -> bytes | None:
 
 
 def _payload(head: bytes, body: bytes) -> bytes | None:
-    """The payload of a record, if the digest that follows it is right."""
+    """Return the payload of a record if its digest is right, else None."""
     digest = hashlib.blake2b(head, digest_size=_DIGEST)
     digest.update(body[:-_DIGEST])
     return body[:-_DIGEST] if digest.digest() == body[-_DIGEST:] else None

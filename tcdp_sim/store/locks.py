@@ -1,4 +1,7 @@
-"""One driver at a time in a run's folder: by the kernel's lock on a file, or by a second file where there is none."""
+"""A lock that admits one driver at a time to a run's folder.
+
+It is the kernel's lock on a file, or a second file on file systems without locks.
+"""
 
 import fcntl
 import json
@@ -13,17 +16,17 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 from tcdp_sim.store import durable
 
-LOCK, HELD = "lock", "lock.held"  # the file that the kernel locks; the one whose being there is the lock
-TRIES, PAUSE = 5, 0.05  # who only asks whether the lock is free has it for a moment
+LOCK, HELD = "lock", "lock.held"  # the file that the kernel locks, and the file whose existence is the lock
+TRIES, PAUSE = 5, 0.05  # a process that only tests the lock holds it for a moment
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[str]:
-    """Keep other drivers out of a folder while the block runs; yields a warning, or nothing. UserError if one is there.
+    """Hold the lock of a folder during the block; yield a warning or "". Raises UserError if another driver has it.
 
-    The kernel frees its lock when a process dies, however it does. A file system that has no locks gets a file instead:
-    what a process leaves of it that was killed since this host's start is taken away; any other somebody has to remove.
+    The kernel frees its lock when the process dies for whatever reason. A file system without locks gets a file
+    instead. If its owner was killed since this host started, the file is removed. Otherwise the user has to remove it.
     """
     file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _FLAGS, 0o644)
     try:
@@ -40,7 +43,10 @@ def held(folder: Path) -> Iterator[str]:
 
 
 def busy(folder: Path) -> bool:
-    """Whether a driver is at work in the folder; asked without writing, so that others may look as well."""
+    """Return True if a driver is at work in the folder.
+
+    The test writes nothing, so others may look at the same time.
+    """
     owner = _owner(folder)
     if owner is not None and not _over(owner):
         return True
@@ -60,7 +66,10 @@ def busy(folder: Path) -> bool:
 
 
 def _locked(file: int, folder: Path) -> bool:
-    """Whether the kernel has locked the file for us, False where it has no locks; UserError if another has it."""
+    """Return True if the kernel has locked the file for us, False on a file system without locks.
+
+    Raises UserError if another process holds the lock.
+    """
     for left in reversed(range(TRIES)):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,11 +85,12 @@ def _locked(file: int, folder: Path) -> bool:
 
 @contextmanager
 def _held_by_file(folder: Path) -> Iterator[None]:
+    """Hold the lock by means of a second file. Raises UserError if another driver holds it."""
     path, claim = folder / HELD, json.dumps({**_me(), "token": os.urandom(8).hex()})
     _refuse_owner(folder)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o644)
-    except FileExistsError:  # another was faster
+    except FileExistsError:  # another driver was faster
         raise _taken(folder, _owner_label(_owner(folder) or {})) from None
     try:
         os.write(file, claim.encode())
@@ -96,7 +106,7 @@ def _held_by_file(folder: Path) -> Iterator[None]:
 
 
 def _refuse_owner(folder: Path) -> None:
-    """UserError if the second file says that a driver is at work; one of a process that has ended is taken away."""
+    """Raise UserError if the second file names a driver at work; remove the file of a process that has ended."""
     owner = _owner(folder)
     if owner is None:
         return
@@ -105,7 +115,7 @@ def _refuse_owner(folder: Path) -> None:
     aside = durable.unfinished(folder / HELD)
     with suppress(FileNotFoundError):
         (folder / HELD).rename(aside)
-        if _read(aside) != owner:  # another driver took it away and put its own there meanwhile
+        if _read(aside) != owner:  # another driver removed it and made its own in the meantime
             with suppress(OSError):
                 os.link(aside, folder / HELD)
             aside.unlink()
@@ -114,11 +124,12 @@ def _refuse_owner(folder: Path) -> None:
 
 
 def _me() -> dict[str, Any]:
+    """Return this process's entry in the second file."""
     return {"process": os.getpid(), "host": platform.node(), "system": _system()}
 
 
 def _system() -> str:
-    """Which start of which machine this is, and which of its name spaces of processes."""
+    """Return an identification of this start of this machine and of its process namespace."""
     parts = []
     with suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text("utf-8").strip())
@@ -127,7 +138,7 @@ def _system() -> str:
 
 
 def _owner(folder: Path) -> dict[str, Any] | None:
-    """What the second file says, {} if it cannot be read; None if it is not there."""
+    """Return the content of the second file, {} if it is unreadable, None if there is no such file."""
     try:
         return _read(folder / HELD)
     except FileNotFoundError:
@@ -135,6 +146,7 @@ def _owner(folder: Path) -> dict[str, Any] | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file, {} if it is not an object."""
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
@@ -143,18 +155,19 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _over(owner) -> bool:
-    """Whether that process has surely ended: one that this start of this host would know of, and does not."""
+    """Return True if a process has certainly ended: this start of this host would know it, and does not."""
     me, process = _me(), owner.get("process")
     same_boot = owner.get("host") == me["host"] and owner.get("system") == me["system"]
     return same_boot and isinstance(process, int) and not _alive(process)
 
 
 def _alive(process: int) -> bool:
+    """Return True if a process with this number exists."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it is, and not ours
+    except OSError:  # it exists but belongs to another user
         return True
     return True
 
@@ -164,4 +177,5 @@ def _owner_label(owner) -> str:
 
 
 def _taken(folder: Path, who: str, more: str = "") -> UserError:
+    """Return the error for a folder whose lock another process holds."""
     return UserError(f"{folder} is being written by another process ({who}); wait for its end{more}")

@@ -1,4 +1,4 @@
-"""Who computed a run, where, when and with what."""
+"""The provenance of a run: the machine, time, versions and settings that it was computed with."""
 
 import json
 import platform
@@ -18,7 +18,8 @@ from tcdp_sim.core.version import __version__
 from tcdp_sim.store import digests
 
 NAME = "provenance.json"
-FOREIGN = "foreign_fingerprints"  # a key of a head: of workers, and of merged runs, that are not those of the writer
+# the key of a head with the fingerprints of workers and merged runs that differ from the writer's
+FOREIGN = "foreign_fingerprints"
 LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "dask", "distributed", "hydra-core", "pandas")
 
 
@@ -29,9 +30,9 @@ def record(
     data: Mapping[str, Any] = MappingProxyType({}),
     planned: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What is known of this process, its config and its data; also written to provenance.json in the run's folder.
+    """Return a description of this process, its config and its data, and write it to the run's provenance.json.
 
-    planned: how many cells and chunks the run is to have, as far as is known.
+    `planned` holds the planned numbers of cells and chunks as far as they are known.
     """
     about = {
         "time": _now(),
@@ -44,33 +45,33 @@ def record(
         "git": _git(),
         "blas": _blas(),
         "config": config,
-        "config_in_order": json.dumps(config),  # of which the order of the cells is made; what is sealed is sorted
+        "config_in_order": json.dumps(config),  # sealed JSON is sorted, and the order of the cells follows the config
         "config_hash": config_hash,
         **({"data": dict(data)} if data else {}),
         **({"planned": dict(planned)} if planned else {}),
-        **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used here or not
+        **({"plug_ins": installed} if (installed := registry.distributions()) else {}),  # used or not
     }
     digests.write_sealed(folder / NAME, about)
     return about
 
 
 def end(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
-    """What `record` has told, and when it ended; also written to provenance.json. Raises OSError."""
+    """Return the description with the time of the end, and write it to provenance.json. Raises OSError."""
     ended = {**about, "ended": _now()}
     digests.write_sealed(folder / NAME, ended)
     return ended
 
 
 def fingerprints(heads: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the fingerprints of the elementary functions that chunks were computed with, as a journal's heads tell."""
+    """Return the fingerprints of the elementary functions that chunks were computed with, from a journal's heads."""
     found = {str(head["numerics_fingerprint"]) for head in heads if head.get("numerics_fingerprint")}
     return found.union(*(map(str, head.get(FOREIGN) or ()) for head in heads))
 
 
 def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, Any]) -> bool:
-    """Write provenance.json again if it has changed or is gone; whether that was so. Raises OSError.
+    """Write provenance.json again if it is damaged or missing, and return True if it was. Raises OSError.
 
-    heads: those of the journal, which say the same: the newest of them is taken. A new run has none, and no file.
+    The newest of the journal's heads has the same content. A new run has no heads and no file.
     """
     path = folder / NAME
     if path.is_file() and not digests.is_broken(path.read_bytes()):
@@ -83,16 +84,18 @@ def mend(folder: Path, heads: Sequence[Mapping[str, Any]], config: Mapping[str, 
 
 
 def _now() -> str:
+    """Return the time as text, in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _blas() -> list[dict[str, Any]]:
-    """The linear algebra libraries of this process and their threads (no result depends on them: none is used)."""
+    """Return the linear algebra libraries of this process and their threads. No result depends on them."""
     libraries = threadpool_info()
     return [{key: one.get(key) for key in ("internal_api", "version", "num_threads")} for one in libraries]
 
 
 def _processor() -> str:
+    """Return the processor's name."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -101,7 +104,7 @@ def _processor() -> str:
 
 
 def _git() -> dict[str, Any]:
-    """Commit and dirty flag of the source tree, if the package runs from one."""
+    """Return the commit of the source tree and whether it is dirty, if the package runs from one."""
     folders = [str(resources.files(package)) for package in digests.PACKAGES]
 
     def ask(*words):

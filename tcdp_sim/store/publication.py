@@ -1,8 +1,8 @@
-"""Whether a run would publish what it has published already. Then it need not: a cell costs a tenth of publishing it.
+"""The test whether publishing would change anything. The test costs a tenth of publishing a cell.
 
-`published.json` is written last. It holds the digest of the certificate, which tells records, config, code and the
-bytes of the snapshot, and the digest of all else that a table is made of. Where it, the certificate made of what is
-there now, and the one in the folder agree, publishing would write the same bytes. In any doubt it is done again.
+`published.json` is written last. It holds two digests. One is that of the certificate, which covers records, config,
+code and the snapshot. The other covers all further inputs of a table. If both agree with the present state and with the
+certificate in the folder, publishing would write the same bytes. In case of doubt the run is published again.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ from tcdp_sim.store.exact_records import digest as exact_digest
 from tcdp_sim.store.exact_values import ExactValues
 
 NAME = "published.json"
-LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "numcodecs", "pandas")  # which compute and write a table
+LIBRARIES = ("numpy", "scipy", "xarray", "zarr", "numcodecs", "pandas")  # libraries that compute and write a table
 
 
 def table_digest(
     study: Any, exact_values: ExactValues, attributes: Mapping[str, Any], problems: Mapping[tuple[str, str], int]
 ) -> str:
-    """Of all that a table is made of besides what its certificate tells: cells as they are labelled, and so on.
+    """Return the digest of a table's inputs that its certificate does not cover, such as the labels of its cells.
 
-    attributes: of the snapshot; problems: as `table.blocks` takes them.
+    `attributes` are those of the snapshot. `problems` has the form that `table.blocks` takes.
     """
     about = {
         "cells": study.plan.cells.digest(),
@@ -41,17 +41,17 @@ def table_digest(
 
 
 def write(folder: Path, table: str) -> None:
-    """Say what is published: the last thing, once snapshot and certificate are there. Raises OSError.
+    """Write published.json with the digest of the certificate and of the table. Raises OSError.
 
-    table: its `table_digest`.
+    Call it last, once snapshot and certificate are there. `table` is the `table_digest`.
     """
     digests.write_sealed(folder / NAME, {"certificate": _digest_of(folder / certificate.NAME), "table": table})
 
 
 def stands(study: Any, run: Any, wanted: Mapping[str, int], table: str) -> bool:
-    """Whether publishing would give what is there, byte for byte. Not with plug-ins: nothing tells their code.
+    """Return True if publishing would give the same bytes. It is False with plug-ins, whose code has no digest.
 
-    wanted: as `certificate.write` takes it; table: the `table_digest` of what would be published.
+    `wanted` has the form that `certificate.write` takes. `table` is the `table_digest` of the table to publish.
     """
     known = _read(run.folder / NAME)
     if known.get("table") != table or registry.distributions():
@@ -64,12 +64,12 @@ def stands(study: Any, run: Any, wanted: Mapping[str, int], table: str) -> bool:
         return False
     if now["snapshot"] != snapshot.published(run.folder) or certificate.digest(now) != known["certificate"]:
         return False
-    journal.sync(run.folder / "journal")  # as publishing does: who wrote it may have been killed before
+    journal.sync(run.folder / "journal")  # as publishing does: the process that wrote it may have been killed before
     return now["snapshot"] is not None
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """What a file that `write` has written says; nothing if it is damaged or not there."""
+    """Return the content of published.json, empty if it is damaged or missing."""
     try:
         text = path.read_bytes()
     except OSError:
@@ -78,5 +78,6 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _digest_of(path: Path) -> str:
+    """Return the digest of a certificate file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, certificate.hasher).hexdigest()

@@ -1,4 +1,4 @@
-"""The settings of a run, as its folder tells them."""
+"""The settings of a run, as stored in its folder."""
 
 import json
 from collections.abc import Mapping
@@ -15,20 +15,23 @@ from tcdp_sim.study.settings import Settings, settings
 
 
 def folder_of(path: str | Path) -> Path:
-    """The folder that `path` stands for: itself, or what its results.zarr lies in. UserError for what is no path."""
+    """Return the run folder that a path means: the path itself, or the folder of a `results.zarr`.
+
+    Raises UserError if it is not a path.
+    """
     if "\0" in str(path):
-        raise UserError(f"{str(path)!r} is no path")
+        raise UserError(f"{str(path)!r} is not a path")
     folder = Path(path)
     try:
         folder.exists()
-    except OSError as problem:  # such as a name of more bytes than file systems have
-        raise UserError(f"{str(path)[:60]!r} is no folder ({problem.strerror})") from None
+    except OSError as problem:  # such as a name longer than file systems allow
+        raise UserError(f"{str(path)[:60]!r} is not a folder ({problem.strerror})") from None
     folder = folder.parent if folder.name == "results.zarr" else folder
     return folder.resolve() if folder.name in ("", "..") else folder
 
 
 def run_folder(path: str | Path) -> Path:
-    """As `folder_of`; UserError if no run is there."""
+    """Return the same folder as `folder_of`. Raises UserError if it holds no run."""
     folder = folder_of(path)
     if not (folder / "run.json").is_file():
         raise UserError(f"{folder} holds no run; give the folder of one: `tcdp-sim list` shows those in results")
@@ -36,9 +39,9 @@ def run_folder(path: str | Path) -> Path:
 
 
 def settings_of(folder: Path) -> Settings:
-    """Return the settings that the run in `folder` was last started with, at the place where it is now.
+    """Return the settings that the run in `folder` was last started with, at its present place.
 
-    It stands in provenance.json and, in case that is damaged, in the journal. Raises UserError if neither can be read.
+    They come from provenance.json or, if that is damaged, from the journal. Raises UserError if neither can be read.
     """
     return settings({**config_of(folder), "results_dir": str(folder.parent), "name": folder.name})
 
@@ -52,15 +55,16 @@ def config_of(folder: Path) -> Mapping[str, Any]:
     for head in reversed(heads):
         with suppress(ValueError, TypeError, KeyError, RecursionError):
             return retired.without(dict(json.loads(head.get("config_in_order") or json.dumps(head["config"]))))
-    raise UserError(f"{folder} does not tell the settings of its run; start it again with its own command")
+    raise UserError(f"the settings of the run in {folder} cannot be read; start it again with its own command")
 
 
 def provenance_of(folder: Path) -> Mapping[str, Any]:
-    """What provenance.json says of who computed the run; empty if it is damaged or gone."""
+    """Return the content of provenance.json, empty if it is damaged or missing."""
     return next(iter(_provenance(folder)), {})
 
 
 def _provenance(folder: Path) -> list[Mapping[str, Any]]:
+    """Return the content of provenance.json as a list, empty if it is damaged or missing."""
     try:
         text = (folder / provenance.NAME).read_bytes()
         return [] if is_broken(text) else [json.loads(text)]
@@ -69,7 +73,7 @@ def _provenance(folder: Path) -> list[Mapping[str, Any]]:
 
 
 def _heads(folder: Path) -> list[Mapping[str, Any]]:
-    """What the drivers that wrote the journal said of themselves, oldest first."""
+    """Return the heads of the journal, oldest first. Raises UserError."""
     try:
         payloads = [payload for _, _, payload in journal.read(folder / "journal") if payload and payload[:1] == HEAD]
     except OSError as problem:

@@ -1,19 +1,20 @@
-"""A run's folder: the journal of what was simulated, and the zarr snapshot published from it.
+"""A run's folder: the journal of simulated chunks, and the zarr snapshot published from it.
 
     <results_dir>/<name>/
       run.json            what the stored numbers depend on besides the cells; another run is refused
-      lock                held by the driver at work (lock.held where the file system has no locks)
-      journal/*.seg       the truth: checksummed records of chunks (see journal.py)
+      lock                held by the driver at work (lock.held on a file system without locks)
+      journal/*.seg       the authoritative checksummed records of chunks (see journal.py)
       snapshots/<digest>  immutable zarr v3 trees, named by the digest of their bytes
-      results.zarr        -> the newest of them, switched by rename
+      results.zarr        a link to the newest of them, switched by rename
       problems.csv        errors and warnings of the chunks of the latest run
-      certificate.json    hashes of what the published results consist of
-      published.json      what was published of what, so that it need not be published again
-      contradictions.csv  where the latest drawing found simulated and exact numbers apart beyond chance
-      differences.csv     between cells that share random numbers; diff.csv: what the latest `tcdp-sim diff` found
+      certificate.json    hashes of the published results and their inputs
+      published.json      inputs of the published results, so that they need not be published again
+      contradictions.csv  simulated and exact numbers that differ beyond chance
+      differences.csv     differences between cells that share random numbers
+      diff.csv            differences that the latest `tcdp-sim diff` found
 
-A snapshot is a function of the plan and the journal alone: the same command gives the same bytes, whatever else
-the journal holds and however often the run was interrupted. Times and hosts stay out of it.
+A snapshot is a function of the plan and the journal alone. The same command gives the same bytes, whatever else the
+journal holds and however often the run was interrupted. Times and hosts are stored elsewhere.
 """
 
 import json
@@ -40,16 +41,21 @@ from tcdp_sim.summaries.summary import Summary, merged
 
 HEAD, CHUNK, PROBLEM = b"H", b"C", b"P"
 PROVENANCE = "provenance.json"
-IDENTITY = "identity"  # a key of a head: what run.json holds
-HALF = re.compile(r"\.(run|lock|provenance|certificate|published|results|link|writing)-.+")  # about to be put in place
-BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}  # of a run without a record
+IDENTITY = "identity"  # the key of a head with the content of run.json
+# files that were about to be put in place
+HALF = re.compile(r"\.(run|lock|provenance|certificate|published|results|link|writing)-.+")
+# the files of a run without a record
+BEGUN = {"run.json", "lock", "lock.held", "run.log", "provenance.json", "journal"}
 
 
 class Run:
-    """A run's folder, open for reading and appending; OSError and UserError say what is wrong with it."""
+    """A run's folder, open for reading and appending. Raises OSError or UserError if it cannot be used."""
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], replaces: bool = False):
-        """Open the folder. replaces: whether a run of another identity without any record gives way on `lock`."""
+        """Open the folder.
+
+        If `replaces` is true, a run of another identity without any record gives way once `lock` is called.
+        """
         self.folder = folder
         self.identity = dict(identity)
         self._replaces = replaces
@@ -62,10 +68,10 @@ class Run:
             self._claim(folder / "run.json")
 
     def _read(self) -> None:
-        """All that the journal holds now."""
+        """Read everything that the journal holds now."""
         self.damaged: Counter[str] = Counter()
         self.heads: list[Mapping[str, Any]] = []
-        self._identities: list[Mapping[str, Any] | None] = []  # that the heads told
+        self._identities: list[Mapping[str, Any] | None] = []  # as stated in the heads
         self.problems: dict[Problem, None] = {}
         self._index = Index()
         self._reader = journal.Reader()
@@ -74,7 +80,7 @@ class Run:
             self._enter(path, offset, entry)
 
     def _chunks(self) -> Iterator[tuple[tuple[Path, int], bytes]]:
-        """(place, encoded summary) of every record of a chunk; the others are taken in on the way."""
+        """Yield the place and the encoded summary of every chunk's record; other records are processed on the way."""
         for path, offset, payload in journal.read(self.folder / "journal"):
             if payload is None:
                 self.damaged[path.name] += 1
@@ -86,18 +92,19 @@ class Run:
                 self._note(path, payload[1:])
 
     def has(self, cell: str, chunk: int) -> bool:
-        """Whether that chunk is done."""
+        """Return True if the chunk is done."""
         return (cell, chunk) in self._index
 
     def writer(self, head: Mapping[str, Any]) -> "RunWriter":
-        """Append to the journal; `head` says who writes (versions, host, time). A context manager."""
+        """Return a context manager that appends to the journal; `head` describes the writer (versions, host, time)."""
         return RunWriter(self, head)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other drivers out as long as the block runs; UserError if one is at work.
+        """Keep other drivers out during the block. Raises UserError if one is at work.
 
-        What others have written since the folder was opened is read first, or it would be simulated again.
+        Records that others have written since the folder was opened are read first, or their chunks would be simulated
+        again.
         """
         with locks.held(self.folder) as warning:
             durable.make_folder(self.folder)
@@ -113,83 +120,92 @@ class Run:
             yield
 
     def need_place(self) -> None:
-        """Raise UserError if the folder has been moved since `lock`: what is written would begin another one."""
+        """Raise UserError if the folder has been moved since `lock`, when writing would begin a second run."""
         try:
             if os.path.samestat(self._held, (self.folder / locks.LOCK).stat()):
                 return
         except FileNotFoundError:
             pass
         moved = f"{self.folder} has been moved or replaced while its run was at work"
-        raise UserError(f"{moved}; what was finished is kept where it is now: the same command goes on from there")
+        raise UserError(
+            f"{moved}; finished chunks are kept in the moved folder: move it back and run the command again"
+        )
 
     def _gives_way(self) -> bool:
-        """Whether the folder is of a run of another identity that has no record and published nothing."""
+        """Return True if the folder belongs to another run that has no record and has published nothing."""
         there = _readable(self.folder / "run.json") if self._replaces else None
         empty = not (self._index or self.damaged or (self.folder / "results.zarr").exists())
         return there is not None and empty and any(there.get(key) != self.identity[key] for key in self.identity)
 
     def _begin_anew(self) -> None:
-        """Take away what a run without records has left; only under the lock."""
+        """Remove the files of a run without records. Call it only under the lock."""
         for path in [*(self.folder / "journal").glob("*.seg"), self.folder / "problems.csv", self.folder / PROVENANCE]:
             path.unlink(missing_ok=True)
         _write(self.folder / "run.json", self.identity)
         self._read()
-        self.mended.append(f"{self.folder} was of another run, which had recorded nothing: this one takes its place")
+        self.mended.append(f"{self.folder} belonged to another run without any record: this run takes its place")
 
     def locked(self) -> bool:
-        """Whether a driver is at work in the folder; asked without writing, so that others may look as well."""
+        """Return True if a driver is at work in the folder.
+
+        The test writes nothing, so others may look at the same time.
+        """
         return locks.busy(self.folder)
 
     def _sweep(self) -> None:
-        """Remove what killed drivers were about to put in place; only under the lock, as others' may be alive."""
+        """Remove temporary files of killed drivers. Call it only under the lock, since other drivers may be alive."""
         snapshots = self.folder / SNAPSHOTS
         for half in [*self.folder.iterdir(), *(snapshots.iterdir() if snapshots.is_dir() else ())]:
             if HALF.fullmatch(half.name):
                 snapshot.remove(half)
 
     def record(self, cell: str, chunk: int) -> bytes:
-        """The encoded summary of one chunk that is done, as it was written."""
+        """Return the encoded summary of a finished chunk, as it was written. Raises UserError if it is damaged."""
         path, offset = self._index.where(cell, chunk)
         payload = self._reader.again(path, offset)
         if payload is None:
-            raise UserError(f"{path} was damaged while it was open; the same command simulates again what it held")
-        return payload[1:]  # the first byte says what it is
+            raise UserError(f"{path} was damaged while it was open; the same command simulates its chunks again")
+        return payload[1:]  # the first byte is the kind of record
 
     @property
     def done(self) -> list[tuple[str, int]]:
-        """(cell id, chunk) of every chunk that is done."""
+        """The cell id and the chunk of every finished chunk."""
         return list(self._index)
 
     def summary(self, cell: str, chunks: Sequence[int]) -> Summary:
-        """The merged summary of these chunks of a cell, read from the journal."""
+        """Return the merged summary of these chunks of a cell, read from the journal."""
         parts = (from_bytes(self.record(cell, chunk)) for chunk in chunks)
         return next(parts) if len(chunks) == 1 else merged(parts)
 
     def publish(self, blocks: Iterable[xr.Dataset]) -> Path:
-        """Write a snapshot of what the journal holds, a block of rows at a time; `results.zarr` then points to it."""
+        """Publish a snapshot, one block of rows at a time, and return `results.zarr`, the link that leads to it."""
         journal.sync(self.folder / "journal")
         return snapshot.publish(self.folder, blocks)
 
     def _claim(self, path) -> None:
-        """UserError unless the folder is ours. An identity that the journal's heads do not know is a damaged one."""
+        """Raise UserError unless the folder is ours.
+
+        A run.json that contradicts the journal's heads is restored if they name this run, and refused otherwise.
+        """
         known = [identity for identity in self._identities if identity is not None]
         if not known and not self._index and _begun(path):
             if path.exists():
                 self.mended.append(f"{path.name} was damaged and nothing was recorded yet: the run begins anew")
-            with suppress(FileNotFoundError):  # who has just got the lock has swept it away, and written its own
+            with suppress(FileNotFoundError):  # another driver got the lock, removed our file and wrote its own
                 _write(path, self.identity)
         try:
             _claim(path, self.identity)
         except UserError:
             if self.identity not in known or _readable(path) in known:
                 raise
-            with suppress(OSError):  # a run that may only be read can be read
+            with suppress(OSError):  # a read-only run can still be read
                 _write(path, self.identity)
             self.mended.append(f"{path.name} was damaged or lost; it is restored from the journal")
         if known and self.identity not in known:
-            raise UserError(f"{path} is damaged: it is not what the journal beside it says; restore it")
+            raise UserError(f"{path} is damaged: it contradicts the journal beside it; restore it")
 
     def _head(self, path, text) -> None:
+        """Read a head, or count it as damaged."""
         try:
             head = dict(json.loads(text))
             self._identities.append(head.pop(IDENTITY, None))
@@ -198,18 +214,22 @@ class Run:
             self.damaged[path.name] += 1
 
     def _enter(self, path: Path, offset: int, entry: decoding.Entry | None) -> None:
-        """A record that was read, unless it is whole and yet no chunk of this run, or does not fit its cell's first."""
+        """Enter a record into the index; count it as damaged if it is no chunk of this run or does not fit its cell."""
         if entry is None or self._index.shape(entry.cell, entry.shape) != entry.shape:
             self.damaged[path.name] += 1
         elif (entry.cell, entry.chunk) not in self._index:
             self._index.enter(entry.cell, entry.chunk, path, offset, entry.shape)
 
     def fits(self, cell: str, summary: bytes) -> bool:
-        """Whether an encoded summary can be merged with those of its cell that the journal had when it was read."""
+        """Return True if an encoded summary can be merged with the records of its cell.
+
+        Only records that the journal had when it was read count.
+        """
         known = self._index.shape(cell)
         return known is None or decoding.shape(from_bytes(summary)) == known
 
     def _note(self, path, text) -> None:
+        """Read a problem, or count its record as damaged."""
         try:
             self.problems[_problem(json.loads(text))] = None
         except (ValueError, TypeError, RecursionError):
@@ -217,7 +237,7 @@ class Run:
 
 
 class RunWriter:
-    """Appends finished chunks to one new segment of a run's journal, which begins with a head."""
+    """A writer that appends finished chunks to a new journal file, which begins with a head."""
 
     def __init__(self, run: Run, head: Mapping[str, Any]):
         self._run = run
@@ -231,20 +251,20 @@ class RunWriter:
             raise
 
     def append(self, cell: str, chunk: int, summary: bytes) -> None:
-        """A chunk that is done. UserError if it does not fit those of its cell that the journal had before."""
+        """Append a finished chunk. Raises UserError if it does not fit the earlier records of its cell."""
         if not self._run.fits(cell, summary):
-            mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than those stored of it"
+            mismatch = f"chunk {chunk} of cell {cell[:16]} has other observables or thresholds than its stored chunks"
             where = f"{self._run.folder} holds records of something else"
             raise UserError(f"{mismatch}: {where}; choose another name or results_dir")
         self._run._index.enter(cell, chunk, self._writer.path, self._append(CHUNK + summary))
 
     def note(self, problem: Problem) -> None:
-        """An error or warning; before its chunk, so that a chunk that is there has all its warnings."""
+        """Append an error or warning; it precedes its chunk, so that a stored chunk has all its warnings."""
         self._append(PROBLEM + json.dumps(asdict(problem), sort_keys=True).encode())
         self._run.problems[problem] = None
 
     def end(self, head: Mapping[str, Any]) -> None:
-        """What is known of the writer at its end, where it has written anything."""
+        """Append the final head, if anything was written."""
         if self._written:
             self._append(self._encoded(head))
             self._run.heads.append(head)
@@ -264,7 +284,7 @@ class RunWriter:
 
 
 def _problem(entry: Mapping[str, Any]) -> Problem:
-    """A problem of the journal; TypeError or ValueError if it is none."""
+    """Return a problem of the journal. Raises TypeError or ValueError if it is invalid."""
     one = Problem(**entry)
     texts = (one.cell, one.kind, one.message, one.where)
     if not all(isinstance(text, str) for text in texts) or type(one.chunk) is not int:
@@ -275,7 +295,7 @@ def _problem(entry: Mapping[str, Any]) -> Problem:
 
 
 def _begun(path: Path) -> bool:
-    """Whether a folder holds no more than a run without a record has, and no identity that can be read."""
+    """Return True if a folder holds nothing but the files of a run without a record, and no readable identity."""
     if _readable(path) is not None:
         return False
     others = {other.name for other in path.parent.iterdir() if not HALF.fullmatch(other.name)}
@@ -284,7 +304,7 @@ def _begun(path: Path) -> bool:
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
-    """Write the identity if the folder is new; refuse a folder of another run."""
+    """Raise UserError unless the folder holds this identity."""
     wanted = dict(identity)
     if path.exists():
         existing = _identity(path)
@@ -297,10 +317,12 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
 
 
 def _write(path: Path, identity: Mapping[str, Any]) -> None:
+    """Write the identity, atomically."""
     durable.write(path, json.dumps(identity, indent=1, sort_keys=True) + "\n")
 
 
 def _readable(path: Path) -> Mapping[str, Any] | None:
+    """Return the identity in a file, or None if it cannot be read."""
     try:
         return _identity(path)
     except (UserError, FileNotFoundError):
@@ -308,6 +330,7 @@ def _readable(path: Path) -> Mapping[str, Any] | None:
 
 
 def _identity(path: Path) -> Mapping[str, Any]:
+    """Return the identity in a file. Raises UserError if it is damaged."""
     try:
         identity = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError):
@@ -318,7 +341,7 @@ def _identity(path: Path) -> Mapping[str, Any]:
 
 
 def open_run(study: Study) -> Run:
-    """The folder of a study's run, created if it is new; UserError if it cannot be, or belongs to another run."""
+    """Return the folder of a study's run, made if it is new. Raises UserError if it cannot be used."""
     try:
         return Run(study.folder, study.identity, replaces=True)
     except OSError as problem:
@@ -327,7 +350,7 @@ def open_run(study: Study) -> Run:
 
 
 def existing_run(study: Study) -> Run:
-    """The folder of a run that has begun; UserError if there is none."""
+    """Return the folder of a run that has begun. Raises UserError if there is none."""
     if not (study.folder / "run.json").exists():
         raise UserError(f"{study.folder} holds no run; run its study first")
     return open_run(study)

@@ -14,18 +14,17 @@ LINK = "results.zarr"
 
 
 def publish(folder: Path, blocks: Iterable[xr.Dataset]) -> Path:
-    """Write a snapshot and make LINK in a run's folder point to it, at once or not at all, also when the power fails.
+    """Write a snapshot and point LINK in a run's folder to it, atomically even if the power fails. Raises OSError.
 
-    blocks: the rows of one table, some at a time (see `zarr_tree.write`); memory holds one block.
-
-    The one that was published before is kept, as a reader may still have it open; older ones go. Raises OSError.
+    `blocks` are the rows of one table (see `zarr_tree.write`), with one block in memory at a time. The previous
+    snapshot is kept, since a reader may have it open. Older ones are removed.
     """
     snapshots, link = folder / SNAPSHOTS, folder / LINK
     snapshots.mkdir(exist_ok=True)
     final = _written(blocks, snapshots)
     before = _target(link)
     if not link.is_symlink() and link.is_dir():
-        remove(link)  # a copy that followed the link: what it holds is in the journal
+        remove(link)  # a copy that followed the link: its content is in the journal
     durable.link(link, final)
     if before not in (None, final.name):
         _prune(snapshots, {before, final.name})
@@ -33,7 +32,7 @@ def publish(folder: Path, blocks: Iterable[xr.Dataset]) -> Path:
 
 
 def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
-    """A tree with the digest of its bytes as name, all of it on the disk."""
+    """Write a tree named by the digest of its bytes, sync it, and return its path."""
     fresh = durable.unfinished(snapshots / "writing")
     try:
         zarr_tree.write(fresh, blocks)
@@ -43,7 +42,7 @@ def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
             remove(final)
             fresh.rename(final)
         else:
-            durable.sync_tree(final)  # who wrote it may have been killed before
+            durable.sync_tree(final)  # the process that wrote it may have been killed before
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     durable.sync_folder(snapshots)
@@ -51,13 +50,13 @@ def _written(blocks: Iterable[xr.Dataset], snapshots: Path) -> Path:
 
 
 def published(folder: Path) -> str | None:
-    """The name of the tree that LINK in a run's folder leads to; None unless it is one of the run's snapshots."""
+    """Return the name of the run's snapshot that LINK leads to, or None."""
     link, name = folder / LINK, _target(folder / LINK)
     return name if name and link.resolve() == (folder / SNAPSHOTS / name).resolve() else None
 
 
 def _target(link: Path) -> str | None:
-    """The name of the tree that a link leads to, whether or not it is there."""
+    """Return the name of the tree that a link leads to, whether or not it exists."""
     return Path(os.readlink(link)).name if link.is_symlink() else None
 
 
@@ -69,7 +68,7 @@ def _prune(snapshots: Path, kept: set[str]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link or a folder with all that is in it; nothing where there is none."""
+    """Remove a file, a link or a folder with its content, if it exists."""
     if path.is_symlink() or not path.is_dir():
         path.unlink(missing_ok=True)
     else:

@@ -1,4 +1,4 @@
-"""Summaries -> a labelled table: one row a cell, some at a time."""
+"""The published table: summaries become labelled rows, one for each cell."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,12 +44,15 @@ def blocks(
     exact_values: ExactValues = NO_EXACT_VALUES,
     known: Callable[[Cell, Mechanism], np.ndarray] | None = None,
 ) -> Iterator[xr.Dataset]:
-    """One row a cell, BLOCK of them at a time: coordinates, and every statistic (NaN, zero trials for a None).
+    """Yield the table in blocks of BLOCK rows, one for each cell: coordinates and every statistic.
 
-    summaries: in the order of the cells; counts: digest -> counts of the occupied bins, for every digest that a cell
-    names; problems: (cell id, kind) -> how many of its chunks had an error or a warning; exact_values: what is known
-    beside what was simulated, published with it; known: their values of a cell (`ExactValues.values`), where they have
-    been computed before. Memory holds the summaries of one block.
+    Statistics are NaN, with zero trials, for a cell whose summary is None. Memory holds the summaries of one block.
+
+    - summaries: in the order of the cells.
+    - counts: the counts of the occupied bins, for every digest that a cell names.
+    - problems: the number of chunks with an error or a warning, by cell id and kind.
+    - exact_values: the exact values to publish beside the simulated ones.
+    - known: a function that returns a cell's exact values if they have been computed before.
     """
     coming = iter(summaries)
     about = {**attributes, "exact_code": exact_values.code}
@@ -62,7 +65,7 @@ def blocks(
 
 
 def statistics(mechanism: Mechanism, summary: Summary) -> xr.Dataset:
-    """Every statistic of the trials of one mechanism, under the names of the table, without cells."""
+    """Return every statistic of one mechanism's trials, under the names of the table, without a cell dimension."""
     data = {"trials": _row([summary.trials], "1", "trials simulated")}
     data |= _estimates(type(mechanism), [mechanism], [summary])
     return xr.Dataset(data, {"quantile": ("quantile", QUANTILES)}).isel(cell=0)
@@ -84,7 +87,7 @@ def _block(cells, summaries, counts, problems, exact_values, known):
 
 
 def _estimates(mechanism, built, summaries):
-    """Variables of every observable and event of a class of mechanisms: name -> (dimensions, values, attributes)."""
+    """Return the variables of every observable and event: name -> (dimensions, values, attributes)."""
     data, thresholds = {}, [one.thresholds for one in built]
     for name, about in mechanism.observables.items():
         distributions = [s.observables.get(name) if s else None for s in summaries]
@@ -98,13 +101,13 @@ def _estimates(mechanism, built, summaries):
 
 
 def _batches(summaries):
-    """Where random numbers are shared: means over batches, in the order of the trials (see common_random_numbers)."""
+    """Return means over batches in the order of the trials, for cells with common random numbers."""
     names = dict.fromkeys(name for summary in summaries if summary for name in summary.batches)
     out = {}
     width = max((means.size for s in summaries if s for means in s.batches.values()), default=0)
     for name in names:
         batch_means = [s.batches[name].ravel() if s and name in s.batches else np.zeros(0) for s in summaries]
-        table = np.full((len(batch_means), width), np.nan)  # one width for all, since they share a dimension
+        table = np.full((len(batch_means), width), np.nan)  # all share a dimension, hence one width
         for row, means in zip(table, batch_means):
             row[: len(means)] = means
         out[columns.batch_mean(name)] = (("cell", "batch"), table, {"long_name": "means over batches of trials"})
@@ -112,7 +115,7 @@ def _batches(summaries):
 
 
 class _Entries:
-    """The occupied counts of every data set once, and where those of each cell lie among them."""
+    """The occupied counts of every data set, each stored once, and the place of each cell's counts."""
 
     def __init__(self, counts):
         self._counts = counts
@@ -120,7 +123,7 @@ class _Entries:
         self._size = 0
 
     def of(self, cells):
-        """The variables of some cells: `data_counts` has the data sets that no cell before these had."""
+        """Return the variables of some cells; `data_counts` holds only data sets that no earlier cell had."""
         new = [digest for digest in dict.fromkeys(cell.counts for cell in cells) if digest not in self._starts]
         for digest in new:
             self._starts[digest] = self._size
@@ -135,7 +138,7 @@ class _Entries:
 
 
 def _axes(cells) -> dict[str, bool]:
-    """Axis -> whether all its values are numbers, of the axes that the cells have."""
+    """Return True for each axis of the cells whose values are all numbers."""
     numeric: dict[str, bool] = {}
     for cell in cells:
         for axis, value in cell.coords.items():
@@ -144,12 +147,13 @@ def _axes(cells) -> dict[str, bool]:
 
 
 def _coordinates(cells, numeric):
+    """Return the coordinates of a block."""
     out = {}
     for axis, is_number in numeric.items():
         column = [cell.coords.get(axis) for cell in cells]
         blank = np.nan if is_number else ""
         shown = [f"{value:.12g}" if isinstance(value, float) and not is_number else value for value in column]
-        values = [blank if value is None else value for value in shown]  # numbers among names are texts
+        values = [blank if value is None else value for value in shown]  # numbers mixed with names are texts
         out[axis] = ("cell", np.array(values, dtype=float if is_number else object))
     texts = {
         "id": [cell.id for cell in cells],
@@ -173,7 +177,7 @@ def _moments(name, about, distributions):
     out = {n: _row(r, about.unit, f"{about.meaning}: {m}") for n, r, m in zip(names, rows, _MOMENTS)}
     lost = [d.nonfinite if d else 0 for d in distributions]
     out |= {name + columns.NONFINITE: _row(lost, "1", f"{about.meaning}: trials that are not finite")}
-    if any(d and any(d.infinite) for d in distributions):  # the others of those that are not finite are NaN
+    if any(d and any(d.infinite) for d in distributions):  # the remaining non-finite trials are NaN
         for side, sign in enumerate(("minus", "plus")):
             infinite = [d.infinite[side] if d else 0 for d in distributions]
             meaning = f"{about.meaning}: trials that are {sign} infinity"
@@ -187,7 +191,7 @@ def _moment_row(d: Distribution | None, about: Observable):
     centre, mcse, deviation = mean(d)
     least, most = d.moments[:, 3].min(), d.moments[:, 4].max()
     ends = centre - NORMAL * mcse, centre + NORMAL * mcse
-    if least == most:  # trials that are all the same tell nothing of their spread
+    if least == most:  # equal trials say nothing about their spread
         ends = ends_of_equal_trials(centre, d.moments[:, 0].sum(), about.least, about.most)
     return (centre, mcse, *(end if np.isfinite(end) else np.nan for end in ends), deviation, least, most)
 

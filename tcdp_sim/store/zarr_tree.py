@@ -1,7 +1,7 @@
-"""A table as a zarr tree, written a block of rows at a time, so that memory holds one block whatever the table has.
+"""A table as a zarr tree, written one block of rows at a time, so that memory holds one block.
 
-A table of one block is written in one go. Of a longer one every variable grows along its first dimension: rows are
-collected until they fill a chunk, so no chunk is written twice. What a block lacks reads as NaN, zero or "".
+A table of one block is written in one go. In a longer one every variable grows along its first dimension. Rows are
+collected until they fill a chunk, so no chunk is written twice. Values that a block lacks read as NaN, zero or "".
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,16 +15,16 @@ import zarr
 from zarr.codecs import ZstdCodec
 from zarr.storage import MemoryStore
 
-CELLS = 8192  # rows of a chunk of what cells have, in a table of several blocks
-ENTRIES = 2**20  # of what has entries of its own, such as the bins of histograms
+CELLS = 8192  # rows in a chunk of a variable along `cell`, in a table of several blocks
+ENTRIES = 2**20  # the same for variables with entries of their own, such as the bins of histograms
 CODEC = (ZstdCodec(level=3, checksum=True),)
 
 
 def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
     """Write the blocks of a table, at least one, to a new folder. Raises OSError.
 
-    Blocks are Datasets with the same attributes and kinds of variables; their rows follow each other along each
-    variable's first dimension. Coordinates that index a dimension are the same in all of them.
+    Blocks are Datasets with the same attributes and kinds of variables. Their rows follow each other along each
+    variable's first dimension. Coordinates that index a dimension are equal in all blocks.
     """
     coming = iter(blocks)
     first = list(islice(coming, 2))
@@ -38,7 +38,7 @@ def write(folder: Path, blocks: Iterable[xr.Dataset]) -> None:
 
 
 def _write_one(folder: Path, table: xr.Dataset) -> None:
-    """A tree of one block: made in memory, where zarr takes half as long for as many small arrays as a table has."""
+    """Write a tree of one block by way of memory, where zarr is twice as fast for many small arrays."""
     files: dict[str, Any] = {}
     table.to_zarr(MemoryStore(files), mode="w", consolidated=False, zarr_format=3, encoding=_encoding(table, {}))
     for name, content in files.items():
@@ -48,12 +48,16 @@ def _write_one(folder: Path, table: xr.Dataset) -> None:
 
 
 def _handed_over(blocks: list[xr.Dataset]) -> Iterator[xr.Dataset]:
+    """Yield the blocks and drop the reference to each, so that it can be freed."""
     while blocks:
         yield blocks.pop(0)
 
 
 def _encoding(part: xr.Dataset, rows: dict[str, int]) -> dict[Any, dict[str, Any]]:
-    """How variables are stored; rows: of a chunk, by the dimension that is cut, the others being whole."""
+    """Return the storage options of the variables.
+
+    `rows` gives the chunk length of the dimension that is split; the others are stored whole.
+    """
     encoding: dict[Any, dict[str, Any]] = {name: {"compressors": CODEC} for name in part.variables}
     for name in part.variables if rows else ():
         dims, shape = part[name].dims, part[name].shape
@@ -67,9 +71,10 @@ class _Tree:
     def __init__(self, folder: Path):
         self._folder = folder
         self._columns: dict[str, _Column] = {}
-        self._rows: dict[str, int] = {}  # so far, by dimension
+        self._rows: dict[str, int] = {}  # rows so far, by dimension
 
     def add(self, block: xr.Dataset) -> None:
+        """Append the rows of a block."""
         growing = {str(name): str(v.dims[0]) for name, v in block.variables.items() if v.dims and name not in v.dims}
         if new := [name for name in growing if name not in self._columns]:
             self._create(block, new, growing)
@@ -80,10 +85,10 @@ class _Tree:
             self._rows[dim] = self._rows.get(dim, 0) + block.sizes[dim]
 
     def _create(self, block, new, growing):
-        """Empty arrays, described by xarray from one row of the block, so that it reads them as what they are."""
+        """Create empty arrays from one row of the block, so that xarray describes their types."""
         rows = {growing[name]: CELLS if growing[name] == "cell" else ENTRIES for name in new}
         sample = block.isel({dim: slice(1) for dim in rows})
-        if self._columns:  # what stands has its coordinates already
+        if self._columns:  # the tree has its coordinates already
             sample = xr.Dataset({name: sample[name].variable for name in new}, attrs=block.attrs)
         mode: Any = "a" if self._columns else "w"
         sample.to_zarr(
@@ -101,7 +106,7 @@ class _Tree:
             self._columns[name] = _Column(array, growing[name])
 
     def finish(self) -> None:
-        """Write what does not fill a chunk; every variable is as long as its dimensions."""
+        """Write the rows that do not fill a chunk, and extend every variable to the length of its dimensions."""
         for column in self._columns.values():
             column.finish(self._rows[column.dim])
         wide = [column for column in self._columns.values() if column.width_dim]
@@ -117,11 +122,11 @@ class _Column:
         names: tuple[str, ...] = array.metadata.dimension_names or ()
         self.width_dim = names[1] if len(names) > 1 else ""
         self._array = array
-        self._start = self._waiting = 0  # rows that are written, and that wait for a chunk to be full
+        self._start = self._waiting = 0  # rows that are written, and rows that wait for a full chunk
         self._pieces: list[np.ndarray] = []
 
     def add(self, values: np.ndarray, start: int) -> None:
-        """Rows from `start` on; what lies before them and was not given is blank."""
+        """Append rows that begin at `start`; missing rows before them are blank."""
         self._pad(start)
         self._pieces.append(values)
         self._waiting += len(values)
@@ -129,22 +134,22 @@ class _Column:
             self._write(self._waiting // self._array.chunks[0] * self._array.chunks[0])
 
     def finish(self, rows: int) -> None:
-        """All that waits; the variable then has so many rows."""
+        """Write the waiting rows and extend the variable to `rows` rows."""
         self._pad(rows)
         self._write(self._waiting)
 
     @property
     def width(self) -> int:
-        """Of what is written, along its second dimension."""
+        """The length of the second dimension so far."""
         return self._array.shape[1]
 
     def widen(self, width: int) -> None:
-        """Blank up to that width."""
+        """Extend the second dimension to `width` with blanks."""
         if width > self.width:
             self._array.resize((self._array.shape[0], width, *self._array.shape[2:]))
 
     def _pad(self, rows):
-        """Blank rows up to that one: chunks that nobody writes are blank."""
+        """Extend the variable to `rows` with blank rows, which are chunks that are never written."""
         lacking = rows - self._start - self._waiting
         if lacking > 0:
             self._write(self._waiting)
@@ -152,6 +157,7 @@ class _Column:
             self._array.resize((self._start, *self._array.shape[1:]))
 
     def _write(self, rows):
+        """Write this many of the waiting rows."""
         if not rows:
             return
         waiting = self._joined()
@@ -162,7 +168,7 @@ class _Column:
         self._pieces = [waiting[rows:].copy()] if self._waiting else []
 
     def _joined(self):
-        """What waits, as wide as the widest: of batches of trials the cells of a block may have fewer than others."""
+        """Return the waiting rows, padded to the largest width: cells may have fewer batches of trials than others."""
         if len(self._array.shape) == 1:
             return np.concatenate(self._pieces)
         width = max(self._array.shape[1], *(piece.shape[1] for piece in self._pieces))

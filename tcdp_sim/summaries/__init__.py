@@ -1,3 +1,3 @@
-"""What is kept of a chunk's trials: a small, frozen, mergeable summary, and its statistics."""
+"""Summaries of chunks: small, frozen and mergeable, with their statistics."""
 
 __all__: list[str] = []  # nothing here is public

@@ -1,8 +1,8 @@
-"""The fixed bins of every distribution: log-linear, the same for every observable, cell and machine.
+"""The fixed bins of every distribution: log-linear, and the same for every observable, cell and machine.
 
-2^9 equal bins per octave of |x|, read off the bits of the number (no logarithm), so a bin is at most 0.2% of x wide.
-They cover all doubles: zero has a bin of its own, only numbers below 2^-1022 have wider ones (2^-1031). Infinite
-numbers and NaN have none.
+There are 2^9 equal bins per octave of |x|, read off the bits of the number without a logarithm, so a bin is at most
+0.2% of x wide. The bins cover all doubles. Zero has a bin of its own, and only numbers below 2^-1022 have relatively
+wider bins, of width 2^-1031. Infinite numbers and NaN have none.
 """
 
 import numpy as np
@@ -10,19 +10,19 @@ import numpy as np
 BITS = 9
 RESOLUTION = 2.0**-BITS
 _SHIFT = 52 - BITS
-_FIRST = (1023 - 64) << BITS  # the bin of 2^-64 among those of all positive doubles, in order
-# Keys: 1 to _USUAL are the bins from 2^-64 to 2^64. The next, in which old records have all that is larger, is out of
-# use; then come those above 2^64, then those below 2^-64. So usual numbers have the keys that they have always had.
+_FIRST = (1023 - 64) << BITS  # the place of the bin of 2^-64 among those of all positive doubles
+# Keys 1 to _USUAL are the bins from 2^-64 to 2^64. The next key is unused, because old records have all larger numbers
+# in it. Then come the bins above 2^64 and those below 2^-64. This order keeps the old keys of usual numbers.
 _USUAL = 128 << BITS
 LARGE_KEY = _USUAL + 2
 SMALL_KEY = LARGE_KEY + (2047 << BITS) - (_FIRST + _USUAL)
 LARGEST_KEY = SMALL_KEY + _FIRST - 1
-_DENSE = 4 * _USUAL  # keys closer together than that are counted in one array
+_DENSE = 4 * _USUAL  # keys in a range up to this size are counted in one array
 _LARGEST = np.finfo(np.float64).max
 
 
 def histogram(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Keys of the occupied bins, ascending (int32), and how many of the finite numbers x fell in each (int64)."""
+    """Return the keys of the occupied bins, ascending (int32), and how many finite numbers fell in each (int64)."""
     if not len(x):
         return np.zeros(0, np.int32), np.zeros(0, np.int64)
     bits = x.view(np.int64)
@@ -43,13 +43,13 @@ def histogram(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _places(size):
-    """Of keys without their sign: the bin's place among those of all positive doubles, from 0 on."""
+    """Return the places of bins among those of all positive doubles, from 0, given keys without their sign."""
     large = (size >= LARGE_KEY) & (size < SMALL_KEY)
     return np.where(size >= SMALL_KEY, size - SMALL_KEY, size + (_FIRST - 1) - large)
 
 
 def bin_edges(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper edges of the bins with these keys; the bin of key 0 is [0, 0]."""
+    """Return the lower and upper edges of the bins with these keys; the bin of key 0 is [0, 0]."""
     size = np.abs(np.asarray(keys, dtype=np.int64))
     place = _places(size)
     near = np.where(size == 0, 0.0, (place << _SHIFT).view(np.float64))
@@ -58,6 +58,6 @@ def bin_edges(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_order(keys: np.ndarray) -> np.ndarray:
-    """Whole numbers in the order of the bins with these keys, so that np.argsort of them sorts bins by their values."""
+    """Return integers in the order of the bins with these keys, so that np.argsort of them sorts bins by value."""
     size = np.abs(np.asarray(keys, dtype=np.int64))
     return np.where(size == 0, 0, np.sign(keys) * (_places(size) + 1))

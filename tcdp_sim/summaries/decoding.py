@@ -1,6 +1,6 @@
-"""Whether a record says what a simulation can have said: a right digest tells only that nobody has changed it since.
+"""Checks that a record can come from a simulation; a right digest only shows that nobody has changed it since.
 
-Arrays of many records are checked together: one by one, that is most of what opening a run takes.
+The arrays of many records are checked together, because checking them one by one would dominate the opening of a run.
 """
 
 import re
@@ -14,15 +14,15 @@ from tcdp_sim.summaries.bins import LARGEST_KEY
 from tcdp_sim.summaries.encoding import Parts, assembled, counts_no_infinite, lost_values, parts_of
 from tcdp_sim.summaries.summary import Summary
 
-MOST_TRIALS = 10**12  # of a cell of any study
+MOST_TRIALS = 10**12  # trials of a cell in any study
 CELL = re.compile("[0-9a-f]{64}")
-TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are checked together, and bytes of their arrays, about
+TOGETHER, MOST_TOGETHER = 256, 1 << 20  # records that are checked together, and the approximate bytes of their arrays
 _FAULTS = (KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, zlib.error)
 Place = TypeVar("Place")
 
 
 class Entry(NamedTuple):
-    """What an index keeps of a record: its cell, its chunk, and what the summaries of the cell have in common."""
+    """An index entry of a record: its cell, its chunk, and the shape that the summaries of the cell share."""
 
     cell: str
     chunk: int
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 def decoded(data: bytes, trials: int | None = None) -> Summary:
-    """The summary of one chunk; ValueError for everything else. trials: how many it has to have, if that is known."""
+    """Return the summary of one chunk. Raises ValueError for an invalid one, or one of another number of trials."""
     try:
         parts = parts_of(data)
         _check([parts], trials)
@@ -40,7 +40,7 @@ def decoded(data: bytes, trials: int | None = None) -> Summary:
 
 
 def entries(records: Iterable[tuple[Place, bytes]], trials: int | None = None) -> Iterator[tuple[Place, Entry | None]]:
-    """The entry of each record in its place, in their order; None for what `decoded` refuses. trials: as there."""
+    """Yield each place with the entry of its record, or None if `decoded` would refuse the record."""
     waiting: list[tuple[Place, Parts | None]] = []
     size = 0
     for place, data in records:
@@ -57,17 +57,19 @@ def entries(records: Iterable[tuple[Place, bytes]], trials: int | None = None) -
 
 
 def shape(summary: Summary) -> tuple[Any, ...]:
-    """What the summaries of a cell's chunks have in common: names of observables, thresholds, events; batches."""
+    """Return what the summaries of a cell's chunks share: names of observables, thresholds and events, and batches."""
     labels = {name: d.exceed for name, d in summary.observables.items()}
     return _shape(labels, summary.events, {name: means.shape[1] for name, means in summary.batches.items()})
 
 
 def _shape(labels: Mapping[str, Iterable[str]], events: Iterable[str], widths: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return the shape with all names sorted."""
     observables = sorted((name, tuple(sorted(exceed))) for name, exceed in labels.items())
     return tuple(observables), tuple(sorted(events)), tuple(sorted(widths.items()))
 
 
 def _entered(records: Sequence[tuple[Place, Parts | None]], trials: int | None) -> Iterator[tuple[Place, Entry | None]]:
+    """Yield each place with its entry, checking all records together first."""
     each = [parts for _, parts in records if parts]
     right = _are_right(each, trials)
     for place, parts in records:
@@ -75,12 +77,14 @@ def _entered(records: Sequence[tuple[Place, Parts | None]], trials: int | None) 
 
 
 def _entry(parts: Parts) -> Entry:
+    """Return the entry of checked parts."""
     header = parts.header
     labels = {name: fields["exceed"] for name, fields in header["observables"].items()}
     return Entry(header["cell"], header["chunks"][0], _shape(labels, header["events"], parts.widths))
 
 
 def _are_right(records: Sequence[Parts], trials: int | None) -> bool:
+    """Return True if all records are valid."""
     try:
         _check(records, trials)
     except (ValueError, *_FAULTS):
@@ -89,12 +93,14 @@ def _are_right(records: Sequence[Parts], trials: int | None) -> bool:
 
 
 def _check(records: Sequence[Parts], trials: int | None) -> None:
+    """Raise ValueError, or one of _FAULTS, unless all records are valid."""
     for parts in records:
         _check_header(parts.header, trials)
     _check_arrays(records)
 
 
 def _check_header(header: Mapping[str, Any], expected: int | None) -> None:
+    """Raise ValueError, or one of _FAULTS, unless the numbers of a header are possible."""
     chunks, trials = header["chunks"], header["trials"]
     _need(CELL.fullmatch(header["cell"]), "its cell is no id")
     _need(_count(trials, 1 << 62) and trials > 0, "it has no number of trials")
@@ -111,7 +117,7 @@ def _check_header(header: Mapping[str, Any], expected: int | None) -> None:
 
 
 def _check_arrays(records: Sequence[Parts]) -> None:
-    """Of all observables of these records, of one chunk each, at once."""
+    """Raise ValueError unless the arrays of these records, of one chunk each, are possible."""
     steps, counts, moments = _arrays(records)
     bins = np.array([each for parts in records for each in parts.bins.values()], dtype=np.int64)
     finite = np.array([trials for parts in records for trials in _finite(parts)], dtype=np.int64)
@@ -135,7 +141,7 @@ def _check_arrays(records: Sequence[Parts]) -> None:
 
 
 def _arrays(records: Sequence[Parts]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Steps, counts and moments of all observables, one after the other; moments have five columns."""
+    """Return the steps, counts and moments of all observables, concatenated; moments have five columns."""
     steps, counts, moments = [], [], []
     for parts in records:
         body, at = parts.body, 0
@@ -150,19 +156,22 @@ def _arrays(records: Sequence[Parts]) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _finite(parts: Parts) -> Iterator[int]:
-    """How many trials are finite, of each observable."""
+    """Return the number of finite trials of each observable."""
     trials = parts.header["trials"]
     return (trials - fields["nonfinite"] for fields in parts.header["observables"].values())
 
 
 def _count(value: Any, most: int) -> bool:
+    """Return True for an integer from 0 to `most`."""
     return type(value) is int and 0 <= value <= most
 
 
 def _counts(counts: Mapping[str, Any], most: int) -> bool:
+    """Return True if all values are integers from 0 to `most`."""
     return all(type(value) is int and 0 <= value <= most for value in counts.values())
 
 
 def _need(holds: Any, what: str) -> None:
+    """Raise ValueError with this text unless the condition holds."""
     if not holds:
         raise ValueError(what)

@@ -1,4 +1,4 @@
-"""Summaries as bytes, and back: the payload of a journal's records."""
+"""The encoding of summaries as bytes, which are the payload of a journal's records."""
 
 import json
 import zlib
@@ -12,24 +12,24 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.summaries.bins import LARGE_KEY
 from tcdp_sim.summaries.summary import Distribution, Summary
 
-MOST_BYTES = 1 << 26  # of an encoded summary's arrays: 40 observables with every bin occupied have less
+MOST_BYTES = 1 << 26  # size limit of an encoded summary's arrays; 40 observables with every bin occupied need less
 
 
 def to_bytes(summary: Summary) -> bytes:
-    """A self-contained, machine-independent encoding: JSON header and compressed arrays; no pickle."""
+    """Return a self-contained, machine-independent encoding: JSON header and compressed arrays, no pickle."""
     arrays: list[np.ndarray] = []
     header: dict[str, Any] = {"cell": summary.cell, "chunks": summary.chunks, "trials": summary.trials}
     header["events"] = dict(summary.events)
     header["observables"] = {}
     if summary.batches:
         header["batches"] = {name: summary.batches[name].shape[1] for name in summary.batches}
-    for name in sorted(summary.observables):  # the order in which the header's keys come back
+    for name in sorted(summary.observables):  # the sorted JSON header has the same order
         d = summary.observables[name]
         header["observables"][name] = {"bins": len(d.keys), "exceed": dict(d.exceed), "nonfinite": d.nonfinite}
         if d.nonfinite:
             header["observables"][name]["infinite"] = d.infinite
         steps = d.keys.copy()
-        steps[1:] -= d.keys[:-1]  # mostly ones: they compress to nothing
+        steps[1:] -= d.keys[:-1]  # mostly ones, which compress well
         arrays += [steps.astype("<i4"), d.counts.astype("<i8"), d.moments.astype("<f8")]
     arrays += [summary.batches[name].astype("<f8") for name in sorted(summary.batches)]
     text = json.dumps(header, sort_keys=True).encode()
@@ -37,16 +37,16 @@ def to_bytes(summary: Summary) -> bytes:
 
 
 def peek(data: bytes) -> tuple[str, int]:
-    """(cell id, chunk index) of an encoded one-chunk summary, without decoding its arrays."""
+    """Return the cell id and the chunk of an encoded one-chunk summary without decoding its arrays."""
     header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
     return header["cell"], header["chunks"][0]
 
 
 class Parts(NamedTuple):
-    """An encoded summary that is unpacked: its header, bins by observable, widths of batches, and bytes of its arrays.
+    """An unpacked summary: header, bins by observable, widths of batches, and bytes of its arrays.
 
-    Of each observable, in the order of the header, steps from key to key (<i4), counts (<i8) and five moments a chunk
-    (<f8) follow each other; then come the batches (<f8).
+    The arrays of each observable follow in the order of the header: steps from key to key (<i4), counts (<i8) and five
+    moments for each chunk (<f8). Then come the batches (<f8).
     """
 
     header: Mapping[str, Any]
@@ -56,9 +56,9 @@ class Parts(NamedTuple):
 
 
 def parts_of(data: bytes) -> Parts:
-    """What an encoded summary consists of; (ValueError, KeyError, zlib.error) for bytes that are not one's.
+    """Return the parts of an encoded summary. Raises ValueError, KeyError or zlib.error for other bytes.
 
-    What unpacks to more than the header says, or to more than MOST_BYTES, is refused before it is unpacked.
+    An encoding that would unpack to more bytes than its header says, or more than MOST_BYTES, is refused before that.
     """
     size = 4 + int.from_bytes(data[:4], "little")
     header = json.loads(str(data[4:size], "utf-8"))
@@ -70,12 +70,12 @@ def parts_of(data: bytes) -> Parts:
 
 
 def from_bytes(data: bytes) -> Summary:
-    """The inverse of to_bytes; raises as `parts_of`, and UserError for the record of an older version."""
+    """Return the summary of an encoding. Raises the errors of `parts_of`, and UserError for an older version."""
     return assembled(parts_of(data))
 
 
 def assembled(parts: Parts) -> Summary:
-    """The summary that consists of these parts; UserError for the record of an older version."""
+    """Return the summary with these parts. Raises UserError for a record of an older version."""
     header, body, rows, offset = parts.header, parts.body, len(parts.header["chunks"]), 0
     observables = {}
     for name, fields in header["observables"].items():
@@ -88,7 +88,7 @@ def assembled(parts: Parts) -> Summary:
         infinite = tuple(fields.get("infinite", (0, 0)))
         counted = (fields["exceed"], moments.reshape(rows, 5), fields["nonfinite"], infinite)
         observables[name] = Distribution(keys, counts, *counted)
-        usual = len(keys) and keys[0] > 0 and keys[-1] < LARGE_KEY - 1  # keys ascend
+        usual = len(keys) and keys[0] > 0 and keys[-1] < LARGE_KEY - 1  # enough, because keys ascend
         if counts_no_infinite(fields) or (not usual and _lost(observables[name])):
             message = f"a record of cell {str(header['cell'])[:16]} is of an older version, which lost infinite, huge"
             again = "simulate it again: choose another name, or remove the run's journal"
@@ -101,18 +101,19 @@ def assembled(parts: Parts) -> Summary:
 
 
 def counts_no_infinite(fields: Mapping[str, Any]) -> bool:
-    """Whether an observable has trials that are not finite, and its header does not say how many were infinite.
+    """Return True if an observable has non-finite trials but no count of infinite ones.
 
-    So did versions that kept no values beyond a certain range (`lost_values`).
+    Such records come from versions that kept no values beyond a certain range (see `lost_values`).
     """
     return bool(fields["nonfinite"]) and "infinite" not in fields
 
 
 def lost_values(keys: NDArray[Any], least: ArrayLike, most: ArrayLike) -> bool:
-    """Whether there are trials beyond the range that older versions kept: their values are lost.
+    """Return True if there are trials beyond the range that older versions kept, so that their values are lost.
 
-    least, most: value of all trials, or of those of each key's observable. Those versions counted what was below 2^-64
-    as zero. Where zeros are possible, such a record cannot be told from others: its numbers stay what they were.
+    `least` and `most` are the extremes of all trials, or of those of each key's observable. Those versions counted
+    values below 2^-64 as zero. Where zeros are possible, such a record looks like any other and its numbers stay as
+    they were.
     """
     if (np.abs(keys) == LARGE_KEY - 1).any():
         return True
@@ -121,20 +122,23 @@ def lost_values(keys: NDArray[Any], least: ArrayLike, most: ArrayLike) -> bool:
 
 
 def _lost(d: Distribution) -> bool:
+    """Return True if a distribution has lost values."""
     return lost_values(d.keys, d.moments[:, 3].min(), d.moments[:, 4].max())
 
 
 def _whole(value) -> int:
+    """Return a size in a header. Raises ValueError unless it is an integer >= 0."""
     if type(value) is not int or value < 0:
         raise ValueError(f"an encoded summary has a size of {value!r}")
     return value
 
 
 def _unpacked(data: bytes, size: int) -> bytes:
+    """Return the unpacked arrays. Raises ValueError unless they have `size` bytes."""
     if size > MOST_BYTES:
         raise ValueError(f"an encoded summary says that it has {size} bytes of arrays; at most {MOST_BYTES} are read")
     stream = zlib.decompressobj()
     body = stream.decompress(data, size + 1)
     if len(body) != size or not stream.eof or stream.unused_data:
-        raise ValueError(f"an encoded summary has not the {size} bytes of arrays that its header says")
+        raise ValueError(f"an encoded summary does not have the {size} bytes of arrays that its header states")
     return body

@@ -1,6 +1,6 @@
-"""Statistics of summaries: means, proportions and quantiles, each with its Monte Carlo standard error and interval.
+"""Statistics of summaries: means, proportions and quantiles, with Monte Carlo standard errors and intervals.
 
-Floating-point sums over chunks are taken exactly (math.fsum), so that no statistic depends on how chunks were merged.
+Floating-point sums over chunks are exact (math.fsum), so no statistic depends on how chunks were merged.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from tcdp_sim.summaries.bins import SMALL_KEY, bin_edges, in_order
 from tcdp_sim.summaries.summary import Distribution, Summary
 
 CONFIDENCE = 0.95
-NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of such an interval of a normal law, in standard errors
+NORMAL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # half the width of the interval of a normal law, in standard errors
 UNSEEN = -log(0.025)  # hits expected at the upper end of such an interval where there is none; 1 - 0.95 is rounded
-SAME = 1e-14  # relative: a standard error below this is what rounding leaves of trials that are all equal
+SAME = 1e-14  # relative: a smaller standard error is a rounding remainder of equal trials
 _UNIFORM = np.sqrt(12)  # width over standard deviation of the uniform law
 
 
 def mean(d: Distribution) -> tuple[float, float, float]:
-    """(mean, its MCSE, standard deviation) over the finite trials; NaN where there are too few."""
+    """Return the mean of the finite trials, its MCSE and the standard deviation; NaN if there are too few trials."""
     sizes, sums, squares = d.moments[:, :3].T.tolist()
     n = fsum(sizes)
     if n < 2:
         return (fsum(sums) if n else nan), nan, nan
     centre = fsum(sums) / n
     off = [(size, part / size - centre) for size, part in zip(sizes, sums) if size]
-    between = fsum(size * gap * gap for size, gap in off)  # a power would raise where a product is infinite
+    between = fsum(size * gap * gap for size, gap in off)  # a power would raise an error where a product is infinite
     deviation = sqrt((fsum(squares) + between) / (n - 1))
     return centre, deviation / sqrt(n), deviation
 
 
 def relative_mcse(summary: Summary) -> tuple[float, str]:
-    """(MCSE over the mean's size, observable) of the mean that is known least well; (NaN, "") without one.
+    """Return the largest relative MCSE of a mean, and its observable; (NaN, "") without any.
 
-    Means that are zero, and those of one trial, do not count.
+    Means that are zero, and means of a single trial, do not count.
     """
     errors = []
     for name, distribution in summary.observables.items():
@@ -47,7 +47,7 @@ def relative_mcse(summary: Summary) -> tuple[float, str]:
 
 
 def proportion(successes: int, trials: int) -> tuple[float, float, float, float]:
-    """(estimate, MCSE, lower, upper): the exact (Clopper-Pearson) 95% interval of a binomial proportion."""
+    """Return the estimate and MCSE of a binomial proportion, and the ends of its exact (Clopper-Pearson) interval."""
     estimate = successes / trials
     half = 0.5 * (1 - CONFIDENCE)
     lower = 0.0 if successes == 0 else betaincinv(successes, trials - successes + 1, half)
@@ -58,31 +58,31 @@ def proportion(successes: int, trials: int) -> tuple[float, float, float, float]
 def ends_of_equal_trials(
     value: float, trials: int, least: float, most: float, chance: float = 1 - CONFIDENCE
 ) -> tuple[float, float]:
-    """Return the ends of an interval for the mean of a law on [least, most] of which all trials were equal to `value`.
+    """Return the ends of an interval for the mean of a law on [least, most] whose trials were all equal to `value`.
 
-    A standard error of 0 says nothing about values that are rarer than one in so many trials. The interval misses the
-    mean with at most this chance for every law: the first trial names the value, and the others repeat it with a
-    probability below `chance` if a trial differs from it with a probability above p = 1 - chance^(1 / (trials - 1)).
-    The ends are infinite on a side where the law has no bound. trials >= 1; chance in (0, 1).
+    A standard error of 0 says nothing about values that occur less than once in so many trials. The interval misses the
+    mean with probability at most `chance` for every law, by the following argument. Let a trial differ from the first
+    with a probability above p = 1 - chance^(1 / (trials - 1)). Then all others repeat it with a probability below
+    `chance`. An end is infinite where the law has no bound. `trials` is at least 1 and `chance` lies in (0, 1).
     """
     p = -np.expm1(np.log(chance) / (trials - 1)) if trials > 1 else 1.0
     return float(value - p * (value - least)), float(value + p * (most - value))
 
 
 def quantiles(d: Distribution, q: np.ndarray) -> np.ndarray:
-    """Rows (estimate, MCSE, lower, upper) for each q in (0, 1), of all trials but NaN: infinite ones are values.
+    """Return rows (estimate, MCSE, lower, upper) for each q in (0, 1); infinite trials are values, NaN is not.
 
-    The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile. The
-    interval is that of the exact binomial law of the ranks, widened to the edges of the bins they fall in, so it
-    covers the true quantile with probability at least 95%. The MCSE is half the width of the same interval
-    without the widening, over the normal 97.5% point, and the rounding error of the bin (its width / sqrt(12)): inf
-    where one end of it is infinite, 0 where all of it is.
+    - The estimate is linear inside its bin, so it is within one bin (0.2% of its size) of the sample quantile.
+    - The interval comes from the exact binomial law of the ranks, widened to the edges of their bins. It covers the
+      true quantile with probability at least 95%.
+    - The MCSE combines the interval without the widening (half its width over the normal 97.5% point) and the rounding
+      to bins (width / sqrt(12)). It is inf if one end of that interval is infinite, 0 if both are.
     """
     return quantile_table([d], q)[:, 0]
 
 
 def quantile_table(ds: Sequence[Distribution | None], q: np.ndarray) -> np.ndarray:
-    """`quantiles` of many at once, shape (4, len(ds), len(q)); NaN for a None and for no trials."""
+    """Return `quantiles` of several distributions, shape (4, len(ds), len(q)); NaN for a None and for no trials."""
     table = np.full((4, len(ds), len(q)), np.nan)
     rows = [row for row, d in enumerate(ds) if d and d.values]
     if rows:
@@ -91,7 +91,10 @@ def quantile_table(ds: Sequence[Distribution | None], q: np.ndarray) -> np.ndarr
 
 
 def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
-    """The bins of all lie one after the other, as do the counts up to them: one search finds the bins of all ranks."""
+    """Return the quantiles of distributions with trials.
+
+    Bins and cumulative counts of all distributions are concatenated, so that one search finds the bins of all ranks.
+    """
     ranks, within = (np.array(part) for part in zip(*(_ranks(d.values, tuple(q)) for d in ds)))
     keys, counts, infinite = (np.concatenate(part) for part in zip(*map(_by_value, ds)))
     total = np.cumsum(counts)
@@ -115,9 +118,9 @@ def _quantiles_of(ds: Sequence[Distribution], q: np.ndarray) -> np.ndarray:
 
 
 def _by_value(d):
-    """Keys and counts of the occupied bins in the order of their values; what is to be added to their edges, or zero.
+    """Return the keys and counts of the occupied bins, ordered by value, and an addend to their edges.
 
-    Infinite trials have bins of their own, with the key of zero and an infinite number to be added.
+    Infinite trials get bins with the key of zero and an infinite addend. All other addends are zero.
     """
     keys, counts = d.keys, d.counts
     if len(keys) and max(-keys[0], keys[-1]) >= SMALL_KEY:
@@ -134,9 +137,10 @@ def _by_value(d):
 
 @lru_cache(maxsize=64)
 def _ranks(n: int, q: tuple[float, ...]):
-    """Ranks of the q-quantiles and of the order statistics that bracket them, and where there are such statistics.
+    """Return the ranks of the q-quantiles and of the order statistics around them, and where these statistics exist.
 
-    The latter are rows (below, above): outside of 1..n no order statistic brackets the quantile, and the rank is cut.
+    Outside of 1..n no order statistic lies on that side of the quantile, and the rank is clipped. The existence is
+    given as rows (below, above).
     """
     half = 0.5 * (1 - CONFIDENCE)
     low = np.floor(bdtrik(half, n, q))  # P[Binomial(n, q) < low] <= half

@@ -1,4 +1,4 @@
-"""Errors and warnings of simulated chunks, as data: stored with their chunk, listed at the end of the run."""
+"""Errors and warnings of simulated chunks, as data: stored with their chunk, and listed at the end of the run."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ MOST_LISTED = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """An error or a warning of one chunk. kind: ERROR or WARNING; where: its traceback, or file and line."""
+    """An error or a warning of one chunk; `where` is its traceback, or file and line."""
 
     cell: str
     chunk: int
@@ -24,9 +24,9 @@ class Problem:
 
 
 def of_chunks(problems: Iterable[Problem], wanted: Mapping[str, int], has) -> list[Problem]:
-    """Those that a run is to answer for: errors of its chunks that are still missing, warnings of those it has.
+    """Return the problems that concern a run: errors of chunks it lacks, and warnings of chunks it has.
 
-    wanted: cell id -> how many chunks it is to have; has(cell id, chunk) -> whether that one is done.
+    `wanted` is the number of chunks of each cell id, and has(cell id, chunk) is True for a finished chunk.
     """
     of_wanted = (one for one in problems if one.chunk < wanted.get(one.cell, 0))
     relevant = [one for one in of_wanted if has(one.cell, one.chunk) == (one.kind == WARNING)]
@@ -34,7 +34,7 @@ def of_chunks(problems: Iterable[Problem], wanted: Mapping[str, int], has) -> li
 
 
 def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
-    """(cell id, kind) -> how many chunks have such a problem."""
+    """Return the number of chunks with a problem of each kind, by cell id and kind."""
     chunks = {(one.cell, one.kind, one.chunk) for one in problems}
     totals: dict[tuple[str, str], int] = {}
     for cell, kind, _ in chunks:
@@ -43,7 +43,10 @@ def counts(problems: Iterable[Problem]) -> dict[tuple[str, str], int]:
 
 
 def report(problems: list[Problem], where: Mapping[str, str], path: Path, say) -> None:
-    """Write all to a CSV (no file without any), and say the first of each kind. where: cell id -> its coordinates."""
+    """Write all problems to a CSV (no file if there are none) and tell the user the first of each kind.
+
+    `where` gives the coordinates of each cell id.
+    """
     if not problems:
         path.unlink(missing_ok=True)
         return

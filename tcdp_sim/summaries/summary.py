@@ -1,8 +1,8 @@
-"""What survives of a chunk's trials: a small, frozen, mergeable summary.
+"""Summaries of chunks: small, frozen and mergeable.
 
-Everything that merges is either an integer or kept per chunk, so a merge is associative and commutative to the
-last bit. Distributions are kept as exact integer counts on fixed bins (see `bins`); infinite trials are counted apart,
-by sign. NaN is no value.
+Everything that merges is either an integer or kept per chunk, so merging is associative and commutative to the last
+bit. Distributions are exact integer counts on fixed bins (see `bins`). Infinite trials are counted separately, by sign.
+NaN is no value.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,17 +13,20 @@ import numpy as np
 
 from tcdp_sim.summaries.bins import histogram
 
-BATCHES = 50  # of consecutive trials in a chunk, whose means are kept where random numbers are shared
+BATCHES = 50  # runs of consecutive trials in a chunk whose means are kept for shared random numbers
 
 
 @dataclass(frozen=True)
 class Distribution:
     """The trials of one observable.
 
-    keys, counts: occupied bins by ascending key (see `bins.bin_edges`; `bins.in_order` puts them in the order of the
-    numbers) and how many trials fell in each; exceed: label -> trials above that threshold; moments: one row a chunk
-    (trials, sum, sum of squared deviations from the chunk's mean, min, max), over the finite trials; nonfinite: how
-    many were not; infinite: how many of these were -inf and +inf. The others were NaN, which counts nowhere.
+    - keys, counts: the occupied bins by ascending key, and the trials in each. `bins.bin_edges` gives their edges, and
+      `bins.in_order` orders them by value.
+    - exceed: the number of trials above each threshold, by label.
+    - moments: a row for each chunk over its finite trials: number, sum, sum of squared deviations from the chunk's
+      mean, least, largest.
+    - nonfinite: the number of trials that are not finite.
+    - infinite: how many of these were -inf and +inf. The others were NaN, which counts nowhere.
     """
 
     keys: np.ndarray
@@ -35,16 +38,16 @@ class Distribution:
 
     @cached_property
     def values(self) -> int:
-        """How many trials have a value: all but NaN."""
+        """The number of trials with a value, which are all but NaN."""
         return int(self.counts.sum()) + sum(self.infinite)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The trials of some chunks of one cell. chunks: ascending; moments rows are in their order.
+    """The trials of some chunks of one cell. `chunks` is ascending, and rows of moments are in the same order.
 
-    batches: where random numbers are shared with other cells, of every observable and event the means over batches
-    of consecutive trials, shape (chunks, number of batches): differences of those are independent of each other.
+    If random numbers are shared with other cells, `batches` has the means of every observable and event over batches of
+    consecutive trials, shape (chunks, batches). Differences of these means are independent of each other.
     """
 
     cell: str
@@ -56,16 +59,16 @@ class Summary:
 
 
 def empty(cell: str) -> Summary:
-    """The summary of no trials: the identity of merge."""
+    """Return the summary of no trials, which is the identity of `merge`."""
     return Summary(cell, (), 0, {}, {})
 
 
 def summarise(
     cell: str, chunk: int, trials: int, values: Mapping[str, np.ndarray], thresholds, shared: bool = False
 ) -> Summary:
-    """The summary of one chunk. values: as `Mechanism.simulate` gives them; thresholds: as the mechanism's.
+    """Return the summary of one chunk, given the values of `Mechanism.simulate` and the mechanism's thresholds.
 
-    shared: whether other cells meet the same random numbers, so that batches are worth keeping.
+    `shared` says whether other cells meet the same random numbers, so that batch means are kept.
     """
     observables, events = {}, {}
     for name, x in values.items():
@@ -78,23 +81,24 @@ def summarise(
 
 
 def batch_sizes(trials: int) -> np.ndarray:
-    """How many trials the batches of a chunk have: as equal as can be."""
+    """Return the number of trials in each batch of a chunk, as equal as possible."""
     return np.diff(np.arange(min(BATCHES, trials) + 1) * trials // min(BATCHES, trials))
 
 
 def _batch_means(x):
+    """Return the means over batches."""
     sizes = batch_sizes(len(x))
-    with np.errstate(invalid="ignore"):  # infinite and of both signs: NaN, which says so
+    with np.errstate(invalid="ignore"):  # infinite trials of both signs give NaN, as they should
         return np.add.reduceat(x.astype(np.float64), np.cumsum(sizes) - sizes) / sizes
 
 
 def merge(a: Summary, b: Summary) -> Summary:
-    """The summary of both; ValueError if they are of different cells or share a chunk."""
+    """Return the summary of both. Raises ValueError if their cells differ or they share a chunk."""
     return merged((a, b))
 
 
 def merged(parts: Iterable[Summary]) -> Summary:
-    """The summary of all of them, at least one, in time linear in what they hold; ValueError as for merge."""
+    """Return the summary of all parts, at least one, in linear time. Raises ValueError as `merge` does."""
     pool = None
     for part in parts:
         pool = pool or _Pool(part.cell)
@@ -105,7 +109,7 @@ def merged(parts: Iterable[Summary]) -> Summary:
 
 
 class _Pool:
-    """Summaries of one cell, added up as they come."""
+    """A sum of summaries of one cell, extended as they come."""
 
     def __init__(self, cell):
         self._cell = cell
@@ -143,7 +147,7 @@ class _Pool:
 
 
 class _Trials:
-    """Distributions of one observable, added up; counts in one array over the range of the keys so far."""
+    """A sum of distributions of one observable, with counts in one array over the range of the keys so far."""
 
     def __init__(self, labels):
         self._low, self._counts = 0, np.zeros(0, np.int64)
@@ -163,7 +167,7 @@ class _Trials:
         self._infinite = (self._infinite[0] + d.infinite[0], self._infinite[1] + d.infinite[1])
 
     def _widen(self, first, last):
-        """Room from one key to another; more than is needed, so that all the copying is linear in what is added."""
+        """Make room for keys from `first` to `last`, and some more, so that all copying together takes linear time."""
         stop = self._low + len(self._counts)
         if len(self._counts) and self._low <= first and last < stop:
             return
@@ -183,6 +187,7 @@ class _Trials:
 
 
 def _distribution(x, thresholds) -> Distribution:
+    """Return the distribution of one chunk's trials."""
     exceed = {label: int(np.count_nonzero(x > value)) for label, value in thresholds.items()}
     finite = x if np.isfinite(x).all() else x[np.isfinite(x)]
     n = len(finite)

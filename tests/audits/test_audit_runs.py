@@ -186,8 +186,8 @@ def test_outputs_that_are_none_are_one_line(name):
 
 BAD_ARGUMENTS = {
     "pairs": ([(np.zeros(1), np.zeros(1))], "pair 0: both inputs are equal"),
-    "pairs ": ([(np.zeros(1), np.full(1, 5.0))], "pair 0: an entry differs by 5, so the inputs are no neighbours"),
-    "pairs  ": ([(np.zeros(1), np.ones(2))], r"pair 0: inputs of shapes \(1,\) and \(2,\) are no neighbours"),
+    "pairs ": ([(np.zeros(1), np.full(1, 5.0))], "pair 0: an entry differs by 5, so the inputs are not neighbours"),
+    "pairs  ": ([(np.zeros(1), np.ones(2))], r"pair 0: inputs of shapes \(1,\) and \(2,\) are not neighbours"),
     "pairs   ": ([(np.zeros(1),)], r"pair 0 is not valid; valid: two inputs"),
     "pairs    ": ([], "pairs is not valid; valid: a list of pairs"),
     "pairs     ": (0, "d = 0 is not valid"),
@@ -210,7 +210,7 @@ def test_mistakes_are_one_line(key):
 
 
 def test_no_mechanism_and_no_neighbours_on_purpose():
-    with pytest.raises(UserError, match="is no mechanism; valid: a function"):
+    with pytest.raises(UserError, match="is not a mechanism; valid: a function"):
         tcdp_sim.audit(3)
     far = [(np.zeros(1), np.full(1, 2.0))]
     report = tcdp_sim.audit(audited.laplace, pairs=far, trials=20_000, sensitivity=None)
@@ -247,8 +247,8 @@ def test_old_counts_of_a_mechanism_that_has_changed_unseen_are_discarded(tmp_pat
     assert report.refuted
     assert numbers(report) == numbers(fresh)
     assert report.resumed == 0
-    assert "gives other outputs than those that are kept" in report.notes[-1]
-    assert "gives other outputs" in capsys.readouterr().err
+    assert "outputs differ from the kept ones" in report.notes[-1]
+    assert "outputs differ from the kept ones" in capsys.readouterr().err
     again = tcdp_sim.audit(from_the_environment, **given)
     assert (again.resumed, again.notes) == (again.drawn, ())
     assert numbers(again) == numbers(fresh)
@@ -257,7 +257,9 @@ def test_old_counts_of_a_mechanism_that_has_changed_unseen_are_discarded(tmp_pat
 def test_that_counts_of_another_source_are_not_used_is_said(tmp_path):
     given = {**AUDIT, "name": "one", "results_dir": tmp_path}
     assert tcdp_sim.audit(audited.laplace, **given).notes == ()
-    assert "of another mechanism, source, seed or size" in tcdp_sim.audit(audited.half_laplace, **given).notes[-1]
+    assert (
+        "belong to another mechanism, source, seed or size" in tcdp_sim.audit(audited.half_laplace, **given).notes[-1]
+    )
 
 
 def _tripled(record):
@@ -314,7 +316,7 @@ def test_a_record_of_other_columns_or_of_no_json_is_not_used(tmp_path, small_chu
     os.rename(writer.path, writer.path.with_name("zzz.seg"))  # read last
     report = tcdp_sim.audit(audited.laplace, **given)
     assert (numbers(report), report.resumed) == (numbers(first), 0)
-    assert report.notes[0] == "journal/zzz.seg: 1 damaged records; what they held is drawn again"
+    assert report.notes[0] == "journal/zzz.seg: 1 damaged records; their chunks are drawn again"
 
 
 def test_counts_are_alike_if_all_of_their_numbers_are():

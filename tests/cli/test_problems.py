@@ -186,7 +186,7 @@ def test_a_run_without_any_record_gives_way_to_another_one(tiny, folder, monkeyp
         assert (code, "belongs to another run (seed = '1' there" in err) == (2, True)
     code, out, _ = tiny(*small, "seed=2")
     assert code == 0
-    assert "was of another run, which had recorded nothing: this one takes its place" in " ".join(out.split())
+    assert "belonged to another run without any record: this run takes its place" in " ".join(out.split())
     assert not (folder / "problems.csv").exists()
     assert tiny(*small, "seed=2", "verify")[0] == 0
     code, _, err = tiny(*small, "seed=3")

@@ -277,7 +277,7 @@ NO_INTEGERS = ["2.5", "9007199254740993.0", "1e16", "nan", "inf", "1e999", "1_0"
 @pytest.mark.parametrize("bad", NO_INTEGERS)
 def test_what_writes_no_exact_integer_is_refused(tmp_path, bad):
     message = refused(written(tmp_path, f"x\n5\n{bad}\n"), {"from": 0, "to": 1e18})
-    assert f"1 records are no integers, first '{bad}'" in message
+    assert f"1 records are not integers, first '{bad}'" in message
 
 
 def test_labels_are_compared_as_text(tmp_path):
@@ -362,7 +362,7 @@ def test_counts_that_are_text_are_dropped_with_the_nulls_and_no_others(tmp_path)
 def test_decimals_are_never_dropped_as_text(tmp_path):
     path = written(tmp_path, "x\n1\nNA\n2.5\n")
     message = refused(path, {"from": 0, "to": 8}, nulls="drop", outside="drop")
-    assert message.endswith("2 records are no integers, first '2.5'; valid: 0..8; decimals need a width there")
+    assert message.endswith("2 records are not integers, first '2.5'; valid: 0..8; decimals need a width there")
 
 
 # whose record a row is
@@ -456,7 +456,7 @@ def test_decimals_beyond_the_domain(tmp_path):
 def test_what_writes_no_decimal_is_dropped_with_the_nulls(tmp_path, text):
     path = written(tmp_path, f'x\n0.5\n"{text}"\n')
     domain = {"from": 0, "to": 1, "width": 0.5}
-    assert f"1 records are no numbers, first '{text}'; valid: 0..1, or nulls = drop" in refused(path, domain)
+    assert f"1 records are not numbers, first '{text}'; valid: 0..1, or nulls = drop" in refused(path, domain)
     found = load(path, domain, nulls="drop")
     assert (found.counts.tolist(), found.left_out) == ([1], {"unreadable_dropped": 1})
 
@@ -464,13 +464,13 @@ def test_what_writes_no_decimal_is_dropped_with_the_nulls(tmp_path, text):
 @pytest.mark.parametrize("text", ["1e999999999", "1e400", "9" * 1000])
 def test_numbers_beyond_all_floats_cost_nothing_and_are_refused(tmp_path, text):
     path = written(tmp_path, f"x\n0.5\n{text}\n")
-    assert "1 records are no numbers" in refused(path, {"from": 0, "to": 1, "width": 0.5}, nulls="drop")
+    assert "1 records are not numbers" in refused(path, {"from": 0, "to": 1, "width": 0.5}, nulls="drop")
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"width": 0.3}, ["no whole number"]),
+        ({"width": 0.3}, ["into whole bins"]),
         ({"width": 0}, ["make no bins", "0 < width"]),
         ({"width": -0.5}, ["make no bins"]),
         ({"width": 2}, ["make no bins"]),
@@ -544,7 +544,7 @@ def test_what_is_not_an_integer_is_refused_whatever_is_asked(tmp_path):
     path = written(tmp_path, "x\n1\n2.5\nmany\n")
     for outside in ("error", "drop", "clip"):
         message = refused(path, {"from": 0, "to": 8}, outside=outside)
-        told = "2 records are no integers, first '2.5'; valid: 0..8; decimals need a width there"
+        told = "2 records are not integers, first '2.5'; valid: 0..8; decimals need a width there"
         assert message == f"{path}, column 'x': {told}"
 
 

@@ -196,7 +196,7 @@ def test_light_chunks_after_heavy_ones_make_no_long_tasks():
 def test_a_task_that_kills_every_worker_is_one_line():
     with (
         clusters.connect({"name": "local", "workers": 1}) as executor,
-        pytest.raises(UserError, match=r"a task ended 4 workers .*; what was finished is kept"),
+        pytest.raises(UserError, match=r"a task ended 4 workers .*; finished chunks are kept"),
     ):
         list(executor.results(iter([1]), os._exit))  # what the kernel does when memory is out
 

@@ -95,7 +95,7 @@ def test_values_of_other_code_are_computed_again_and_forgotten(ran, monkeypatch)
 
 
 def test_a_worker_with_other_functions_is_refused():
-    with pytest.raises(UserError, match="a worker has other exact values of histogram than this machine"):
+    with pytest.raises(UserError, match="a worker's exact values of histogram have other code than this machine's"):
         evaluate.evaluate(evaluate.ExactTask("histogram", "other code", ()))
 
 
@@ -170,7 +170,7 @@ def test_an_interrupt_claims_no_chunks_that_may_be_missing(ran, monkeypatch):
 
     monkeypatch.setattr(exact, "_keep", interrupted)
     _, said = ran("x", "cluster=serial", code=130)
-    assert f"what was simulated and 0 of {CELLS} exact values are kept in" in said
+    assert f"all simulated chunks and 0 of {CELLS} exact values are kept in" in said
 
 
 def test_healed_damage_is_told_once(ran):

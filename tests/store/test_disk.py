@@ -73,7 +73,7 @@ def test_a_full_disk_is_one_line_at_whichever_byte_it_fills_up(command, disk, cl
         kept = recorded(folder)
         room = room * 8 // 5
     assert kept == CHUNKS
-    assert any("what was finished is kept: once there is room" in err for err in said)
+    assert any("finished chunks are kept: once there is room" in err for err in said)
     assert len(said) > 3
     assert snapshot(folder) == clean(tmp_path)
 

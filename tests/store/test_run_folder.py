@@ -138,7 +138,7 @@ def test_damage_does_not_hand_a_run_to_another_study(tmp_path):
     filled(tmp_path / "r")
     other = IDENTITY | {"seed": "3"}
     (tmp_path / "r" / "run.json").write_text(json.dumps(other))
-    with pytest.raises(UserError, match=r"run\.json is damaged: it is not what the journal beside it says"):
+    with pytest.raises(UserError, match=r"run\.json is damaged: it contradicts the journal beside it"):
         Run(tmp_path / "r", other)
     assert Run(tmp_path / "r", IDENTITY).mended
 

@@ -34,7 +34,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tiny, folder, monkeypatch):
     assert code == 2
     assert err.count("\n") == 1
     assert "No space left on device" in err
-    assert "what was finished is kept: once there is room" in err
+    assert "finished chunks are kept: once there is room" in err
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def test_a_file_in_place_of_a_folder_is_one_line(done, folder, monkeypatch, name
         code, _, err = done()
     assert (code, err.count("\n")) == (2, 1)
     assert f"{folder.name}/{name}: File exists" in err
-    assert "once that is put right" in err
+    assert "once the cause is repaired" in err
     (folder / name).unlink()
     assert done()[0] == 0
 

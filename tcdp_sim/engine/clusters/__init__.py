@@ -1,7 +1,7 @@
-"""Where a run is computed: each cluster of conf/cluster gives an executor for the time of the run.
+"""Clusters: each kind in conf/cluster provides an executor for the duration of a run.
 
-A cluster is a module with `check(spec)`, which refuses what its yaml file does not admit, and `client(spec, tell)`, a
-context manager that gives a dask client with at least one worker and takes back what it started.
+A kind is a module with two functions. `check(spec)` refuses invalid values of its yaml file. `client(spec, tell)` is a
+context manager that yields a dask client with at least one worker and shuts down what it started.
 """
 
 import concurrent.futures
@@ -26,14 +26,14 @@ CLUSTERS: dict[str, Any] = {
     "pbs": batch,
     "kubernetes": kubernetes,
 }
-LOST = "the connection to the workers was lost; what was finished is kept: the same command goes on from there"
+LOST = "the connection to the workers was lost; finished chunks are kept: the same command goes on from there"
 AGAIN = ", once scheduler and workers are started again (Dask's workers end with their scheduler)"
 
 
 def worker_count(spec: Mapping[str, Any]) -> int:
-    """How many workers a cluster's spec asks for; UserError if it is not valid, in whichever key.
+    """Return the number of workers that a cluster's spec asks for. Raises UserError for an invalid spec.
 
-    Of a running scheduler, whose workers are not ours, at least one.
+    For a running scheduler, whose workers are not ours, the result is the least number.
     """
     name = str(spec.get("name"))
     spec = _complete(spec)
@@ -53,10 +53,10 @@ def worker_count(spec: Mapping[str, Any]) -> int:
 
 
 def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
-    """(workers that a run would have, how many of them could work at once), for a plan.
+    """Return the number of workers that a run would have, and how many of them could work at once.
 
-    Workers of this machine share its cores. A running scheduler is asked; whoever cannot be asked is believed, and
-    `tell` takes a line that says so.
+    Workers of this machine share its cores. A running scheduler is asked. If it cannot be reached, the spec is believed
+    and `tell` gets a line that says so.
     """
     workers = worker_count(spec)
     if spec["name"] == "local":
@@ -77,16 +77,16 @@ def forecast(spec: Mapping[str, Any], tell: Tell) -> tuple[int, int]:
 
 
 def _tell(text: str) -> None:
+    """Print a line to stderr."""
     print(f"tcdp-sim: {text}", file=sys.stderr)
 
 
 @contextmanager
 def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell) -> Iterator[Executor]:
-    """The executor of a cluster's spec; what it started is shut down at the end.
+    """Yield the executor of a cluster's spec, and shut down what was started. Raises UserError.
 
-    Before anything is simulated the workers' versions and bits are compared with ours; numerics="strict" refuses
-    elementary functions that differ in the last bits. tell: takes a line for people. UserError says in one line what
-    is not valid, not installed, not reachable, not alike, or lost on the way.
+    Before anything is simulated, the workers' versions and bits are compared with ours. With numerics="strict",
+    elementary functions that differ in the last bits are refused. `tell` takes a line for the user.
     """
     workers = worker_count(spec)
     name = spec["name"]
@@ -100,7 +100,7 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
         full = _complete(spec) | {"workers": _expected_workers(spec, workers)}
         forgetful = dask.config.set(tuning.FORGETFUL)
         with forgetful, CLUSTERS[name].client(full, tell) as client, watch.watched(client) as watcher:
-            if name != "local":  # these run our own files
+            if name != "local":  # local workers run our own files
                 agreement.check(client, numerics == "strict", tell)
             logs.forward(client)
             dashboard = client.dashboard_link if full.get("dashboard", True) else ""
@@ -114,16 +114,20 @@ def connect(spec: Mapping[str, Any], numerics: str = "warn", tell: Tell = _tell)
 
 
 def _lost(name: str) -> str:
+    """Return the message for a lost connection."""
     return LOST + (AGAIN if name == "scheduler" else "")
 
 
 def _complete(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec with the defaults of its yaml file."""
     return {**groups.named("cluster", str(spec.get("name"))), **spec}
 
 
 def _expected_workers(spec: Mapping[str, Any], workers: int) -> int | None:
+    """Return the number of workers to wait for, None if the running scheduler decides."""
     return None if spec["name"] == "scheduler" and spec.get("workers") is None else workers
 
 
 def _cores() -> int:
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

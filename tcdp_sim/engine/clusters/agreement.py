@@ -1,4 +1,4 @@
-"""Do client, scheduler and workers run the same versions, and give the same bits? Asked before the first cell."""
+"""The check that client, scheduler and workers have the same versions and give the same bits."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,15 @@ from tcdp_sim.core.streams import bit_stream, fingerprint
 if TYPE_CHECKING:
     from distributed import Client
 
-RESULTS = ("tcdp_sim", "numpy", "scipy")  # other versions may give other numbers: refused
-TRANSPORT = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")  # usually understand each other
+RESULTS = ("tcdp_sim", "numpy", "scipy")  # other versions may give other numbers, so they are refused
+# different versions usually understand each other
+TRANSPORT = ("python", "dask", "distributed", "msgpack", "cloudpickle", "tornado")
 
 
 def check(client: "Client", strict: bool, tell: Tell) -> None:
-    """UserError for versions and random streams that give other numbers; a line for what is only suspect.
+    """Raise UserError for versions or random streams that give other numbers; warn about harmless differences.
 
-    strict: refuse workers whose elementary functions differ from ours in the last bits as well.
+    If `strict` is true, workers with other elementary functions (last bits) are refused as well.
     """
     versions: Any = client.get_versions(packages=list(RESULTS))
     _versions(versions, tell)
@@ -38,6 +39,7 @@ def check(client: "Client", strict: bool, tell: Tell) -> None:
 
 
 def _versions(versions: Mapping[str, Any], tell: Tell) -> None:
+    """Compare the versions of packages. Raises UserError for one that may give other numbers."""
     here = versions["client"]["packages"]
     workers = {f"worker {name}": one["packages"] for name, one in versions["workers"].items()}
     everybody = {"the scheduler": versions["scheduler"]["packages"], **workers}
@@ -49,6 +51,7 @@ def _versions(versions: Mapping[str, Any], tell: Tell) -> None:
 
 
 def _different(there: Mapping[str, Mapping[str, str]], here: Mapping[str, str], packages: tuple[str, ...]) -> str:
+    """Return the first difference in words with the number of further ones, "" if there is none."""
     differences = [
         f"{who} has {package} {_version(one.get(package))}, this machine {_version(here.get(package))}"
         for who, one in there.items()
@@ -61,16 +64,19 @@ def _different(there: Mapping[str, Mapping[str, str]], here: Mapping[str, str], 
 
 
 def _version(text: str | None) -> str:
+    """Return a version as shown to the user."""
     return "(none)" if text is None else text.removesuffix(".final.0")
 
 
 def _answers(client: "Client", function: Callable[[], str], workers: list[str] | None = None) -> dict[str, str]:
+    """Return the result of a function on each worker. Raises UserError if their files of tcdp_sim are others."""
     try:
         return client.run(function, workers=workers)
-    except (ImportError, AttributeError) as problem:  # versions agree, files do not
+    except (ImportError, AttributeError) as problem:  # the versions agree but the files do not
         raise UserError(f"the workers run other files of tcdp_sim than this machine ({problem})") from None
 
 
 def _some(workers: list[str]) -> str:
+    """Return the name of the first worker and the number of further ones."""
     more = f" and {len(workers) - 1} more" if workers[1:] else ""
     return f"worker {workers[0]}{more}"

@@ -1,4 +1,4 @@
-"""cluster=slurm and cluster=pbs: workers as jobs of a queue, through dask-jobqueue. The driver runs on a login node."""
+"""The clusters slurm and pbs: workers as jobs of a queue, through dask-jobqueue. The driver runs on a login node."""
 
 import getpass
 import math
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "client"]
 
-POLL = 1.0  # seconds between looks at who has come
+POLL = 1.0  # seconds between checks for the first worker
 
 
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
-    """A client of workers in jobs, as soon as the first has come; jobs that end are submitted again.
+    """Yield a client of workers in jobs once the first has come; jobs that end are submitted again.
 
-    At the end all are cancelled.
+    All jobs are cancelled at the end.
     """
     name, logs = spec["name"], folder(spec)
     _ready(name, logs)
@@ -57,13 +57,13 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
 
 
 def _ready(name: str, logs: Path) -> None:
-    """UserError unless packages, commands and the folder are there."""
+    """Raise UserError unless packages, commands and the folder are there."""
     with interrupts.held():
         needed("dask_jobqueue", name)
     for tool in QUEUES[name]["tools"]:
         if shutil.which(tool) is None:
             message = f"cluster={name}: there is no {tool} on this machine"
-            raise UserError(f"{message}; start the run where jobs are submitted")
+            raise UserError(f"{message}; start the run on a machine that can submit jobs")
     try:
         logs.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -71,7 +71,7 @@ def _ready(name: str, logs: Path) -> None:
 
 
 def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client":
-    """A client of a new scheduler in this process, still without workers; what is to be ended goes on `ends`."""
+    """Return a client of a new scheduler in this process without workers; cleanups are pushed to `ends`."""
     import dask
     from distributed import Client
 
@@ -92,6 +92,6 @@ def _scheduler(spec: Mapping[str, Any], logs: Path, ends: ExitStack) -> "Client"
 
 
 def _security(logs: Path, ends: ExitStack) -> "Security":
-    """Mutual TLS with a certificate of its own for this run, in a folder that only its owner can read."""
+    """Return mutual TLS with a new certificate for this run, in a folder that only its owner can read."""
     keys = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="tls-", dir=logs)))
     return protection.mutual(*protection.written(*protection.certificate(), keys))

@@ -1,4 +1,4 @@
-"""The values of a cluster's keys: one line that names key, value and what would be valid."""
+"""Checks of the values of a cluster's keys; an error names key, value and valid values in one line."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from tcdp_sim.core.errors import UserError
 
 UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
-SHORTEST, LONGEST = 60, 366 * 86400  # of a walltime
+SHORTEST, LONGEST = 60, 366 * 86400  # limits of a walltime
 MEMORY = r"\d+(\.\d+)?\s?[kMGT]i?B"
 
 
@@ -20,9 +20,9 @@ def text(
     needed: bool = False,
     numbers: tuple[type, ...] = (int,),
 ) -> str | None:
-    """The text of a key, all of which matches the pattern; None where it is null and not needed.
+    """Return the text of a key, which must match the pattern; None if it is null and not needed.
 
-    numbers: the types that may be written without quotes.
+    `numbers` are the types that may be written without quotes.
     """
     value = spec[key]
     if value is None and not needed:
@@ -34,7 +34,7 @@ def text(
 
 
 def whole(spec: Mapping[str, Any], key: str, low: int, high: int) -> int:
-    """The whole number of a key."""
+    """Return the whole number of a key."""
     value = spec[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise UserError(f"cluster.{key} = {value!r} is not valid; valid: a whole number from {low} to {high}")
@@ -42,19 +42,19 @@ def whole(spec: Mapping[str, Any], key: str, low: int, high: int) -> int:
 
 
 def yes_no(spec: Mapping[str, Any], key: str) -> bool:
-    """The truth value of a key."""
+    """Return the truth value of a key."""
     if not isinstance(spec[key], bool):
         raise UserError(f"cluster.{key} = {spec[key]!r} is not valid; valid: true, false")
     return spec[key]
 
 
 def memory(spec: Mapping[str, Any], key: str = "memory") -> str:
-    """An amount of memory such as 2GB."""
+    """Return an amount of memory such as 2GB."""
     return text(spec, key, MEMORY, "an amount with its unit, such as 2GB or 512MB", needed=True) or ""
 
 
 def seconds(spec: Mapping[str, Any], key: str) -> int:
-    """A span of time in seconds: 8h, 90min, 2d, HH:MM:SS, D-HH:MM:SS, or a whole number of seconds."""
+    """Return a time span in seconds, given as 8h, 90min, 2d, HH:MM:SS, D-HH:MM:SS or a whole number of seconds."""
     value = spec[key]
     span = _seconds(value)
     if span is None or not SHORTEST <= span <= LONGEST:
@@ -63,8 +63,9 @@ def seconds(spec: Mapping[str, Any], key: str) -> int:
 
 
 def _seconds(value: object) -> int | None:
+    """Return a time span in seconds, or None if it is invalid."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return value  # and what YAML makes of 1:00:00, which it reads as a number to the base 60
+        return value  # YAML reads 1:00:00 as a number to the base 60, which is the same
     if not isinstance(value, str):
         return None
     if clock := re.fullmatch(r"(?:(\d{1,3})-)?(\d{1,4}):([0-5]\d):([0-5]\d)", value):

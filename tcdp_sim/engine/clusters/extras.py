@@ -1,4 +1,4 @@
-"""Optional packages: what is missing is one line that says what to install."""
+"""Optional packages; a missing one gives an error that names what to install."""
 
 from importlib import import_module
 from typing import Any
@@ -7,7 +7,7 @@ from tcdp_sim.core.errors import UserError
 
 
 def needed(module: str, extra: str) -> Any:
-    """The imported module; UserError that names the extra which brings it."""
+    """Return the imported module. Raises UserError that names the extra with the module."""
     try:
         return import_module(module)
     except ImportError as problem:

@@ -1,4 +1,4 @@
-"""The jobs behind a dask-jobqueue cluster, kept at their number: what leaves the queue is submitted again."""
+"""The jobs of a dask-jobqueue cluster; jobs that leave the queue are submitted again."""
 
 import subprocess
 import threading
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 PERIOD = 10.0  # seconds between looks at the queue
 PATIENCE = 60.0  # seconds for the queue to answer
-MOST_FAILURES = 20  # jobs in a row that end before their worker has come, or twice their number if that is less
+MOST_FAILURES = 20  # jobs in a row without a worker before giving up, or twice the number of jobs if that is less
 
 
 class Jobs:
-    """So many jobs of a cluster. Workers retire before the walltime, and are cancelled, pre-empted, lost with a node:
+    """A pool that keeps a fixed number of cluster jobs in the queue.
 
-    in all cases their job leaves the queue, and a new one takes its place. Where jobs end one after the other
-    without a worker ever coming, more would be of no use, and UserError says so.
-    own_jobs: the command that prints the numbers of the user's jobs, one a line.
+    A job leaves the queue when its worker retires before the walltime, is cancelled or pre-empted, or is lost with its
+    node. In all cases a new job takes its place. If jobs keep ending before their worker has come, UserError is raised,
+    because more jobs would not help. `own_jobs` is the command that prints the numbers of the user's jobs.
     """
 
     def __init__(self, cluster: Any, count: int, own_jobs: Sequence[str], logs: Path) -> None:
@@ -36,9 +36,9 @@ class Jobs:
         cluster.scale(jobs=count)
 
     def tend(self) -> int:
-        """Submit again what has left the queue; the number of workers there are. UserError when it is of no use."""
+        """Submit lost jobs again, and return the number of workers. Raises UserError if jobs keep failing."""
         with self._lock:
-            known = dict(self._cluster.workers)  # before the queue is asked: a job submitted since then is not gone
+            known = dict(self._cluster.workers)  # before the queue is asked, because a job submitted later is not gone
             queued = self._queued()
             names = {str(one["name"]) for one in self._cluster.scheduler_info["workers"].values()}
             joined = {job.job_id for name, job in known.items() if _has_worker(name, names)}
@@ -56,7 +56,7 @@ class Jobs:
 
     @contextmanager
     def tended(self, client: "Client") -> Iterator[None]:
-        """Look after the jobs while the block runs; UserError out of it when that is of no use any more."""
+        """Tend the jobs during the block. Raises UserError from it if jobs keep failing."""
         stopped = []
 
         def keep() -> None:
@@ -81,17 +81,18 @@ class Jobs:
             keeper.join(PATIENCE)
 
     def close(self) -> None:
-        """Submit no more."""
+        """Stop submitting jobs."""
         self._end.set()
 
     async def _forget(self, gone: Mapping[str, Any]) -> None:
+        """Remove jobs from dask's cluster."""
         for name, job in gone.items():
             if self._cluster.workers.get(name) is job:
                 del self._cluster.workers[name]
                 await job.close()
 
     def _queued(self) -> set[str] | None:
-        """The numbers of the jobs that wait or run; None when the queue does not answer."""
+        """Return the numbers of the jobs that wait or run, or None if the queue does not answer."""
         try:
             output = subprocess.run(self._own_jobs, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         except (OSError, subprocess.SubprocessError):
@@ -99,6 +100,7 @@ class Jobs:
         return {line.strip().split(".")[0] for line in output.splitlines()}
 
     def _reason(self) -> str:
+        """Return the reason for the failures: the queue's complaint, or the last line of the newest log."""
         message = f"{self._failures} jobs ended before their worker came"
         if self._complaints:
             return f"{message}: {self._complaints[-1]}"
@@ -112,21 +114,24 @@ class Jobs:
 
 
 def _is_gone(job: Any, queued: set[str] | None) -> bool:
+    """Return True if a job is not in the queue any more."""
     return job.job_id is None or (queued is not None and job.job_id not in queued)
 
 
 def _has_worker(job: str, workers: set[str]) -> bool:
+    """Return True if a worker of this job is there."""
     return job in workers or any(name.startswith(f"{job}-") for name in workers)
 
 
 def _telling(job_class: Any, complaints: list[str]) -> type:
-    """The job's class, which keeps what the queue says when it refuses a job (dask would only log it).
+    """Return a subclass of the job's class that keeps the queue's message when a job is refused.
 
-    Such a job counts as begun, and `tend` finds it missing from the queue; one that is closed says so to dask.
+    Dask would only log the message. A refused job counts as started, so that `tend` finds it missing from the queue. A
+    closed job tells dask that it is closed.
     """
     from distributed.core import Status
 
-    class Telling(job_class):  # type: ignore[misc]  # known when the queue is, at run time
+    class Telling(job_class):  # type: ignore[misc]  # the base class depends on the queue
         async def start(self) -> None:
             try:
                 await super().start()

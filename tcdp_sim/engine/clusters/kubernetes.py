@@ -1,4 +1,4 @@
-"""cluster=kubernetes: workers as pods, through the Dask operator and dask-kubernetes."""
+"""The cluster kubernetes: workers as pods, through the Dask operator and dask-kubernetes."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -19,11 +19,11 @@ LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 IMAGE = r"[a-z0-9][\w.:/@-]{0,254}"
 CPU = r"\d+m|\d+(\.\d{1,3})?"
 SUFFIXES = {"kB": "k", "MB": "M", "GB": "G", "TB": "T", "kiB": "Ki", "MiB": "Mi", "GiB": "Gi", "TiB": "Ti"}
-START = 600  # seconds for the first pod: its image may have to be fetched
+START = 600  # seconds for the first pod, whose image may have to be pulled
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """UserError for what is no image, name or amount; no cluster is asked."""
+    """Raise UserError for an invalid image, name or amount. No cluster is asked."""
     if spec["image"] is None:
         raise UserError("cluster.image is not given; give the container image in which tcdp_sim is installed")
     checks.text(spec, "image", IMAGE, "a container image such as registry.example/tcdp-sim:1.0", needed=True)
@@ -33,7 +33,7 @@ def check(spec: Mapping[str, Any]) -> None:
 
 
 def options(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of dask-kubernetes' cluster for a checked spec."""
+    """Return the arguments of dask-kubernetes' cluster for a checked spec."""
     memory = checks.memory(spec).replace(" ", "")
     digits = memory.rstrip("kMGTiB")
     amounts = {"cpu": str(spec["cpu"]), "memory": digits + SUFFIXES[memory[len(digits) :]]}
@@ -51,8 +51,10 @@ def options(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
-    """A client of pods, as soon as the first worker has come; all are deleted at the end. The operator replaces
-    what is lost."""
+    """Yield a client of pods once the first worker has come; all pods are deleted at the end.
+
+    The operator replaces lost pods.
+    """
     with interrupts.held():
         operator = needed("dask_kubernetes.operator", "kubernetes")
         from distributed import Client
@@ -66,7 +68,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
                 dask_client = Client(cluster)
                 started.append(dask_client)
                 dask_client.wait_for_workers(1, timeout=START)
-        except Exception as problem:  # of four libraries: no cluster, no rights, no operator, no image
+        except Exception as problem:  # four libraries may fail: no cluster, no rights, no operator, no image
             reason = " ".join(str(problem).split())[:300] or type(problem).__name__
             raise UserError(f"cluster=kubernetes: the pods did not start ({reason})") from None
         yield dask_client

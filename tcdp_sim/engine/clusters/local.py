@@ -1,4 +1,4 @@
-"""cluster=local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
+"""The cluster local: worker processes on this machine, over TLS; nothing listens beyond the loopback interface."""
 
 import logging
 import resource
@@ -23,20 +23,20 @@ LEAST_SPACE = 1.25e9
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
+    """Raise UserError unless dashboard is true or false; the number of workers is checked for all clusters."""
     checks.yes_no(spec, "dashboard")
 
 
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
-    """A client of new worker processes, one for each core unless `workers` says otherwise."""
+    """Yield a client of new worker processes, one for each core unless `workers` says otherwise."""
     _check_space(resource.getrlimit(resource.RLIMIT_AS)[0])
     with interrupts.held():
         from multiprocessing import resource_tracker
 
         import distributed  # noqa: F401 (before the settings below: they complete its own)
 
-        resource_tracker.ensure_running()  # now, since its start would unblock the signals that `held` blocks
+        resource_tracker.ensure_running()  # now, because its start would unblock the signals that `held` blocks
 
     if spec.get("dashboard"):
         tell(protection.WATCHED)
@@ -45,7 +45,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
         try:
             with interrupts.held():
                 dask_client = _started(spec, ends)
-        except (RuntimeError, OSError) as problem:  # killed while starting; no memory, no ports, no time left
+        except (RuntimeError, OSError) as problem:  # killed while starting, or no memory, ports or time left
             reason = " ".join(str(problem).split()) or type(problem).__name__
             message = f"the {spec['workers']} worker processes did not start ({reason}); {ADVICE}"
             raise UserError(message) from None
@@ -65,12 +65,12 @@ def _check_space(limit: int) -> None:
 
 
 def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
-    """A client of new workers; what is to be ended goes on `ends`."""
+    """Return a client of new workers; cleanups are pushed to `ends`."""
     import dask
     from distributed import Client, LocalCluster
 
     folder = ends.enter_context(protection.scratch())
-    ends.enter_context(_hidden_main_module())  # to the end: workers that die are started again
+    ends.enter_context(_hidden_main_module())  # until the end, because workers that die are started again
     with dask.config.set(tuning.SETTINGS | protection.settings(spec, folder)):
         cluster = LocalCluster(
             n_workers=spec["workers"],
@@ -89,7 +89,8 @@ def _started(spec: Mapping[str, Any], ends: ExitStack) -> "Client":
 
 
 def _close(one: "Client | LocalCluster") -> None:
-    with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart; it ends with this process
+    """Close a client or cluster within 5 seconds."""
+    with suppress(TimeoutError, AssertionError):  # a worker in the middle of its restart ends with this process
         one.close(timeout=5)
 
 

@@ -1,4 +1,4 @@
-"""dask's messages: off the terminal, and those of the workers too into the run's log."""
+"""Dask's messages: kept off the terminal, and written to the run's log together with those of the workers."""
 
 import logging
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def mute() -> None:
-    """From now on dask's own handlers are silent, and what it reports goes on to the root logger."""
+    """Silence dask's own handlers, and pass its messages to the root logger."""
     import distributed  # noqa: F401 (sets up its loggers)
 
     for name in ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application"):
@@ -18,10 +18,10 @@ def mute() -> None:
             handler.setLevel(logging.CRITICAL + 1)
     logging.getLogger("asyncio").addHandler(logging.NullHandler())  # without one Python would write to the terminal
     logging.getLogger("distributed").setLevel(logging.WARNING)
-    # It fails to remove what went with its folder already (protection.scratch), and says so as the process ends.
+    # It fails to remove files that went with their folder (protection.scratch), and complains as the process ends.
     logging.getLogger("distributed.diskutils").setLevel(logging.CRITICAL)
 
 
 def forward(client: "Client") -> None:
-    """Warnings of the workers are logged here as well."""
+    """Log the workers' warnings in this process."""
     client.forward_logging("distributed", logging.WARNING)

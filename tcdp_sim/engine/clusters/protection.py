@@ -1,4 +1,4 @@
-"""What keeps the other users of a machine out of a run: a certificate of its own, no pages, a folder of its own."""
+"""Protection of a run from other users of the machine: its own certificate, no web pages, and a private folder."""
 
 import datetime
 import sys
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
 ROLES = ("client", "scheduler", "worker")
-# Dask would write results that fill its memory to disk, and read them as pickles: what a task gives back is small.
+# Dask would write results to disk when memory is short, and read them back as pickles. Results are small anyway.
 UNWRITTEN: dict[str, Any] = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
 NO_PAGES: dict[str, Any] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 DAY = datetime.timedelta(days=1)
@@ -20,21 +20,21 @@ WATCHED = "warning: cluster.dashboard = True: every user of this machine can rea
 
 
 def settings(spec: Mapping[str, Any], folder: str | None = None) -> dict[str, Any]:
-    """What dask is told for a cluster's spec: nothing to read for others. folder: where its processes may write."""
+    """Return the dask settings that hide everything from others; `folder` is where its processes may write."""
     pages: dict[str, Any] = {} if spec.get("dashboard") else NO_PAGES
     return UNWRITTEN | pages | ({"temporary-directory": folder} if folder else {})
 
 
 def certificate() -> tuple[str, str]:
-    """A certificate that vouches for itself, and its private key: two PEM texts, for one run.
+    """Return a self-signed certificate and its private key as two PEM texts, for one run.
 
-    It begins a day ago, since clocks of a cluster's machines differ.
+    The certificate is valid from the day before, because the clocks of a cluster's machines differ.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    key = ec.generate_private_key(ec.SECP256R1())  # made in a millisecond, unlike RSA's
+    key = ec.generate_private_key(ec.SECP256R1())  # takes a millisecond, unlike RSA
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "tcdp-sim")])
     now = datetime.datetime.now(datetime.UTC)
     number, begin, end = x509.random_serial_number(), now - DAY, now + 400 * DAY
@@ -45,7 +45,10 @@ def certificate() -> tuple[str, str]:
 
 
 def mutual(cert: str, key: str) -> "Security":
-    """dask's security: all who take part show this one certificate, and nobody else is let in. PEM texts, or paths."""
+    """Return dask's security with this certificate for all participants; nobody else is let in.
+
+    The arguments are PEM texts or paths.
+    """
     from distributed import Security
 
     files = {f"tls_{role}_cert": cert for role in ROLES} | {f"tls_{role}_key": key for role in ROLES}
@@ -53,7 +56,7 @@ def mutual(cert: str, key: str) -> "Security":
 
 
 def written(cert: str, key: str, folder: Path) -> tuple[str, str]:
-    """The paths of two new files with a certificate and its key, for the owner only."""
+    """Write a certificate and its key to two new files, readable for the owner only, and return their paths."""
     paths = folder / "cert.pem", folder / "key.pem"
     for path, text in zip(paths, (cert, key)):
         path.touch(mode=0o600, exist_ok=False)
@@ -63,10 +66,10 @@ def written(cert: str, key: str, folder: Path) -> tuple[str, str]:
 
 @contextmanager
 def scratch() -> Iterator[str]:
-    """The path of a new folder that only its owner can enter, gone at the end.
+    """Yield the path of a new folder that only its owner can enter, and remove it at the end.
 
-    Dask puts its folder for files on sys.path; in the one that all users share, others could plant modules. What it
-    leaves on sys.path goes with the folder, or somebody could make the folder again.
+    Dask puts its folder for files on sys.path, so in a shared folder other users could plant modules. The entries of
+    sys.path are removed too, because somebody could create the folder again.
     """
     with tempfile.TemporaryDirectory(prefix="tcdp-sim-", ignore_cleanup_errors=True) as folder:
         try:

@@ -1,4 +1,4 @@
-"""What the queues of cluster=slurm and cluster=pbs are told: their commands, and what may stand in a job script."""
+"""The queues of the clusters slurm and pbs: their commands, and the allowed content of a job script."""
 
 import logging
 import re
@@ -12,8 +12,8 @@ from tcdp_sim.engine.clusters import checks, protection, tuning
 NAME = r"[\w.@:+-]+"
 PATH = r"[\w./~+=,@-]+"  # goes unquoted into job scripts
 VALUE = r"[\w.:,@/+&|*()\[\]-]+"
-# Directives by which a job chooses where and when it runs. None of the others: a config file from somebody else can
-# run no code, and `--export`, `--wrap` or `-S` would let it.
+# Directives that choose where and when a job runs. Others are refused, because a config file from somebody else must
+# not run code, and `--export`, `--wrap` or `-S` would allow that.
 SLURM_OPTIONS = (
     *("begin", "comment", "constraint", "exclude", "exclusive", "gpus", "gres", "hint", "licenses"),
     *("mail-type", "mail-user", "nice", "no-requeue", "nodelist", "priority", "qos", "requeue"),
@@ -36,12 +36,12 @@ QUEUES: dict[str, Any] = {
     },
 }
 MOST_CORES = 1024
-# Dask's folder for files is on the workers' sys.path: it must not be one in which other users of a node can write.
+# Dask's folder for files is on the workers' sys.path, so other users of a node must not be able to write into it.
 OWN_FOLDER = ("TMPDIR=$(mktemp -d) && export TMPDIR || exit 1", """trap 'rm -rf "$TMPDIR"' EXIT""")
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """UserError for what is no number, name, time or amount, and for directives that could run code."""
+    """Raise UserError for an invalid number, name, time or amount, and for directives that could run code."""
     checks.whole(spec, "cores", 1, MOST_CORES)
     checks.memory(spec)
     checks.seconds(spec, "walltime")
@@ -58,26 +58,26 @@ def check(spec: Mapping[str, Any]) -> None:
 
 
 def lifetime(walltime: int) -> tuple[int, int]:
-    """(seconds after which a worker retires, how many earlier or later at random), for jobs of so many seconds.
+    """Return the seconds after which a worker retires, and the largest random shift of that time.
 
-    All retire before the queue would kill them, with time left for a slow start, and not all at once.
+    All workers retire before the queue would kill them, with time left for a slow start, and not all at once.
     """
     margin = min(walltime // 3, 600)
     return walltime - margin, margin // 2
 
 
 def options(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of dask-jobqueue's cluster for a checked spec, but for TLS."""
+    """Return the arguments of dask-jobqueue's cluster for a checked spec, without TLS."""
     import dask
 
     cores, walltime, name = spec["cores"], checks.seconds(spec, "walltime"), spec["name"]
     life, stagger = lifetime(walltime)
     amount = checks.memory(spec).replace(" ", "")
-    prologue = dask.config.get(f"jobqueue.{name}.job-script-prologue") or []  # of the user's own jobqueue.yaml
+    prologue = dask.config.get(f"jobqueue.{name}.job-script-prologue") or []  # from the user's jobqueue.yaml
     settings = tuning.inherited(protection.settings(spec))
     return {
         "cores": cores,
-        "processes": cores,  # one thread a worker
+        "processes": cores,  # so that each worker has one thread
         "memory": f"{cores * dask.utils.parse_bytes(amount)}B",
         "walltime": f"{walltime // 3600:02d}:{walltime // 60 % 60:02d}:{walltime % 60:02d}",
         "queue": spec["queue"],
@@ -88,7 +88,7 @@ def options(spec: Mapping[str, Any]) -> dict[str, Any]:
         "job_script_prologue": [*prologue, *OWN_FOLDER, f"export DASK_INTERNAL_INHERIT_CONFIG={settings}"],
         "worker_extra_args": [
             *("--lifetime", f"{life}s", "--lifetime-stagger", f"{stagger}s"),
-            *("--no-dashboard", "--dashboard-address", "127.0.0.1:0"),  # elsewhere it would listen on all interfaces
+            *("--no-dashboard", "--dashboard-address", "127.0.0.1:0"),  # the default listens on all interfaces
         ],
         "log_directory": str(folder(spec)),
         "scheduler_options": {"dashboard_address": "127.0.0.1:0", "dashboard": spec["dashboard"]},
@@ -97,5 +97,5 @@ def options(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def folder(spec: Mapping[str, Any]) -> Path:
-    """Where the jobs' logs and TLS keys are."""
+    """Return the folder of the jobs' logs and TLS keys."""
     return Path(spec["folder"]).expanduser().absolute()

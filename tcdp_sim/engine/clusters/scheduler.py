@@ -1,4 +1,4 @@
-"""cluster=scheduler: a Dask scheduler that somebody has started, over TLS or not."""
+"""The cluster scheduler: a Dask scheduler that somebody has started, with or without TLS."""
 
 import ipaddress
 import re
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 ADDRESS = r"(?:(?P<protocol>tcp|tls)://)?(?P<host>\[[0-9a-fA-F:.]+\]|[\w.-]+):(?P<port>\d{1,5})"
-ASK = 10  # seconds for a plan to ask
+ASK = 10  # seconds that a plan waits for an answer
 DOCS = "docs/clusters.md"
 FILES = ("tls_ca", "tls_cert", "tls_key")
 
 
 def check(spec: Mapping[str, Any]) -> None:
-    """UserError unless the address can be one, and TLS files are given for tls:// and only there."""
+    """Raise UserError unless the address is valid, and TLS files are given exactly for tls://."""
     valid = "tls://HOST:PORT or tcp://HOST:PORT"
     if spec["address"] is None:
         raise UserError(f"cluster.address is not given; give cluster.address={valid}")
@@ -41,7 +41,7 @@ def check(spec: Mapping[str, Any]) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address stays on this machine; only names that do so by definition count."""
+    """Return True if an address stays on this machine; among names only "localhost" counts."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -49,7 +49,7 @@ def is_loopback(host: str) -> bool:
 
 
 def present(spec: Mapping[str, Any], tell: Tell) -> int:
-    """How many workers are there now; UserError if the scheduler does not answer within ASK seconds."""
+    """Return the number of workers now. Raises UserError if the scheduler does not answer within ASK seconds."""
     dask_client = _connected(spec, min(spec["wait"], ASK), tell)
     try:
         return len(dask_client.nthreads())
@@ -59,12 +59,12 @@ def present(spec: Mapping[str, Any], tell: Tell) -> int:
 
 
 def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
-    """A client, by TLS or after a warning; UserError when nobody answers within so many seconds."""
+    """Return a client, by TLS or after a warning. Raises UserError if nobody answers within `wait` seconds."""
     with interrupts.held():
         from distributed import Client, Security
 
     address = spec["address"]
-    parts = cast(re.Match[str], re.fullmatch(ADDRESS, address))  # as checked
+    parts = cast(re.Match[str], re.fullmatch(ADDRESS, address))  # `check` has seen that it matches
     security = None
     if parts["protocol"] == "tls":
         ca, cert, key = (str(Path(spec[name]).absolute()) for name in FILES)
@@ -77,13 +77,13 @@ def _connected(spec: Mapping[str, Any], wait: float, tell: Tell) -> "Client":
             return Client(address, security=security, timeout=wait)
     except (OSError, ValueError) as problem:  # refused, no such host, another protocol, a certificate not accepted
         raise UserError(f"cluster.address = {address} gives no connection ({_cause(problem)})") from None
-    except MemoryError:  # the first bytes of another protocol, taken for a length
-        raise UserError(f"cluster.address = {address} gives no connection (it is no Dask scheduler)") from None
+    except MemoryError:  # another protocol's first bytes were read as a length
+        raise UserError(f"cluster.address = {address} gives no connection (it is not a Dask scheduler)") from None
 
 
 @contextmanager
 def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
-    """A client of the running scheduler once enough workers are there; only the client is closed at the end."""
+    """Yield a client of the running scheduler once enough workers are there; only the client is closed at the end."""
     address, wait = spec["address"], spec["wait"]
     dask_client = _connected(spec, wait, tell)
     try:
@@ -102,7 +102,7 @@ def client(spec: Mapping[str, Any], tell: Tell) -> "Iterator[Client]":
 
 
 def _cause(problem: BaseException) -> str:
-    """The first reason of a chain, in one line; that an attempt was given up at last is none."""
+    """Return the first cause of an exception in one line, ignoring that an attempt was finally cancelled."""
     while problem.__cause__ is not None and not isinstance(problem.__cause__, CancelledError):
         problem = problem.__cause__
     return " ".join(str(problem).split()) or type(problem).__name__

@@ -1,14 +1,14 @@
-"""What dask is told about tasks of a second that allocate and free arrays all the time."""
+"""Dask settings for tasks of a second that allocate and free arrays all the time."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# Batches of a second need neither stealing nor profiling; both cost the driver more than they give. And dask tells
-# the workers' allocator to hand freed memory back at once: for chunks of trials, allocated and freed all the time,
+# Tasks of a second need neither stealing nor profiling; both cost the driver more than they gain. Dask also makes the
+# workers' allocator return freed memory at once. For chunks of trials, which are allocated and freed all the time,
 # that alone doubles the run time (measured: 46.7 s instead of 22.7 s for the default study on one worker).
 KEEP_BYTES = 2**28
-# Of a worker that is stopped, or hangs in a dead file system, nothing is heard. After so long its tasks go to others
-# (dask looks once in as long, so within twice that); a false alarm costs no more than doing them again.
+# A worker that is stopped, or hangs in a dead file system, falls silent. After this time its tasks go to others. Dask
+# checks once in the same time, so it may take twice as long. A false alarm only repeats these tasks.
 TTL = "30s"
 SETTINGS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": KEEP_BYTES,
@@ -18,16 +18,16 @@ SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.scheduler.worker-ttl": TTL,
 }
-# Workers that are cancelled or pre-empted take their tasks with them; only a task that meets it ten times is suspect.
+# Workers that are cancelled or pre-empted lose their tasks; a task is suspect only if that happens to it ten times.
 PATIENT = SETTINGS | {"distributed.scheduler.allowed-failures": 10}
 
-# Of this process, as long as there are workers: dask would keep the last thousand messages to each of them, and so the
-# tasks in these, 4 kB a cell of a large sweep.
+# For this process while there are workers: dask would keep the last thousand messages to each of them. Their tasks
+# would take 4 kB for each cell of a large sweep.
 FORGETFUL = {"distributed.admin.low-level-log-length": 0}
 
 
 def inherited(more: Mapping[str, Any] | None = None) -> str:
-    """These settings, and more, for workers started elsewhere: the value of DASK_INTERNAL_INHERIT_CONFIG."""
+    """Return these settings and `more` as the value of DASK_INTERNAL_INHERIT_CONFIG, for workers started elsewhere."""
     import dask
 
     nested: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A line for people once something lets them wait."""
+"""A message for users who have to wait."""
 
 import threading
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 from tcdp_sim.core.log import Tell
 
-PATIENCE = 3.0  # seconds for which nobody wonders
+PATIENCE = 3.0  # seconds of waiting without a message
 
 
 @contextmanager
 def announced(tell: Tell, text: str) -> Iterator[None]:
-    """Tell people the text if the block takes longer than PATIENCE."""
+    """Tell the text if the block takes longer than PATIENCE."""
     timer = threading.Timer(PATIENCE, tell, (text,))
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""Who of the workers comes, goes and falls silent: into the run's log, and for the progress line. For any scheduler."""
+"""The watch over a client's workers: arrivals, departures and silence, for the log and the progress line."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
     from distributed import Client
 
 PERIOD = 5.0  # seconds between looks
-SILENT = 10.0  # seconds without a sign of life; few workers give one every half second
-EACH = 0.03  # or seconds for each worker, if that is more: many give theirs less often (1,024: every 6 s)
+SILENT = 10.0  # seconds without a sign of life; with few workers, each gives one every half second
+EACH = 0.03  # seconds for each worker, if that is more in total: among 1,024 each gives a sign every 6 s
 SCHEDULER = "the scheduler"
 NOBODY = "every worker (the run goes on once one is there)"  # stands for them all where none is left
 
 
 class Watch:
-    """What is known of a client's workers. All is told in log lines; `silent` names who gives no sign of life.
+    """The state of a client's workers. All changes are logged, and `silent` names workers without a sign of life.
 
-    Whether time passes is judged by the number of looks, so that a driver that was itself stopped suspects nobody.
+    Time is measured by the number of looks, so that a driver that was itself stopped suspects nobody.
     """
 
     def __init__(self, client: "Client") -> None:
         self._client = client
         self._here: set[str] = set()
-        self._signs: dict[str, tuple[float, int]] = {}  # the last sign of life, and looks since then
+        self._signs: dict[str, tuple[float, int]] = {}  # the last sign of life, and the looks since then
         self._silent: tuple[str, ...] = ()
         self._lock = threading.Lock()
 
     def silent(self) -> tuple[str, ...]:
-        """The workers that have given no sign of life for some time."""
+        """Return the workers without a recent sign of life."""
         return self._silent
 
     def heard(self, event: tuple[float, Mapping[str, Any] | str]) -> None:
-        """An event of the scheduler's: (time, what happened)."""
+        """Process an event of the scheduler, a pair of its time and its content."""
         happened = event[1] if isinstance(event[1], dict) else {}
         if happened.get("action") == "add-worker":
             self._came(happened["worker"])
@@ -43,18 +43,18 @@ class Watch:
             self._went(happened["worker"], len(happened.get("processing-tasks") or ()))
 
     def begin(self) -> None:
-        """Note who is there already."""
+        """Subscribe to events and note the workers that are there already."""
         self._client.subscribe_topic("all", self.heard)
         for address in self._workers():
             self._came(address)
 
     def end(self) -> None:
-        """Ask for no more events: the scheduler would complain that nobody takes them."""
+        """Unsubscribe, because the scheduler would complain about events that nobody takes."""
         with suppress(Exception):  # the connection may be lost
             self._client.unsubscribe_topic("all")
 
     def look(self) -> None:
-        """Ask the scheduler once of whom it has heard since the last look."""
+        """Ask the scheduler once when it last heard from each worker."""
         try:
             workers = self._workers()
         except TimeoutError:
@@ -66,15 +66,18 @@ class Watch:
         self._now_silent(tuple(one for one, (_, looks) in self._signs.items() if looks * PERIOD >= patience))
 
     def _workers(self) -> Mapping[str, Any]:
-        scheduler: Any = self._client.scheduler  # there is one as long as the client is open
+        """Return the scheduler's description of its workers."""
+        scheduler: Any = self._client.scheduler  # exists as long as the client is open
         workers: Mapping[str, Any] = self._client.sync(scheduler.identity, callback_timeout=SILENT)["workers"]
         return workers
 
     def _sign(self, address: str, last: float) -> tuple[float, int]:
+        """Return a worker's last sign of life, and the looks since then."""
         before, looks = self._signs.get(address, (None, 0))
         return (last, looks + 1 if last == before else 0)
 
     def _now_silent(self, silent: tuple[str, ...]) -> None:
+        """Log the workers that have fallen silent, and those that are heard again."""
         for address in silent:
             if address not in self._silent:
                 LOG.warning("silent: %s has given no sign of life for %g s or more", address, SILENT)
@@ -84,12 +87,14 @@ class Watch:
         self._silent = silent
 
     def _came(self, address: str) -> None:
+        """Log a new worker."""
         with self._lock:
             if address not in self._here:
                 self._here.add(address)
                 LOG.info("worker %s has come; there are %d", address, len(self._here))
 
     def _went(self, address: str, tasks: int) -> None:
+        """Log a worker that has gone."""
         with self._lock:
             if address in self._here:
                 self._here.remove(address)
@@ -99,15 +104,15 @@ class Watch:
 
 @contextmanager
 def watched(client: "Client") -> Iterator[Watch]:
-    """Watch a client's workers while the block runs."""
+    """Watch a client's workers during the block."""
     watch, end = Watch(client), threading.Event()
 
     def keep() -> None:
         while not end.wait(PERIOD):
             try:
                 watch.look()
-            except Exception as problem:  # the connection is lost: the run itself finds out, and says so
-                LOG.info("the workers are watched no more: %s", problem)
+            except Exception as problem:  # the connection is lost, which the run itself reports
+                LOG.info("the watch over the workers has ended: %s", problem)
                 return
 
     watch.begin()

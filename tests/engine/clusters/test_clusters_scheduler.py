@@ -125,7 +125,7 @@ def test_a_scheduler_that_dies_and_comes_back_changes_no_byte(command, folder, t
         code, out, err = command(*STUDY, "trials=20000", "cluster=scheduler", *words)
         assert code == 2
         told = err.splitlines()[-1]  # before it there may be one that waits for the scheduler, and the progress
-        assert told.startswith("tcdp-sim: the connection to the workers was lost; what was finished is kept: the same")
+        assert told.startswith("tcdp-sim: the connection to the workers was lost; finished chunks are kept: the same")
         assert "once scheduler and workers are started again" in told
         assert "Traceback" not in out + err
         assert 2 <= len(records) < 80
@@ -234,7 +234,7 @@ def test_a_scheduler_killed_mid_run_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr(schedule, "run", time.sleep)
     try:
-        with pytest.raises(UserError, match=r"^the connection to the workers was lost; what was finished is kept"):
+        with pytest.raises(UserError, match=r"^the connection to the workers was lost; finished chunks are kept"):
             run()
     finally:
         for one in (scheduler, worker):
