@@ -165,7 +165,7 @@ def differences(published: Published, tell: Tell) -> None:
 
 def _not_written(folder: Path, problem: OSError) -> UserError:
     message = f"the figures in {folder} cannot be written ({reason(problem)})"
-    return UserError(f"{message}; once that is put right, `tcdp-sim draw {folder}` draws them")
+    return UserError(f"{message}; once the cause is repaired, `tcdp-sim draw {folder}` draws them")
 
 
 def chosen_names(cells: xr.Dataset) -> set[str]:
