@@ -6,6 +6,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, gauss_panels
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
 _SPAN = 40.0  # of log |y|: what is e^-40 times nearer to 0 than the mass and the crossing adds nothing
@@ -58,6 +59,7 @@ class FoldedProfile:
         return Profile(Bounds(fine - error, fine, fine + error + beyond), exceeded)
 
     def _loss(self, side: float, log_size: Floats) -> Floats:
+        spend(log_size.size)
         return np.asarray(self.noise.privacy_loss(side * np.exp(log_size), self.shift))
 
     def _crossing(self, epsilon: float, side: float, end: float) -> float:

@@ -24,10 +24,12 @@ from tcdp_sim.exact.folded_profile import FoldedProfile
 from tcdp_sim.exact.lattice import LatticeLoss
 from tcdp_sim.exact.profile import hockey_stick
 from tcdp_sim.exact.transformed_renyi import transformed_renyi
+from tcdp_sim.exact.work import within
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.releases import Release, TransformedRelease
 
+MOST_POINTS = 25_000_000  # of an answer: some eight seconds for the most expensive noise
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
 _WIDENINGS = 40
@@ -53,6 +55,7 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
     return hockey_stick(noise, shift, epsilon)
 
 
+@within(MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
     delta = scalar("delta", delta, 0, 1)
@@ -80,6 +83,7 @@ def _root(excess: Callable[[float], float], high: float) -> float:
     return float(brentq(excess, 0.0, high, xtol=_CLOSE * high, rtol=_CLOSE)) if excess(high) < 0 else high
 
 
+@within(MOST_POINTS, "valid: `record_renyi` at the orders of interest")
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
     """sup over 1 < order < omega of D_order / order, in nats, for a record of influence t >= 0: its zCDP, or tCDP.
 

@@ -20,6 +20,7 @@ from tcdp_sim.exact.losses.level_sets import log_mass, loss_sets
 from tcdp_sim.exact.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.mixtures import Mixture
 from tcdp_sim.exact.resolution import ROUNDING
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 from tcdp_sim.noise.dithered_lattice import DitheredLattice
 from tcdp_sim.noise.lattice import LatticeNoise
@@ -113,6 +114,7 @@ def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes:
 
 
 def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
+    spend(x.size)
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
         gain = np.exp(log_p) * np.maximum(-np.expm1(epsilon - noise.privacy_loss(x, shift)), 0.0)
