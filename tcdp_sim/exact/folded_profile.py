@@ -59,7 +59,6 @@ class FoldedProfile:
         return Profile(Bounds(fine - error, fine, fine + error + beyond), exceeded)
 
     def _loss(self, side: float, log_size: Floats) -> Floats:
-        spend(log_size.size)
         return np.asarray(self.noise.privacy_loss(side * np.exp(log_size), self.shift))
 
     def _crossing(self, epsilon: float, side: float, end: float) -> float:
@@ -76,6 +75,7 @@ class FoldedProfile:
     def _integral(self, epsilon: float, side: float, edges: Floats, nodes: int) -> tuple[float, float, float]:
         """Over panels of log |y|: that of f (1 - e^(epsilon - L)), that of f, what the rounding of L may change."""
         x, weight = gauss_panels(edges, nodes)
+        spend(x.size)
         size = np.exp(x)
         mass = weight * size * self.noise.pdf(size)
         loss = self._loss(side, x)

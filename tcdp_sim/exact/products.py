@@ -15,7 +15,7 @@ from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
 MOST_COORDINATES = 2
-MOST_POINTS = 40_000_000  # of an answer: some eight seconds for the most expensive noise
+MOST_POINTS = 100_000_000  # of an answer: some eight seconds for the most expensive noise
 
 
 def _name(noise: Noise) -> str:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-CALL = 1000  # points, whose evaluation takes as long as the call of a vectorised function by itself
+CALL = 3000  # points, whose evaluation takes as long as the call of a vectorised function by itself
 P = ParamSpec("P")
 R = TypeVar("R")
 _points: ContextVar[list[float] | None] = ContextVar("points", default=None)  # evaluated so far, and at most

@@ -31,7 +31,7 @@ def test_what_is_within_the_budget_is_returned():
 
 
 def test_what_is_beyond_is_refused_in_one_line_that_names_the_call():
-    words = r"^spends\(3, each=5\) needs more work than 10,000 evaluations of a density; try less$"
+    words = r"^spends\(3, each=5\) needs more work than 30,000 evaluations of a density; try less$"
     with pytest.raises(ValueError, match=words):
         spends(3, each=5)
 
@@ -45,7 +45,7 @@ def test_every_call_has_the_whole_budget_also_after_a_refusal():
 
 def test_inner_calls_share_the_budget_of_the_outer_one():
     assert spends_inside(1000) == 1000
-    with pytest.raises(ValueError, match=r"spends_inside\(1001\) needs more work than 1,000,000 "):
+    with pytest.raises(ValueError, match=r"spends_inside\(1001\) needs more work than 3,000,000 "):
         spends_inside(1001)
 
 
