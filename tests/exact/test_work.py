@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.best_order import best_ratio
 from tcdp_sim.exact.folded_loss import Curve
-from tcdp_sim.exact.products import product_profile
 from tcdp_sim.exact.work import CALL, Exceeded, spend, within
-from tcdp_sim.noise import GeneralizedGaussian
+from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, SinhNormal
+from tcdp_sim.noise.student_t import StudentT
+from tcdp_sim.releases import AdditiveRelease
 
+HEAVY = AdditiveRelease(StudentT(1.0, 1.0))
 OF_ORDER = 10**6  # points that an order costs below
 
 
@@ -66,10 +69,47 @@ def test_a_loop_may_return_what_it_has():
     assert (rounds(0), rounds(1), rounds(CALL), rounds(9 * CALL), rounds(9 * CALL + 1)) == (10, 9, 5, 1, 0)
 
 
-def test_a_product_profile_beyond_its_budget_is_refused():
-    small = within(10_000, "valid: a power near 1")(product_profile)
-    with pytest.raises(ValueError, match=r"10,000 evaluations of a density; valid: a power near 1$"):
-        small(GeneralizedGaussian(1.0, 0.5), 1.0, 0.0)
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (exact.product_profile, (GeneralizedGaussian(1.0, 0.5), 1.0, 0.0)),
+        (exact.product_profile, (SinhNormal(4.0, 1.0), 1.0, 0.0)),
+        (exact.record_epsilon, (HEAVY, 1.0, 0.1)),
+        (exact.record_policy, (HEAVY, 1.0, 2.0)),
+        (exact.required_gap, ("noisy_max", Laplace(1.0), 10.0, 0.1)),
+    ],
+)
+def test_what_a_public_function_evaluates_is_counted(function, arguments):
+    small = within(10_000, "valid: less")(function)
+    with pytest.raises(ValueError, match=rf"^{function.__name__}\(.*\) needs more work than 10,000 .*; valid: less$"):
+        small(*arguments)
+
+
+def test_tails_that_are_integrals_count_as_such():
+    """Logarithmic noise of power 2 gives a tail by two integrals, Laplace noise by a formula."""
+    most, law = 10**7, ("noisy_max", 10.0, 0.1)
+    small = within(most, "")(lambda noise: exact.required_gap(law[0], noise, *law[1:]))
+    assert small(Laplace(1.0)) == exact.required_gap(law[0], Laplace(1.0), *law[1:])
+    with pytest.raises(ValueError, match="needs more work"):
+        small(ExponentialPolylogarithmic(1.0, 2.0, 5.0, 3.0))
+
+
+@pytest.mark.slow
+def test_a_policy_that_ends_with_the_budget_holds():
+    """sup D_order / order of Cauchy noise is D_1 = log(1 + t^2 / 4) at t = 1 (Chyzak-Nielsen 2019)."""
+    found = within(6_000_000, "")(exact.record_policy)(HEAVY, 1.0, 2.0)
+    assert found.lower <= np.log(1.25) <= found.upper < 1.5 * np.log(1.25)
+
+
+@pytest.mark.parametrize("most", [20_000, 100_000, 1_000_000])
+def test_a_composition_that_ends_with_the_budget_holds(most):
+    """Of Gaussian noise in closed form: 64 releases are one whose shift is 8 times as long."""
+    pairs = exact.dominating_pairs(Gaussian(10.0), 1.0, 1.0, "poisson")
+    found = within(most, "")(exact.composed_epsilon)(pairs, 64, 1e-6, 1e-6)
+    truth = exact.record_epsilon(AdditiveRelease(Gaussian(10.0)), 8.0, 1e-6)
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    assert found.upper - found.lower > 1e-6
 
 
 @pytest.mark.parametrize("most", [30_000_000, 50_000_000, 100_000_000])
