@@ -44,7 +44,7 @@ def with_kinks(noise: Noise, arm: Floats) -> Floats:
 
 def need_density(noise: Noise) -> None:
     """Raise ValueError for a discrete noise: quadrature would find nothing between its values."""
-    if noise.with_density() is not noise:
+    if noise.is_discrete:
         raise ValueError(f"noise = {noise!r} has no density; valid: a noise with one, such as its `with_density()`")
 
 
