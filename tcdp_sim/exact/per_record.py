@@ -57,7 +57,10 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
 
 @within(MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
-    """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
+    """Return the least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0.
+
+    0 < delta < 1. Raises ValueError outside of the ranges, and where the search needs more than MOST_POINTS.
+    """
     delta = scalar("delta", delta, 0, 1)
     noise, shift = _in_scales(release, influence)
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
@@ -85,10 +88,12 @@ def _root(excess: Callable[[float], float], high: float) -> float:
 
 @within(MOST_POINTS, "valid: `record_renyi` at the orders of interest")
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
-    """sup over 1 < order < omega of D_order / order, in nats, for a record of influence t >= 0: its zCDP, or tCDP.
+    """Return sup over 1 < order < omega of D_order / order in nats, of a record of influence t >= 0: its zCDP, or tCDP.
 
-    inf where a divergence below omega is. omega > 1. Raises ValueError for omega = inf and a noise of which neither
-    the largest loss is known, nor that its divergences are linear in the order: there all orders cannot be searched.
+    inf where a divergence below omega is. omega > 1. A search over orders ends where it has taken MOST_POINTS, and its
+    bounds are as wide as that leaves them. Raises ValueError where the first orders take more, and for omega = inf and
+    a noise of which neither the largest loss is known, nor that its divergences are linear in the order: there all
+    orders cannot be searched.
     """
     omega = scalar("omega", omega, 1, finite=False)
     noise, shift = _in_scales(release, influence)

@@ -15,7 +15,7 @@ from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
 MOST_COORDINATES = 2
-MOST_POINTS = 100_000_000  # of an answer: some eight seconds for the most expensive noise
+MOST_POINTS = 80_000_000  # of an answer: some eight seconds for the most expensive noise
 
 
 def _name(noise: Noise) -> str:
@@ -24,11 +24,11 @@ def _name(noise: Noise) -> str:
 
 @within(MOST_POINTS, "valid: one coordinate, or a log-concave noise")
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
-    """delta(epsilon) when `coordinates` coordinates, each with its own draw of the noise, all change by `shift`.
+    """Return delta(epsilon) when `coordinates` coordinates, each with its own draw of a noise, all change by `shift`.
 
     epsilon: nats, any finite scalar; shift: counts. One-dimensional for isotropic noise (Gaussian: shift times the root
-    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, and for a
-    noise that gives no privacy loss of its own.
+    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, for a noise
+    that is discrete or gives no privacy loss of its own, and where the quadrature needs more than MOST_POINTS.
     """
     if noise.isotropic:
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)

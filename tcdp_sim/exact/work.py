@@ -32,10 +32,8 @@ def within(most: int, advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]
                 return function(*args, **kwargs)
             except Exceeded as error:
                 wanted = ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
-                message = (
-                    f"{function.__name__}({wanted}) needs more work than {most:,} evaluations of a density; {advice}"
-                )
-                raise ValueError(message) from error
+                needs = f"needs more work than {most:,} evaluations of a density"
+                raise ValueError(f"{function.__name__}({wanted}) {needs}; {advice}") from error
             finally:
                 _points.reset(token)
 

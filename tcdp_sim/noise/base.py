@@ -39,7 +39,7 @@ class Noise(ABC):
     depends_on: ClassVar[tuple[str, ...]] = ("rho",)  # what `equal_privacy` reads, of rho, omega and delta
     guarantees: ClassVar[str] = "PureDP, ApproxDP, ZCDP with xi = 0, TCDP"  # what `can_meet` admits, for people
     log_concave_if: ClassVar[str] = "a noise that says it is log_concave"  # when it is, for people
-    tail_cost: ClassVar[int] = 20  # in evaluations of a density: what a tail probability costs, roughly
+    tail_cost: ClassVar[int] = 20  # of a tail probability, roughly, in evaluations of a density
     isotropic: ClassVar[bool] = False  # the law of several coordinates depends on their Euclidean length only
     linear_in_order: ClassVar[bool] = False  # D_a is a D_1: a guarantee at some orders holds at all of them
     theorem_is_nearly_sharp: ClassVar[bool] = False  # a search is not worth its time, unless one asks for it
