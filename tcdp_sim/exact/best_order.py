@@ -100,7 +100,9 @@ def _ratios(intervals: _Interval, largest: float) -> tuple[Floats, Floats, Float
     simple = np.minimum(b.upper / v, largest) / (1 + u)  # D does not fall with the order
     if largest >= _HUGE:  # nothing is known of the derivatives of psi, or they are no floats
         return ends, ends, simple
-    top, error = _largest_of_cubic(intervals), _error_of_cubic(intervals, largest) / (u * (1 + u))
+    top = _largest_of_cubic(intervals)
+    with np.errstate(over="ignore"):
+        error = _error_of_cubic(intervals, largest) / (u * (1 + u))
     return np.maximum(ends, top - error), np.minimum(top, simple), np.minimum(top + error, simple)
 
 
