@@ -1,8 +1,13 @@
-"""What an exact number costs at the corners of its arguments: CPU seconds of the slowest call."""
+"""What an exact number costs at the corners of its arguments: CPU seconds of the slowest call, and what went wrong.
+
+A call may return bounds or refuse with a ValueError of one line. Any other exception, any warning, and a message of
+several lines is a fault.
+"""
 
 import itertools
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -67,28 +72,37 @@ class _TooLong(Exception):
 
 
 def corners() -> Iterator[tuple[str, str, str]]:
-    """The slowest corner of every function, those that are refused in one line among them."""
+    """Yield the slowest corner of every function, those that are refused in one line among them, and all faults."""
     previous = signal.signal(signal.SIGVTALRM, _stop)
     for name, (function, values) in FUNCTIONS.items():
         calls = list(itertools.product(*values))
-        seconds, slowest = max(((_seconds(function, call), call) for call in calls), key=lambda pair: pair[0])
+        tried = [(*_tried(function, call), call) for call in calls]
+        seconds, _, slowest = max(tried, key=lambda corner: corner[0])
         shown = f"{seconds:.2f} s" if seconds < GIVEN_UP else f"not within {GIVEN_UP:.0f} s"
         yield f"{name}, the slowest of {len(calls)} corners", f"{shown}: {slowest!r}", "< 10 s of CPU"
+        for _, fault, call in tried:
+            if fault:
+                yield f"{name}, a fault", f"{fault}: {call!r}", "bounds, or a ValueError of one line"
     signal.signal(signal.SIGVTALRM, previous)
 
 
-def _seconds(function: Callable[..., Any], call: tuple[Any, ...]) -> float:
-    started = time.process_time()
+def _tried(function: Callable[..., Any], call: tuple[Any, ...]) -> tuple[float, str]:
+    """Return the CPU seconds of a call, and its fault; "" if it has none."""
+    started, fault = time.process_time(), ""
     signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP)
     try:
-        function(*call)
-    except ValueError:  # refused, with the reason
-        pass
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            function(*call)
+    except ValueError as error:  # refused, with the reason
+        fault = "a refusal of several lines" if "\n" in str(error) else ""
     except _TooLong:
-        return GIVEN_UP
+        return GIVEN_UP, ""
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return time.process_time() - started
+    return time.process_time() - started, fault
 
 
 def _stop(number: int, frame: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.numerics import Bounds, gauss_panels
 from tcdp_sim.exact.renyi.kernels import share_above
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
 _SPAN = 40.0  # of log |y|: what is e^-40 times nearer to 0 than the mass and the crossing adds nothing
@@ -75,6 +76,7 @@ class FoldedProfile:
     def _integral(self, epsilon: float, side: float, edges: Floats, nodes: int) -> tuple[float, float, float]:
         """Over panels of log |y|: that of f (1 - e^(epsilon - L)), that of f, what the rounding of L may change."""
         x, weight = gauss_panels(edges, nodes)
+        spend(x.size)
         size = np.exp(x)
         mass = weight * size * self.noise.pdf(size)
         loss = self._loss(side, x)

@@ -15,7 +15,7 @@ from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, gauss_panels
 from tcdp_sim.exact.information import ENTROPY_ROUNDING, MANY_TAILS
-from tcdp_sim.exact.resolution import with_kinks
+from tcdp_sim.exact.resolution import need_density, with_kinks
 from tcdp_sim.noise import Noise
 
 MOST_BINS = 1e280
@@ -31,14 +31,15 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
 
     n: records, >= 0, finite, real; k: whole, 1 to 1e280. The bounds are the distance between two steps of the outer
     rule, each of which converges faster than any power, that between two inner rules, and the rounding: some 1e-10
-    nats, absolute. Raises ValueError for other values, for a noise without its own `privacy_loss` and for array-valued
-    noises.
+    nats, absolute. Raises ValueError for other values, and for a noise that is discrete, array-valued or without a
+    `privacy_loss` of its own.
     """
     bins = real("k", k, 1, MOST_BINS, closed=True, finite=False)
     records = real("n", n, 0, closed=True)
     if noise.shape:
         raise ValueError(f"noise = {noise!r} has array-valued parameters; valid: one noise")
     noise.need_loss()
+    need_density(noise)
     if records == 0 or bins == 1:
         return Bounds(0.0, 0.0, 0.0)
     log_k = float(np.log(bins))

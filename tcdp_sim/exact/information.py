@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, integrate
-from tcdp_sim.exact.resolution import with_kinks
+from tcdp_sim.exact.resolution import need_density, with_kinks
 from tcdp_sim.noise import Noise
 
 MOST_ANSWERS = 200
@@ -27,12 +27,14 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     a fair bit, range(T) * n of n copies of a uniform point; probabilities: of them, positive, shape (T,), scaled to
     sum 1 (default: equal). With m the density of A + Z and d = log(p / m) the integral of
     m (d e^d - e^d + 1) >= 0, so that small information keeps its digits; relative error some 1e-9 down to 1e-30 nats.
-    Raises ValueError for other values, for a noise without its own `privacy_loss` and for array-valued noises.
+    Raises ValueError for other values, and for a noise that is discrete, array-valued or has no `privacy_loss` of its
+    own.
     """
     values, weights = _prior(answers, probabilities)
     if noise.shape:
         raise ValueError(f"noise = {noise!r} has array-valued parameters; valid: one noise")
     noise.need_loss()
+    need_density(noise)
     if len(values) == 1:
         return Bounds(0.0, 0.0, 0.0)
     entropy = float(-(weights * np.log(weights)).sum())

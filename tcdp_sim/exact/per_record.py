@@ -18,9 +18,11 @@ from tcdp_sim.exact.profile import hockey_stick, profile_function
 from tcdp_sim.exact.renyi.divergence import renyi_divergence
 from tcdp_sim.exact.renyi.policy import largest_ratio
 from tcdp_sim.exact.renyi.transformed import transformed_renyi
+from tcdp_sim.exact.work import within
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases import Release, TransformedRelease
 
+MOST_POINTS = 25_000_000  # of an answer: some eight seconds for the most expensive noise
 _CLOSE = 1e-13  # relative: how well the root of a profile is found
 _WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
 _WIDENINGS = 40
@@ -46,8 +48,12 @@ def record_profile(release: Release, influence: float, epsilon: ArrayLike) -> Bo
     return hockey_stick(noise, shift, epsilon)
 
 
+@within(MOST_POINTS, "valid: `record_profile` at the epsilons of interest")
 def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
-    """The least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0; 0 < delta < 1."""
+    """Return the least epsilon >= 0, in nats, with delta(epsilon) <= delta, of a record of influence t >= 0.
+
+    0 < delta < 1. Raises ValueError outside of the ranges, and where the search needs more than MOST_POINTS.
+    """
     delta = scalar("delta", delta, 0, 1)
     noise, shift = _in_scales(release, influence)
     if shift == 0 or hockey_stick(noise, shift, 0.0).upper <= delta:
@@ -73,11 +79,13 @@ def _root(excess: Callable[[float], float], high: float) -> float:
     return float(brentq(excess, 0.0, high, xtol=_CLOSE * high, rtol=_CLOSE)) if excess(high) < 0 else high
 
 
+@within(MOST_POINTS, "valid: `record_renyi` at the orders of interest")
 def record_policy(release: Release, influence: float, omega: float = inf) -> Bounds:
-    """sup over 1 < order < omega of D_order / order, in nats, for a record of influence t >= 0: its zCDP, or tCDP.
+    """Return sup over 1 < order < omega of D_order / order in nats, of a record of influence t >= 0: its zCDP, or tCDP.
 
-    inf where a divergence below omega is. omega > 1. Raises ValueError for omega = inf and a noise whose
-    divergences are not linear in the order, unless it defines `privacy_loss` and a finite `largest_loss`.
+    inf where a divergence below omega is. omega > 1. A search over orders ends where it has taken MOST_POINTS, and its
+    bounds are as wide as that leaves them. Raises ValueError where the first orders take more, and for omega = inf and
+    a noise whose divergences are not linear in the order, unless it defines `privacy_loss` and a finite `largest_loss`.
     """
     omega = scalar("omega", omega, 1, finite=False)
     noise, shift = _in_scales(release, influence)

@@ -9,23 +9,26 @@ from tcdp_sim.core.arrays import Floats, RealFunction
 from tcdp_sim.core.errors import real
 from tcdp_sim.core.numerics import Bounds, integrate
 from tcdp_sim.exact.profile import hockey_stick
-from tcdp_sim.exact.resolution import resolved, with_kinks
+from tcdp_sim.exact.resolution import need_density, resolved, with_kinks
+from tcdp_sim.exact.work import within
 from tcdp_sim.noise import Noise
 
 NEGLIGIBLE = 1e-13  # of the answer may be lost in the tails; the upper end counts it
 MOST_COORDINATES = 2
+MOST_POINTS = 80_000_000  # of an answer: some eight seconds for the most expensive noise
 
 
 def _name(noise: Noise) -> str:
     return getattr(noise, "family", repr(noise))
 
 
+@within(MOST_POINTS, "valid: one coordinate, or a log-concave noise")
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
-    """delta(epsilon) when `coordinates` coordinates, each with its own draw of the noise, all change by `shift`.
+    """Return delta(epsilon) when `coordinates` coordinates, each with its own draw of a noise, all change by `shift`.
 
     epsilon: nats, any finite scalar; shift: counts. One-dimensional for isotropic noise (Gaussian: shift times the root
-    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, and for a
-    noise that gives no privacy loss of its own.
+    of `coordinates`) and one coordinate; otherwise quadrature, for two. Raises ValueError for more of them, for a noise
+    that is discrete or gives no privacy loss of its own, and where the quadrature needs more than MOST_POINTS.
     """
     if noise.isotropic:
         return hockey_stick(noise, shift * np.sqrt(coordinates), epsilon)
@@ -35,6 +38,7 @@ def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int
         valid = f"1 or {MOST_COORDINATES} (any number for gaussian)"
         raise ValueError(f"coordinates = {coordinates} is not valid for {_name(noise)} noise; valid: {valid}")
     noise.need_loss()
+    need_density(noise)
     size, epsilon = abs(real("shift", shift, -np.inf)), real("epsilon", epsilon, -np.inf)
     least = hockey_stick(noise, size, epsilon).lower  # of one coordinate alone: the answer is no smaller
     lowest = np.log10(max(NEGLIGIBLE * least, 1e-307))

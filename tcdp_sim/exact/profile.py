@@ -23,6 +23,7 @@ from tcdp_sim.exact.renyi.kernels import share_above
 from tcdp_sim.exact.renyi.lattice import dithered_profile, lattice_profile
 from tcdp_sim.exact.renyi.mixture_divergences import hockey_stick_between
 from tcdp_sim.exact.resolution import ROUNDING
+from tcdp_sim.exact.work import spend
 from tcdp_sim.noise import Noise
 
 # Lower tails, relative to the one where the loss equals epsilon, at which panels end: the rest is below rounding.
@@ -135,6 +136,7 @@ def _columns(noise: Noise, shift: float, epsilons: Floats, edges: Floats, nodes:
 
 
 def _integrand(noise: Noise, shift: float, epsilon: float, x: Floats) -> Floats:
+    spend(x.size)
     with np.errstate(all="ignore"):
         log_p = noise.logpdf(x)
         gain = np.exp(log_p) * share_above(epsilon, noise.privacy_loss(x, shift))

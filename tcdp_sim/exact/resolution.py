@@ -42,6 +42,12 @@ def with_kinks(noise: Noise, arm: Floats) -> Floats:
     return np.unique(np.concatenate([[0.0], arm, kinks[kinks > 0]]))
 
 
+def need_density(noise: Noise) -> None:
+    """Raise ValueError for a discrete noise: quadrature would find nothing between its values."""
+    if noise.is_discrete:
+        raise ValueError(f"noise = {noise!r} has no density; valid: a noise with one, such as its `with_density()`")
+
+
 def resolved(noise: Noise, edges: Floats) -> Floats:
     """The edges, and more of them where the density of a noise that may have several peaks needs them.
 

@@ -34,6 +34,7 @@ class Distribution(Parametric, ABC):
     _gives_fallbacks = True
 
     family: ClassVar[str]
+    tail_cost: ClassVar[int] = 20  # the cost of a tail probability, roughly, in evaluations of a density
     is_discrete: ClassVar[bool] = False
     isotropic: ClassVar[bool] = False
 

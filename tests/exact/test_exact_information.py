@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from foreign_noises import Logistic
 from scipy.integrate import dblquad
+from scipy.special import rel_entr
 
 from tcdp_sim import exact
 from tcdp_sim.bounds.lower import information
 from tcdp_sim.calibration import calibrate, equal_privacy
 from tcdp_sim.noise import Gaussian, Laplace, SinhNormal, TruncatedLaplace
+from tcdp_sim.noise.lattice import LatticeNoise
 
 NOISES = (Gaussian(2.0), Laplace(1.5), SinhNormal(3, 10), SinhNormal(4, 1), TruncatedLaplace(2, 5))
 each = pytest.mark.parametrize("noise", NOISES, ids=repr)
+
+INTEGERS = LatticeNoise(0.0, (-1.0, -1.5, -2.5), 1.0)
 
 
 def density(noise, x):
@@ -182,11 +186,33 @@ def test_no_release_says_more_than_its_guarantee_allows(rho, family):
         (lambda: exact.histogram_information(Gaussian(1), -1, 5), "n = -1 is not valid"),
         (lambda: exact.histogram_information(Gaussian(1), 1, 1e290), "k = 1e.290 is not valid"),
         (lambda: exact.histogram_information(Gaussian(np.array([1.0, 2.0])), 1, 5), "array-valued parameters"),
+        (lambda: exact.mutual_information(INTEGERS, [0, 1]), "has no density; valid: .* its `with_density"),
+        (lambda: exact.histogram_information(INTEGERS, 1, 5), "has no density; valid: .* its `with_density"),
+        (lambda: exact.product_profile(INTEGERS, 1, 0.5), "has no density; valid: .* its `with_density"),
     ],
 )
 def test_what_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_discrete_noise_tells_what_the_one_with_a_density_does():
+    """Against the sums over all integers, of one count and of two bins."""
+    x = np.arange(-300, 301)
+    p, q = np.exp(INTEGERS.logpdf(x)), np.exp(INTEGERS.logpdf(x - 1))
+    dense = INTEGERS.with_density()
+    assert_contains(exact.mutual_information(dense, [0, 1]), _told(p, q), 1e-10)
+    assert_contains(exact.histogram_information(dense, 1, 2), _told(np.outer(p, q), np.outer(q, p)), 1e-9)
+
+
+def _told(p, q):
+    """The information about a fair bit in a draw from p or q."""
+    middle = (p + q) / 2
+    return 0.5 * (rel_entr(p, middle) + rel_entr(q, middle)).sum()
+
+
+def assert_contains(bounds, truth, width):
+    assert bounds.lower <= truth <= bounds.upper < bounds.lower + width
 
 
 @pytest.mark.parametrize("k", [3, 5, 7, 20, 1000])

@@ -55,6 +55,7 @@ def test_probabilities_of_vectors_and_stretched_noise(noise):
 
 @every
 def test_information_is_at_most_the_entropy(noise):
+    noise = noise.with_density()
     for weights in ([1, 1], [1, 2, 5]):
         share = np.array(weights) / sum(weights)
         entropy = -(share @ np.log(share))

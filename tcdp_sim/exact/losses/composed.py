@@ -16,9 +16,11 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.losses.atoms import DENSITY, Atoms, Cells, cells
 from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, window
 from tcdp_sim.exact.subsampling import DominatingPair
+from tcdp_sim.exact.work import Exceeded, spend, within
 
 Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -> theta, epsilon, log delta
 LONGEST = 2**22  # points of a transform
+MOST_POINTS = 25_000_000  # of all transforms of an answer: some eight seconds
 MOST_RELEASES = 10**7
 _ROUNDS = 12
 _STALLED = 0.9  # of the width before: then not the step is too wide, but the tilt is wrong
@@ -34,6 +36,7 @@ _LEAST_SPREAD = 1e-6
 _SPARE = 15.0  # e^15 times delta, times what is outside of the window, is little beside delta
 
 
+@within(MOST_POINTS, "valid: fewer releases")
 def composed_epsilon(
     pairs: Iterable[DominatingPair], releases: int, delta: float, tolerance: float | None = None
 ) -> Bounds:
@@ -41,8 +44,9 @@ def composed_epsilon(
 
     pairs: of `dominating_pairs`; the answer is that of the worst. 0 < delta < 1. tolerance: the largest distance of the
     ends, in nats; None: 0.1% of the upper one, and at most 0.001. They lie further apart only where the tolerance would
-    take a transform of more than 2^22 points. The truth lies between them in any case: they count discretisation, what
-    wraps around, and rounding (of densities good to 4e-12, and of their logarithms to 4e-15 of 1 + their size).
+    take a transform of more than 2^22 points, or 25 million in all. The truth lies between them in any case: they count
+    discretisation, what wraps around, and rounding (of densities good to 4e-12, and of their logarithms to 4e-15 of
+    1 + their size).
     (inf, inf, inf) where an infinite loss has a probability above delta; upper = inf where it may, by rounding, or
     where floats end (`releases` times 1e-306 is not small beside delta).
     Raises ValueError for arguments out of range.
@@ -81,6 +85,7 @@ def _allowed(tolerance: float | None) -> Callable[[float], float]:
     return lambda _: width
 
 
+@within(MOST_POINTS, "valid: fewer releases")
 def composed_profile(pairs: Iterable[DominatingPair], releases: int, epsilon: float, tolerance: float = 0.01) -> Bounds:
     """delta(epsilon) of `releases` draws from a pair; epsilon >= 0, nats. As `composed_epsilon`.
 
@@ -166,11 +171,16 @@ def _bracket(pair: DominatingPair, releases: int, query: _Query, known: float) -
         uppers = more(ends.without(top), offset, step)
         lowers, missing = less(cut.merged(offset, step).capped(top), offset, step, theta, releases)
         spans = [window(atoms, releases, theta) for atoms in (uppers, lowers)]
-        if max(right - left for left, right in spans) / step > LONGEST:
+        lengths = [int((last - first) / step) for first, last in spans]
+        if max(lengths) > LONGEST:
             step *= 2 if np.isfinite(done) else 4  # wide bounds are better than none
             if step >= done:
                 break
             continue
+        try:
+            spend(sum(lengths))
+        except Exceeded:
+            break
         high = min(high, query.find(summed(uppers, offset, step, theta, releases, spans[0], 0.0), 1))
         if high <= known:
             break

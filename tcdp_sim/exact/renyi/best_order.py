@@ -13,10 +13,13 @@ import numpy as np
 from tcdp_sim.core.arrays import Bools, Floats
 from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.exact.renyi.kernels import Curve
+from tcdp_sim.exact.work import Exceeded
 
 _RATIO = 3.0  # of the orders less one that are looked at first
 _FIRST = 1e-10  # the least of them, relative to 1 / (1 + P)
+_NEAREST = 1e-300  # the least of them, relative to the last: beyond, their ratio is no float
 _PARTS = 4  # an interval is cut into, where it may hold the supremum
+_HUGE = 1e300  # a largest loss of which no multiple is sure to be a float
 _ROUNDS = 12
 _MOST = 400  # intervals in a round
 _TOLERANCE = 1e-10
@@ -33,15 +36,19 @@ class _Interval(NamedTuple):
 
 
 def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float, omega: float) -> Bounds:
-    """sup over 1 < order < omega of D_order / order, in nats.
+    """Return the supremum of D_order / order over 1 < order < omega, in nats.
 
     curve: s -> s D_(1+s); at_one: D_1; largest: the largest loss, at least D_inf. omega > 1; inf if largest is finite.
-    Where the largest loss is infinite the bounds are apart by what a dozen rounds of halving leave.
+    Where the largest loss is infinite the bounds are apart by what a dozen rounds of halving leave, or fewer where
+    the budget of work ends. Where D_1 is too small for a float, only D_omega bounds them from above.
     """
     if at_one.upper == 0:
         return Bounds(0.0, 0.0, 0.0)
+    if at_one.lower <= 0:
+        return Bounds(0.0, at_one.estimate, _largest_divergence(curve, largest, omega))
     last = min(omega - 1, largest / at_one.lower)  # beyond, D / order is below D_1, as D is at most the largest loss
     first = min(_FIRST / (1 + largest) if largest < np.inf else _FIRST, last / 2)
+    first = max(first, last * _NEAREST)
     s = np.geomspace(first, last, 2 + int(np.log(last / first) / np.log(_RATIO)))
     intervals = _between(s, curve(s))
     start = float(intervals.at_left.upper[0] / first)  # D does not fall, so nothing below the first order exceeds this
@@ -55,8 +62,16 @@ def best_ratio(curve: Callable[[Floats], Curve], at_one: Bounds, largest: float,
         if not (open_ & ~settled).any() or open_.sum() * _PARTS > _MOST:
             break
         upper = max(upper, float(high[~(open_ & ~settled)].max(initial=0.0)))
-        intervals = _cut(intervals, open_ & ~settled, curve)
+        try:
+            intervals = _cut(intervals, open_ & ~settled, curve)
+        except Exceeded:
+            break
     return Bounds(best, estimate, upper_now)
+
+
+def _largest_divergence(curve: Callable[[Floats], Curve], largest: float, omega: float) -> float:
+    """Return an upper bound of D_order over the orders below omega: it does not fall with the order."""
+    return largest if omega == np.inf else min(float(curve(np.array([omega - 1])).upper[0]) / (omega - 1), largest)
 
 
 def _between(s: Floats, values: Curve) -> _Interval:
@@ -83,9 +98,11 @@ def _ratios(intervals: _Interval, largest: float) -> tuple[Floats, Floats, Float
     a, b = intervals.at_left, intervals.at_right
     ends = np.maximum(a.lower / (u * (1 + u)), b.lower / (v * (1 + v)))
     simple = np.minimum(b.upper / v, largest) / (1 + u)  # D does not fall with the order
-    if largest == np.inf:  # nothing is known of the derivatives of psi
+    if largest >= _HUGE:  # nothing is known of the derivatives of psi, or they are no floats
         return ends, ends, simple
-    top, error = _largest_of_cubic(intervals), _error_of_cubic(intervals, largest) / (u * (1 + u))
+    top = _largest_of_cubic(intervals)
+    with np.errstate(over="ignore"):
+        error = _error_of_cubic(intervals, largest) / (u * (1 + u))
     return np.maximum(ends, top - error), np.minimum(top, simple), np.minimum(top + error, simple)
 
 
@@ -94,10 +111,11 @@ def _error_of_cubic(intervals: _Interval, largest: float) -> Floats:
     step = intervals.right - intervals.left
     a, b = intervals.at_left, intervals.at_right
     slopes = _SLOPE_ERROR * np.abs(b.slope)
-    second = (np.maximum(b.slope - a.slope, 0.0) + slopes) / step  # its mean; it may grow e^(2 P step) times
     with np.errstate(over="ignore", invalid="ignore"):
-        second = np.minimum(second * np.exp(np.minimum(2 * largest * step, 700.0)), largest**2)
-        curved = step**4 / 384 * 4 * largest**2 * second
+        square = np.square(largest)
+        second = (np.maximum(b.slope - a.slope, 0.0) + slopes) / step  # its mean; it may grow e^(2 P step) times
+        second = np.minimum(second * np.exp(np.minimum(2 * largest * step, 700.0)), square)
+        curved = step**4 / 384 * 4 * square * second
     ends = np.maximum(np.maximum(a.upper - a.estimate, b.upper - b.estimate), np.maximum(a.estimate - a.lower, 0.0))
     ends = np.maximum(ends, b.estimate - b.lower)
     return np.where(np.isfinite(curved), curved, np.inf) + ends + step * slopes

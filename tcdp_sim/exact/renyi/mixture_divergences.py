@@ -8,7 +8,7 @@ differ.
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,13 @@ from tcdp_sim.exact.renyi.kernels import (
     share_above,
 )
 from tcdp_sim.exact.resolution import ROUNDING, argument_error, graded, loss_error, resolved, sign_changes
+from tcdp_sim.exact.work import spend
 
 _NEGLIGIBLE = 60.0  # an integrand e^-60 below its peak adds less than the rounding of the peak
 _BEYOND = np.geomspace(1.02, 1e6, 300)  # multiples of the 1e-307 tail's point: high orders peak out there
 _AROUND = 2.0 ** -np.arange(1, 24)
+_RULES = 2  # of a round of `integrate`: each asks once for its points on all panels
+_Known = Callable[[Floats], tuple[Floats, Floats]]  # points -> loss and log q there
 
 
 def renyi_divergence_between(p: Mixture, q: Mixture, orders: ArrayLike) -> Bounds[Any]:
@@ -106,6 +109,7 @@ def _gains(pair: "_Pair", epsilon: float) -> Callable[[int, Floats], Floats]:
 
     def gained(sign: int, x: Floats) -> Floats:
         key = x.tobytes()
+        spend(x.size)
         if key not in known:
             known[key] = pair.loss(x), pair.error(x), pair.p.pdf(x)
         loss, error, density = known[key][0], sign * known[key][1], known[key][2]
@@ -159,6 +163,11 @@ class _Pair:
         )
         return LevelSets(self.loss, points, self._floor, self.panels())
 
+    @cached_property
+    def far_panels(self) -> Floats:
+        """Panels that go on to where high orders peak."""
+        return self.panels(_BEYOND)
+
     def panels(self, far: ArrayLike = (2.0,)) -> Floats:
         """Where panels of a quadrature end."""
         edges = panels(self.noise, self.shifts, far)
@@ -203,12 +212,31 @@ def _renyi(pair: "_Pair", order: float) -> tuple[float, float, float]:
         low = _renyi(pair, just_below)[0] if largest > 1 and order < largest * (1 + SURE) else np.inf
         return low, np.inf, np.inf
     edges, cut, top = _reach(pair, order)
-    mean = integrate(lambda x: _excess(pair, order - 1, x, top), edges, 1e-11)
-    lost = integrate(lambda x: _lost(pair, order - 1, x, top), edges, 1e-2).upper
+    known = _remembered(pair)
+    mean = integrate(lambda x: _excess(known, order - 1, x, top), edges, 1e-11)
+    lost = integrate(lambda x: _lost(pair, known, order - 1, x, top), edges, 1e-2).upper
     slack = (2e-12 + 4e-16 * top) * mean.estimate + lost  # the rounding of the integrand
     means = (max(mean.lower - slack - TINY, 0.0), mean.estimate, mean.upper + slack + TINY)
     low, middle, high = (divergence_of_mean(mean, order, top) for mean in means)
     return (low, np.inf, np.inf) if cut else (low, middle, high)
+
+
+def _remembered(pair: "_Pair") -> _Known:
+    """Return loss and log q at points, kept for the first round of an integral: another one begins on its panels."""
+    kept: dict[bytes, tuple[Floats, Floats]] = {}
+
+    def known(x: Floats) -> tuple[Floats, Floats]:
+        key = x.tobytes()
+        if key in kept:
+            return kept[key]
+        spend(x.size)
+        with np.errstate(all="ignore"):
+            values = pair.loss(x), pair.q.logpdf(x)
+        if len(kept) < _RULES:
+            kept[key] = values
+        return values
+
+    return known
 
 
 def _max_divergence(pair: "_Pair") -> tuple[float, float, float]:
@@ -238,7 +266,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
             value = np.fmax(at_p, log_q)
         return np.where(np.isnan(value) | (log_q == -np.inf), -np.inf, value)
 
-    x = pair.panels(_BEYOND)
+    x = pair.far_panels
     heights = height(x)
     tops = 1 + np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:]))
     steps = np.maximum(x[tops + 1] - x[tops], x[tops] - x[tops - 1])
@@ -247,24 +275,27 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     x = np.unique(np.concatenate([x, around.ravel()]))
     heights = height(x)
     top = max(heights.max() - 600, 0.0)
-    excess = _excess(pair, order - 1, x, top)  # far below the heights where p hardly differs from q, and then far out
+    # Far below the heights where p hardly differs from q, and then far out.
+    excess = _excess(_remembered(pair), order - 1, x, top)
     matters = (heights > heights.max() - _NEGLIGIBLE) | (excess > excess.max() * np.exp(-_NEGLIGIBLE))
     first, last = np.flatnonzero(matters)[[0, -1]]
     cut = np.isinf(pair.noise.isf(0.0)) and (matters[0] or matters[-1])
     return x[max(first - 1, 0) : last + 2], cut, top
 
 
-def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
+def _lost(pair: "_Pair", known: _Known, s: float, x: Floats, top: float) -> Floats:
     """Return what rounding of the loss and of q may add to `excess_over_q`."""
     with np.errstate(all="ignore"):
-        loss, log_q, error = pair.loss(x), pair.q.logpdf(x) - top, pair.error(x)
-        of_density = ROUNDING * (1 + np.abs(log_q + top)) * np.abs(_excess(pair, s, x, top))
+        loss, log_q = known(x)
+        log_q, error = log_q - top, pair.error(x)
+        of_density = ROUNDING * (1 + np.abs(log_q + top)) * np.abs(_excess(known, s, x, top))
         value = lost_over_q(s, loss, log_q, error) + of_density
     return np.where(np.isfinite(value), value, 0.0)
 
 
-def _excess(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
-    """`excess_over_q` of the pair at x, times q(x) e^-top; 0 where neither has density."""
+def _excess(known: _Known, s: float, x: Floats, top: float) -> Floats:
+    """Return `excess_over_q` of the pair at x, times q(x) e^-top; 0 where neither has density."""
     with np.errstate(all="ignore"):
-        value = excess_over_q(s, pair.loss(x), pair.q.logpdf(x) - top)
+        loss, log_q = known(x)
+        value = excess_over_q(s, loss, log_q - top)
     return np.where(np.isfinite(value), value, 0.0)

@@ -18,11 +18,13 @@ from tcdp_sim.core.errors import choice, real
 from tcdp_sim.core.numerics import Bounds, closed_form, integrate
 from tcdp_sim.exact.extremes import log_all_below
 from tcdp_sim.exact.resolution import resolved
+from tcdp_sim.exact.work import spend, within
 from tcdp_sim.noise import Laplace, Noise
 
 MOST = 1e300
 TINY = 1e-310  # what rounding is worth where floats end: no upper bound is smaller
 MOST_SELECTED = 10**6
+MOST_POINTS = 300_000_000  # of a gap: some eight seconds for the most expensive noise
 _SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
@@ -53,14 +55,16 @@ def selection_failure(
     return _law(algorithm, k, m, delta)(noise, real("gap", gap, 0, closed=True), False)
 
 
+@within(MOST_POINTS, "valid: `selection_failure` at the gaps of interest")
 def required_gap(
     algorithm: str, noise: Noise | float, k: float, beta: float, m: int = 1, *, delta: float | None = None
 ) -> Bounds:
-    """The smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
+    """Return the smallest gap at which the true top m are selected with probability at least 1 - beta, 0 < beta < 1.
 
     Other arguments as in selection_probability. The gap is found by root finding on the exact law, and its bounds are
     gaps at which the failure probability is certainly above and certainly at most beta. Where no gap that a float can
     hold is certain to be enough, as at beta below the 1e-300 that quadrature leaves out, the upper end is infinite.
+    Raises ValueError for arguments that are not valid, and where the search needs more than MOST_POINTS.
     """
     law, beta = _law(algorithm, k, m, delta), real("beta", beta, 0, 1)
 
@@ -204,6 +208,7 @@ def _leaders_win(noise: Noise, gap: float, k: float, m: int, success: bool) -> B
     """Over the lowest noise z of m leaders, of density m f (1 - F)^(m-1): all k - m others stay below z + gap."""
 
     def integrand(z: Floats) -> Floats:
+        spend(z.size * noise.tail_cost)
         lowest = np.log(m) + noise.logpdf(z) + ((m - 1) * noise.logsf(z) if m > 1 else 0.0)
         below = log_all_below(noise, z + gap, k - m)
         return np.exp(lowest + below) if success else np.exp(lowest) * -np.expm1(below)
