@@ -9,7 +9,7 @@ import pytest
 from fast_cases import mark_slow, picked
 
 AXES = {"k": (10, 1e6, 1e12), "noise": ("a", "b", "c", "d"), "rho": (0.1, 0.2, 0.3, 0.4, 0.5)}
-WHOLLY_SLOW = {"test_clusters_slurm.py"}  # files of which `make test` runs nothing
+WHOLLY_SLOW = {"test_clusters_slurm.py", "test_copied_while_running.py"}  # files of which `make test` runs nothing
 GRID = [(f"test[{i}]", dict(zip(AXES, values))) for i, values in enumerate(product(*AXES.values()))]
 
 

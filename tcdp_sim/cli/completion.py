@@ -30,5 +30,15 @@ def _candidates(word: str, commands: Iterable[str]) -> Iterator[str]:
         if group in {*groups.CHOSEN, *groups.PLUGGED}:
             yield from (option for option in groups.options(group) if option.startswith(value))
         return
-    names = [*(f"{command} " for command in commands), *(f"{key}=" for key in groups.study_keys())]
+    axes = _axes() if word.startswith("sweep.") else ["sweep."]
+    names = [*(f"{command} " for command in commands), *(f"{key}=" for key in groups.study_keys()), *axes]
     yield from (name for name in names if name.startswith(word))
+
+
+def _axes() -> list[str]:
+    """Return the keys of all axes that some mechanism declares, such as sweep.k= and sweep.log10_k=."""
+    from tcdp_sim.mechanisms import MECHANISMS
+
+    axes = {axis.name: axis for mechanism in MECHANISMS.values() for axis in mechanism.axes.values()}
+    exponents = [f"log10_{axis.name}" for axis in axes.values() if axis.has_exponent]
+    return [f"sweep.{name}=" for name in [*axes, *exponents, "zip", "where", "cells"]]

@@ -78,7 +78,7 @@ class Lost:
 def fails():
     raise ZeroDivisionError("other")
 
-def run(words, console):
+def run(words):
     {}
 
 main.commands.main = run

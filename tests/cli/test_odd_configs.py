@@ -80,7 +80,7 @@ ODD = [
     ("data/axes", [1], ["data.axes = [1]"]),
     ("data/axes", {"k": {"a": 1}, "rho": 0.1}, ["sweep.k: unknown key a"]),
     ("cluster/name", ["serial"], ["cluster.name = ['serial']"]),
-    ("sweep", {"noise": "gaussian"}, ["also.real.unless_given", "keys of sweep"]),
+    ("sweep", {"noise": "gaussian"}, VALID),
     ("sweep/noise", {"a": 1}, ["sweep.noise = {'a': 1} is not known; valid: a name"]),
     ("sweep/noise", "ü", ["sweep.noise = ü is not known", "gaussian"]),
     ("sweep/noise", [None], ["sweep.noise = None"]),

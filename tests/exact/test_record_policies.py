@@ -376,7 +376,7 @@ def test_orders_are_searched_until_the_largest_loss_alone_keeps_the_ratio_below_
         asked.append((at_one, omega))
         return at_one
 
-    monkeypatch.setattr("tcdp_sim.exact.per_record.best_ratio", searched)
+    monkeypatch.setattr("tcdp_sim.exact.renyi.policy.best_ratio", searched)
     record_policy(AdditiveRelease(BoundedLogistic(scale)), 1.0)
     ((at_one, omega),) = asked
     assert 1 / scale / omega <= at_one.lower

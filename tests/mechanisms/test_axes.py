@@ -119,10 +119,10 @@ def test_data_are_an_axis_of_those_mechanisms_that_read_them():
 def test_the_command_line_takes_an_axis_that_no_yaml_file_names(command):
     assert "bound" in MECHANISMS["noise"].axes
     words = ("sweep.noise=truncated_laplace", "sweep.scale=1", "sweep.bound=[2,3]", "sweep.knee=null", "also=null")
-    code, out, err = command("mode=plan", "experiment=sinh_normal", "cluster=serial", *words)
+    code, out, err = command("plan", "experiment=sinh_normal", "cluster=serial", *words)
     assert (code, err) == (0, "")
     assert out.startswith("sinh_normal: 2 cells")
-    code, _, err = command("mode=plan", "experiment=sinh_normal", "sweep.bond=2")
+    code, _, err = command("plan", "experiment=sinh_normal", "sweep.bond=2")
     assert code == 2
     assert "sweep.bond is not an axis" in err
     assert "did you mean bound?" in err

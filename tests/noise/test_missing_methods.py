@@ -103,9 +103,8 @@ ENTRIES = {  # what is called with a noise -> the methods that it names, one aft
     exact.top_stays_probability: (lambda noise: exact.top_stays_probability(noise, [3, 2], 5), set()),
     exact.worst_pairs: (lambda noise: exact.worst_pairs("noisy_max", noise, 3), set()),
     bounds.histogram_error_bound: (lambda noise: bounds.histogram_error_bound(noise, 10, 0.05), set()),
-    calibration.variance: (lambda noise: calibration.variance(noise), set()),
+    calibration.VARIANCE: (lambda noise: calibration.VARIANCE(noise), set()),
     calibration.LargestError: (lambda noise: calibration.LargestError(10, 0.95)(noise), set()),
-    calibration.SmoothNoise: (lambda noise: calibration.SmoothNoise(1.0, noise), set()),
     calibration.equal_privacy: (lambda noise: calibration.equal_privacy("six", 0.1), set()),
     "calibrate, pure": (
         lambda noise: calibration.calibrate("six", PureDP(0.7)),

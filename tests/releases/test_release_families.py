@@ -78,8 +78,8 @@ def test_one_class_is_a_family_of_releases(monkeypatch):
     assert direct == {"form": "ticked", "scale": 6.0}
     assert record_axes.built_release(direct) == Ticked(Gaussian(6.0))
     for accounting in ("printed", "zcdp", "approx_dp"):
-        found = calibration.calibrate_records("ticked", ((100.0, 0.5),), accounting, tick=3.0)
-        plain = calibration.calibrate_records("gaussian", ((100.0, 0.5),), accounting)
+        found = calibration.calibrate_records("ticked", ((100.0, 0.5),), accounting, tick=3.0).release
+        plain = calibration.calibrate_records("gaussian", ((100.0, 0.5),), accounting).release
         assert isinstance(found, Release)
         assert found.noise.scale == pytest.approx(plain.noise.scale, rel=1e-12)
     with pytest.raises(ValueError, match="tick is missing for ticked"):

@@ -12,9 +12,7 @@ class NoisyMean(NoiseDraw):
     mean: float
     n: float
     name = "noisy_mean"
-    axes = declared(
-        *NoiseDraw.axes.values(), Axis("mean", "mean of the n", "1", "0 to 1"), Axis("n", "how many", "1", "above 0")
-    )
+    axes = declared(*NoiseDraw.axes.values(), Axis("mean", "mean of the numbers", "1"), Axis("n", "how many numbers"))
     required = ("noise", "mean", "n")
     observables = {"noisy_mean": Observable("1", "mean plus noise / n")}  # noqa: RUF012
 
