@@ -34,8 +34,8 @@ def rows(cell: Cell) -> Row:
 
     `median_rank_error_exact` and `cdf_at_q50_exact` are exact means, where there are any (`compared.EXACT`).
     `sup_error` is over all j, in records (for trees over the data and their predecessors alone, a lower bound).
-    `value_at_q50` and `true_at_q50` (and other levels) are the true quantiles and the true CDF there. `cdf_at_q50_q05` to
-    `cdf_at_q50_q95` are quantiles of the private CDF there, as shares of n.
+    For each level of the band, value_at_q50 is the true quantile, true_at_q50 the true CDF there, and cdf_at_q50_q05 to
+    cdf_at_q50_q95 are quantiles of the private CDF there, as shares of n.
     """
     mechanism, row = cell.mechanism, cell.only("method", "noise", "records", "rho", "omega")
     row |= {"left_out": left_out(cell.law.get("unfit", {}))} | cell.only("guarantee", "trials")

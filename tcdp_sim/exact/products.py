@@ -22,7 +22,7 @@ def _name(noise: Noise) -> str:
     return getattr(noise, "family", repr(noise))
 
 
-@within(MOST_POINTS, "valid: one coordinate, or a log-concave noise")
+@within(MOST_POINTS, "valid: a noise whose class defines `log_concave` as true, or choose one coordinate")
 def product_profile(noise: Noise, shift: float, epsilon: float, coordinates: int = 2) -> Bounds:
     """Return delta(epsilon) when `coordinates` coordinates, each with its own draw of a noise, all change by `shift`.
 

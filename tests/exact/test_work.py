@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tcdp_sim.exact.renyi.best_order import best_ratio
-from tcdp_sim.exact.renyi.kernels import Curve
 
 from tcdp_sim import exact
 from tcdp_sim.core.numerics import Bounds
+from tcdp_sim.exact.renyi.best_order import best_ratio
+from tcdp_sim.exact.renyi.kernels import Curve
 from tcdp_sim.exact.work import CALL, Exceeded, spend, within
 from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaussian, Laplace, SinhNormal
 from tcdp_sim.noise.student_t import StudentT
