@@ -1,4 +1,4 @@
-"""The part that sinh-normal and sinh-squared noise share: a knee, and doubly exponential tails beyond it."""
+"""The common base of sinh-normal and sinh-squared noise: a knee, and doubly exponential tails beyond it."""
 
 from typing import ClassVar
 
@@ -14,7 +14,10 @@ _ABOVE_ONE = 1 + 2.0**-52
 
 
 class DoublyExponentialNoise(Noise):
-    """Noise whose tails fall like exp(-z(x)^2 / 2), z(x) = (knee / scale) sinh(x / knee); both in counts."""
+    """A noise whose tails fall like exp(-z(x)^2 / 2) with z(x) = (knee / scale) sinh(x / knee).
+
+    The scale and the knee are in counts.
+    """
 
     scale: float
     knee: float
@@ -37,7 +40,10 @@ class DoublyExponentialNoise(Noise):
         return np.inf
 
     def affine_max_order(self, log_scale: float, shift: float) -> float:
-        """1 when P is the wider one: its tail falls doubly exponentially at a lower rate, so P^a Q^(1-a) has no end."""
+        """Return 1 if P is the wider law, else inf.
+
+        The tail of a wider P falls doubly exponentially at a lower rate, so the integral of P^a Q^(1-a) diverges.
+        """
         return 1.0 if log_scale < 0 else np.inf
 
     @classmethod
@@ -50,7 +56,7 @@ class DoublyExponentialNoise(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> TCDP:
-        """(rho, omega)-tCDP."""
+        """Return (rho, omega)-tCDP."""
         return TCDP(rho, omega)  # type: ignore[arg-type]  # which refuses None by name
 
     @classmethod

@@ -19,10 +19,28 @@ HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Noise):
-    """N(0, scale^2). scale > 0 is the standard deviation, in counts.
+    """The normal distribution N(0, scale^2).
 
-    With scale^2 = Delta^2 / (2 rho) it is rho-zCDP for sensitivity Delta (Bun-Steinke 2016, Proposition 6),
-    hence (rho, omega)-tCDP for every omega.
+    With scale^2 = Delta^2 / (2 rho) it gives rho-zCDP for sensitivity Delta, hence (rho, omega)-tCDP for every omega.
+
+    Parameters
+    ----------
+    scale : float or array
+        Standard deviation, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If the scale is not above 0.
+
+    References
+    ----------
+    Bun, Steinke (2016), Proposition 6, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> round(float(Gaussian(2.0).isf(0.025)), 4)
+    3.9199
     """
 
     scale: float
@@ -142,14 +160,17 @@ class Gaussian(Noise):
 
 
 def _zcdp_of(guarantee: ApproxDP) -> float:
-    """The largest rho with rho-zCDP => (rho + 2 sqrt(rho log(1/delta)), delta)-DP within the guarantee."""
+    """Return the largest rho such that rho-zCDP implies the guarantee by rho + 2 sqrt(rho log(1/delta)) <= epsilon."""
     tail = -np.log(real("delta", guarantee.delta, 0, 1))
     epsilon = real("epsilon", guarantee.epsilon, 0)
     return float((epsilon / (np.sqrt(tail + epsilon) + np.sqrt(tail))) ** 2)
 
 
 def _mills_drop(middle: NDArray[np.float64], width: float) -> Reals:
-    """m(low) - m(high) around `middle`, m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du (Mills), without cancellation."""
+    """Return m(low) - m(high) around `middle`, without cancellation.
+
+    The function m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du is Mills' ratio.
+    """
     if width > 0.5:
         ends = ((middle - width / 2) / np.sqrt(2), (middle + width / 2) / np.sqrt(2))
         return np.sqrt(np.pi / 2) * (erfcx(ends[0]) - erfcx(ends[1]))
@@ -158,7 +179,7 @@ def _mills_drop(middle: NDArray[np.float64], width: float) -> Reals:
 
 
 def _minus_mills_slope(v: NDArray[np.float64]) -> Reals:
-    """1 - v m(v); by its asymptotic series where that cancels."""
+    """Return 1 - v m(v), by its asymptotic series where the difference cancels."""
     direct = 1 - v * np.sqrt(np.pi / 2) * erfcx(v / np.sqrt(2))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         w = 1 / (v * v)

@@ -1,10 +1,10 @@
-"""Exact draws from a symmetric density that falls away from its peak, in the time that reading a table takes.
+"""Exact draws from a symmetric unimodal density, in the time of a table look-up.
 
-The law is cut into strips of equal probability at its own quantiles. In all but the outermost strips the density has
-a rectangle below it, up to its height at the outer edge; the outer edges are so near that it is nearly all of the
-strip. One uniform draw says which strip, and whether it is the rectangle, and where in it. What is left of the strip,
-on average less than a hundredth of it, is drawn by rejection; the outermost strips are drawn by inversion, with their
-tails to the end of the floats.
+The law is cut into strips of equal probability at its own quantiles. Below the density, every strip but the outermost
+ones contains a rectangle up to the density at the outer edge. The edges are so close that the rectangle is nearly all
+of the strip. One uniform draw chooses the strip, the rectangle or the rest, and the place in the rectangle. The rest is
+on average less than a hundredth of the strip, and is drawn by rejection. The outermost strips are drawn by inversion,
+with their tails to the end of the floats.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _BLOCK = 8192  # draws at a time: they stay in the cache
 
 @dataclass(frozen=True)
 class Strips:
-    """Strips of probability 1 / COUNT of a symmetric unimodal noise with scalar parameters, ascending."""
+    """The strips of probability 1 / COUNT of a symmetric unimodal noise with scalar parameters, ascending."""
 
     inner: Floats  # edges nearer to the centre, in counts; shape (COUNT,)
     outer: Floats
@@ -69,7 +69,10 @@ class Strips:
 
 
 def strips(noise: Distribution) -> Strips:
-    """Return the strips of a symmetric noise without end whose density falls from 0 and whose `isf` is accurate."""
+    """Return the strips of a symmetric noise.
+
+    Its support must be unbounded, its density must decrease away from 0, and its `isf` must be accurate.
+    """
     edge = noise.isf(0.5 - np.arange(COUNT // 2) / COUNT)  # from 0 to the last one
     further = np.append(edge[1:], np.inf)
     least = noise.pdf(further)

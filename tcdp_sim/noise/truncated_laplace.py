@@ -17,11 +17,32 @@ from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 @dataclass(frozen=True, eq=False)
 class TruncatedLaplace(Noise):
-    """Density proportional to exp(-|x| / scale) on [-bound, bound], zero outside; both in counts, > 0.
+    """Noise with a density proportional to exp(-|x| / scale) on [-bound, bound] and zero outside.
 
-    With scale = Delta / epsilon and bound = scale * log(1 + (e^epsilon - 1) / (2 delta)) >= Delta it is
-    exactly (epsilon, delta)-DP for sensitivity Delta: on the common support the ratio is at most e^epsilon, and
-    the mass outside it is delta.
+    With scale = Delta / epsilon and bound = scale * log(1 + (e^epsilon - 1) / (2 delta)) >= Delta it gives exactly
+    (epsilon, delta)-DP for sensitivity Delta. On the common support the ratio is at most e^epsilon, and the mass
+    outside it is delta.
+
+    Parameters
+    ----------
+    scale : float or array
+        Scale of the noise, in counts, above 0.
+    bound : float or array
+        End of the support, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not above 0.
+
+    References
+    ----------
+    Geng, Ding, Guo, Kumar (2020), Tight analysis of privacy and utility tradeoff in approximate differential privacy
+
+    Examples
+    --------
+    >>> round(float(TruncatedLaplace(1.0, 10.0).var()), 4)
+    1.9946
     """
 
     scale: float
@@ -85,9 +106,10 @@ class TruncatedLaplace(Noise):
         return np.inf
 
     def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
-        """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
+        """Return delta(epsilon) of (P, Q): the mass outside the other support, plus the integrals over two stretches.
 
-        Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
+        On the first stretch the loss is theta, and on the second it falls linearly. The integral over the second is
+        e^-first (1 - e^-length)^2 over `twice`, with lengths in scales.
         """
         theta, start = shift / self.scale, min(shift - self.bound, self.bound)
         twice = 2 * -np.expm1(-self.bound / self.scale)
@@ -112,7 +134,7 @@ class TruncatedLaplace(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> ApproxDP:
-        """(epsilon, delta)-DP with the epsilon of Laplace noise: it implies no rho, and is shown for comparison."""
+        """Return (epsilon, delta)-DP with the epsilon of Laplace noise, for comparison only: it implies no rho."""
         return ApproxDP(float(np.sqrt(2 * scalar("rho", rho, 0))), scalar("delta", delta, 0, 1))
 
     @classmethod
@@ -141,7 +163,7 @@ class TruncatedLaplace(Noise):
         return True
 
     def _mass(self) -> Reals:
-        """The mass that the untruncated distribution has on the support."""
+        """Return the mass of the untruncated distribution on the support."""
         return -np.expm1(-self.bound / self.scale)
 
     def _tail(self, size: Reals) -> Reals:
