@@ -14,7 +14,7 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-MOST_SIGMA = 10.0  # beyond, quantiles and the variance soon are no floats
+MOST_SIGMA = 10.0  # above, quantiles and the variance soon overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class ArsinhNormal(StretchableNoise):
     bounded_slope = True
     log_concave_if = "never"
     tail_range = (0.02, 3.0)
-    log_concave_size = True  # that of log|X| has the slope 1 - y tanh / sigma - tanh^2 of sigma y, which falls
+    log_concave_size = True  # the log density of log|X| has the decreasing slope 1 - y tanh / sigma - tanh^2 of sigma y
 
     def __post_init__(self) -> None:
         self._freeze(scale=scalar("scale", self.scale, 0))

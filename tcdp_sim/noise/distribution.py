@@ -67,7 +67,7 @@ class Distribution(Parametric, ABC):
 
     def cdf(self, x: ArrayLike) -> Reals:
         """Return P[Z <= x]."""
-        return self.sf(np.negative(x, dtype=np.float64))  # in floats: -uint wraps round
+        return self.sf(np.negative(x, dtype=np.float64))  # as floats, because -uint wraps round
 
     def logcdf(self, x: ArrayLike) -> Reals:
         """Return log P[Z <= x]."""

@@ -14,7 +14,7 @@ from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
 _LOG_HALF = np.log(0.5)
-_FAINTEST = 700.0  # in nats: steps this far below the first are not looked at one by one
+_FAINTEST = 700.0  # nats; `steps` leaves out the steps that are this far below the first one
 
 
 @dataclass(frozen=True, eq=False, repr=False)

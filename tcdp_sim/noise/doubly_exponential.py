@@ -24,8 +24,8 @@ class DoublyExponentialNoise(Noise):
     bounded_slope = True  # its log density is analytic
     depends_on = ("rho", "omega")
     guarantees = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
-    limit: ClassVar[type[Gaussian]] = Gaussian  # what it tends to as the knee grows
-    widest: ClassVar[float]  # the largest scale, in knees, that a tight calibration looks at
+    limit: ClassVar[type[Gaussian]] = Gaussian  # the limit as the knee grows
+    widest: ClassVar[float]  # the largest scale, in knees, that a tight calibration tries
 
     @property
     def kinks(self) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ class DoublyExponentialNoise(Noise):
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> TCDP:
         """Return (rho, omega)-tCDP."""
-        return TCDP(rho, omega)  # type: ignore[arg-type]  # which refuses None by name
+        return TCDP(rho, omega)  # type: ignore[arg-type]  # TCDP refuses None with a message that names it
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
@@ -73,7 +73,7 @@ class DoublyExponentialNoise(Noise):
         x = np.asarray(x, dtype=np.float64)
         u = x / self.knee
         with np.errstate(over="ignore", invalid="ignore"):
-            # What rounding u loses is u times as much in sinh u, and z^2 times that in the tail; fmod is exact.
+            # The rounding error of u grows by the factor u in sinh u, and by z^2 in the tail. fmod is exact.
             part = np.fmod(x, self.knee) / self.knee
             lost = (np.rint(u - part) - u) + part
             sinh = np.sinh(u) + np.where(np.abs(u) < 700, lost * np.cosh(u), 0.0)

@@ -15,16 +15,16 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
 
-_DROP = 45.0  # e^-45 of a log-concave integrand's height: what lies further out is not integrated
-_PANELS, _NODES = 8, 20  # on either side of the peak; 20 points see e^-6 per panel to their last digits
-_STEPS = 100  # of Newton's method at most; it comes from one side, and needs about ten
-_CONVERGED = 1e-14  # relative; the step that was that small has been made
-_LOG_RANGE, _HALVINGS = 690.0, 26  # of distances from e^-690 to e^690, by bisection of their logs
-_ROUNDING = 1e-12  # of offset = e^(power - 1), as math.e**2 < math.exp(2)
-_FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no floats
-_DEEPEST = -1e290  # of a log tail; below, products with it are no floats, and its quantile has long been none
-_CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
-_LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
+_DROP = 45.0  # nats below the peak; the integrals end where the log-concave integrand has fallen that far
+_PANELS, _NODES = 8, 20  # on either side of the peak; 20 nodes integrate a fall of e^-6 per panel to the last digits
+_STEPS = 100  # limit on the steps of Newton's method, which approaches from one side and needs about ten
+_CONVERGED = 1e-14  # relative size of the last step, which is still made
+_LOG_RANGE, _HALVINGS = 690.0, 26  # bisection of the logs of distances from e^-690 to e^690
+_ROUNDING = 1e-12  # tolerance for offset = e^(power - 1), since math.e**2 < math.exp(2)
+_FURTHEST = 700.0  # log of the noise's size; above, draws overflow
+_DEEPEST = -1e290  # log of a tail; below, products with it overflow, and its quantile is inf anyway
+_CERTAINLY_INFINITE = 1e15  # mode of the log of the square; above, the height at the mode overflows
+_LARGEST_START = 1e3  # normal deviates; above, their differences lose digits and rejection is better
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class ExponentialPolylogarithmic(Noise):
     1.0
     """
 
-    # Everything happens in W = log(1 + |Z| / (scale offset)), whose density is proportional to e^(W - rise(W)),
-    # rise(w) = rate ((l + w)^power - l^power), l = log(offset): log-concave, whatever the noise's own tails are.
+    # All computations are in W = log(1 + |Z| / (scale offset)), because its law is log-concave whatever the tails of Z.
+    # Its density is proportional to e^(W - rise(W)), with rise(w) = rate ((l + w)^power - l^power) and l = log(offset).
 
     scale: float
     power: float
@@ -102,7 +102,7 @@ class ExponentialPolylogarithmic(Noise):
         if self.power == 1:
             log_tail = -(self.rate - 1) * w - np.log(2)
             return np.where(np.less(x, 0), np.log1p(-0.5 * np.exp(-(self.rate - 1) * w)), log_tail)[()]
-        central, log_tail = self._log_parts(w)  # of |Z|: the mass up to w, and the mass beyond
+        central, log_tail = self._log_parts(w)  # log P[W < w] and log P[W > w]
         near = central < -np.log(2)
         below = np.where(near, 0.5 * np.exp(central), -0.5 * np.expm1(log_tail))  # P[0 < Z < |x|]
         log_tail = np.where(near, np.log(0.5 - np.minimum(below, 0.25)), log_tail - np.log(2))
@@ -157,7 +157,7 @@ class ExponentialPolylogarithmic(Noise):
             return (self.scale * self.offset * np.copysign(np.expm1(w), rng.random(shape) - 0.5))[()]
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # rise at the further centre over that at the nearer one, which does not cancel.
+        # The rise from the nearer centre to the further one, in which nothing cancels.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         further = difference_of_sizes(y, shift)
         gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))
@@ -246,7 +246,7 @@ class ExponentialPolylogarithmic(Noise):
         The log is concave in w, so the steps of Newton's method stay below the solution after the first.
         """
         mass, mode = self._log_mass, self._mode()
-        w = np.exp(log_p + mass - self._climb(0.0, mode))  # the density is nowhere higher than at the mode
+        w = np.exp(log_p + mass - self._climb(0.0, mode))  # at most w: the density is largest at the mode
         for _ in range(_STEPS):
             log_mass = self._log_between(np.zeros_like(w), w)
             step = (log_p + mass - log_mass) * np.exp(log_mass - self._climb(0.0, w))

@@ -13,10 +13,10 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
 
-LEAST_POWER = 0.02  # below, the variance of unit scale is no longer a float
+LEAST_POWER = 0.02  # below, the variance at scale 1 overflows
 _FAR = 600.0  # from here on the tail's series has converged, and e^-w is still a float
-_TERMS = 80  # of that series, whose ratio is at most 1 / (LEAST_POWER _FAR)
-_STEPS = 12  # Newton's method for quantiles, which starts within a few units
+_TERMS = 80  # terms of that series; the ratio of two is at most 1 / (LEAST_POWER _FAR)
+_STEPS = 12  # steps of Newton's method for quantiles, which starts within a few units
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +108,14 @@ class GeneralizedGaussian(Noise):
         return float(np.exp(five - 2 * three + one))
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
-        # Gamma draws have exact tails, as |Z / scale|^power is Gamma(1 / power).
+        # Gamma draws have exact tails, and |Z / scale|^power has the law Gamma(1 / power).
         size = self.shape if size is None else size
         shape = 1 / np.asarray(self.power)
         magnitude = rng.standard_gamma(shape, size) ** shape
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # The difference of two powers as the smaller one times expm1, which does not cancel.
+        # The difference of two powers is the smaller one times expm1, because that does not cancel.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         further = difference_of_sizes(y, shift)
         gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))

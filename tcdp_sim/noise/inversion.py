@@ -6,7 +6,7 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 
-_HALVINGS = 110  # of an interval of some 1e6: to the last digit
+_HALVINGS = 110  # enough for the last digit in an interval of length 1e6
 
 
 def rising_root(f: Callable[[Floats], Floats], goal: Floats, low: float, high: float) -> Floats:

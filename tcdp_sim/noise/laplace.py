@@ -13,7 +13,7 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
-_LEAST_EXCESS = 1e-6  # of an order above 1, for the closed form of the stretched noise
+_LEAST_EXCESS = 1e-6  # least order - 1 for the closed form of the stretched noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +104,12 @@ class Laplace(Noise):
         return -1 / np.expm1(log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
     def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        # Derived here. Below the least order D lies between those of order 1 and of the least: it does not fall.
+        # Derived here. Below the least order, D lies between its values at order 1 and there, because it does not fall.
         m, b = abs(shift) / self.scale, np.exp(log_scale)
         kl = log_scale + (m + np.exp(-m)) / b - 1
         a = np.maximum(orders, 1 + _LEAST_EXCESS)
         p, q = a, (a - 1) / b
-        lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # over e^(q m)
+        lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # without the factor e^(q m)
         value = log_scale + (q * m + np.log(lifted / 2)) / (a - 1)
         bounds = rounded(value, 1e-15 * (1 + p / (p - q) + (a - 1) * abs(log_scale) + q * m) / (a - 1))
         near, lost = orders < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
@@ -156,7 +156,7 @@ def room(scale: float, shift: float, epsilons: NDArray[np.float64]) -> Reals:
         product = scale * epsilons
         (a, b), (c, d) = _halves(scale), _halves(epsilons)
         lost = ((a * c - product) + a * d + b * c) + b * d
-        lost = np.where(np.isfinite(lost), lost, 0.0)  # only where the product is far above any shift
+        lost = np.where(np.isfinite(lost), lost, 0.0)  # it overflows only where the product exceeds every shift
         return ((shift - product) - lost) / scale
 
 

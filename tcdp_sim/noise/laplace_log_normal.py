@@ -15,12 +15,12 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-MOST_SIGMA = 5.0  # beyond, its integrals take too many points
-_LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # of the trapezoid rule: in widths of the peak, twice, and in normal deviates
-_NODES = 64  # times sigma above 1
+MOST_SIGMA = 5.0  # above, the integrals need too many points
+_LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # ends of the trapezoid rule: two in widths of the peak, one in deviates
+_NODES = 64  # nodes of the trapezoid rule, times sigma above 1
 _FIRST, _LAST, _STEP, _DEGREE = -45.0, 6.8, 0.1, 9  # knots of log q; W of any float is below e^6.7
-_LARGEST = 1e308  # finite, in place of inf
-_LEAST, _MOST = -745.0, 700.0  # log(|x| / scale) between which quantiles are looked for
+_LARGEST = 1e308  # stands for inf
+_LEAST, _MOST = -745.0, 700.0  # the range of log(|x| / scale) in which quantiles are searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ def _missed_by_laplace(sigma: float) -> Any:
     width of 1 / sqrt(1 + q) to lowest order, and the trapezoid rule integrates around the peak. Left of the first knot
     the error is below the rounding of 1.
     """
-    from scipy.interpolate import make_interp_spline  # takes 40 ms, and few need it
+    from scipy.interpolate import make_interp_spline  # imported here, because it takes 40 ms and few runs need it
 
     log_q = np.arange(_FIRST - 0.5 * sigma**2 - 3 * sigma + 2 * np.log(sigma), _LAST, _STEP)
     q = np.exp(log_q)

@@ -15,8 +15,8 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
 OFFSETS = (0.0, 0.5)
-_CLOSE = 1e-9  # of a point of the lattice
-_FAR = 2.0**20  # times the table and the shift
+_CLOSE = 1e-9  # distance at which a number counts as a point of the lattice
+_FAR = 2.0**20  # outputs this many times beyond the table and the shift are moved nearer, see `_near`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +136,7 @@ class LatticeNoise(Noise):
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
-        depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it
+        depth = rng.standard_exponential(shape)  # the draw is the last point with -log P[|Z| >= point] <= depth
         sign = rng.random(shape) - 0.5
         i = np.searchsorted(-self._log_two_sided, depth, side="right") - 1
         further = np.maximum(depth + self._log_two_sided[-1], 0.0) // self.fall
@@ -180,7 +180,7 @@ class LatticeNoise(Noise):
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.offset, self.log_mass, self.fall
 
-    # Tables. The log of a tail is summed from outside inwards, so that it keeps its digits.
+    # The tables. The log of a tail is summed from outside inwards, so that it keeps its digits.
 
     @cached_property
     def _table(self) -> Floats:

@@ -7,9 +7,9 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import integrate
 
-_LOW, _LARGEST = -30.0, 700.0  # of log(z / quartile): below, the moments have nothing; of log z: beyond are no floats
+_LOW, _LARGEST = -30.0, 700.0  # the least log(z / quartile) that matters, and the largest log z of a float
 _PANELS = 2000
-_DROP = 50.0  # of the log of the integrand from its peak: what is left out is e^-50 of it
+_DROP = 50.0  # nats below the peak of the integrand; what lies beyond is e^-50 of it
 
 
 def kurtosis_by_quadrature(logsf: Callable[[Floats], Reals], quartile: float) -> float:

@@ -13,7 +13,7 @@ from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.privacy.definitions import TCDP, Guarantee
 
-_OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
+_OUTER, _LOSSES = 801, 1001  # points of the fast profile: of the other coordinate, and of the table of losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +99,13 @@ class SinhNormal(DoublyExponentialNoise):
         out *= self.knee
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # The difference of the log densities, without its cancellation: with m the output's distance from the
-        # middle and h half the shift, both over the knee, log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
+        # This form of the difference of the log densities does not cancel. Let m be the output's distance from the
+        # middle and h half the shift, both over the knee: log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
-            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, the tanh round to one
+            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, both tanh round to one
             rest = np.log1p(np.exp(-2 * np.abs(m + h))) - np.log1p(np.exp(-2 * np.abs(m - h)))
             far = np.copysign(2 * nearer, m) * np.copysign(1.0, h) + rest
             log_cosh_ratio = np.where(nearer < 1, 2 * np.arctanh(np.tanh(m) * np.tanh(h)), far)
@@ -134,7 +134,7 @@ class SinhNormal(DoublyExponentialNoise):
         scale = self.scale * factor
         return type(self)(scale, max(self.knee, scale))
 
-    # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
+    # A tight calibration searches over scale and knee with these fast values at shift one. They are not brackets.
 
     def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s D_(1+s) in nats for each s > 0 by the trapezoid rule, shape (n,); inf where nothing is known."""
@@ -143,7 +143,7 @@ class SinhNormal(DoublyExponentialNoise):
         if not ((rise > 0) & (rise < 1)).all():
             return np.full(len(s), np.inf)
         peak = self.knee / 2 * np.arctanh(rise)
-        far = peak > 12 * self.scale  # e^72 times as much as everything else
+        far = peak > 12 * self.scale  # the peak is e^72 times as large as everything else
         scaled = np.empty(len(s))
         scaled[far] = [self._far_divergence(s[i], peak[i]) for i in np.flatnonzero(far)]
         if not far.all():
@@ -167,7 +167,7 @@ class SinhNormal(DoublyExponentialNoise):
         fall = (s + 1) * np.cosh(turn) - s * np.cosh(turn + angle)
         width = self.scale / np.sqrt(fall) if fall > 0 else self.scale
         x = -peak + width * np.linspace(-16, 16, 301)
-        if x[1] == x[0]:  # narrower than numbers are apart: nothing is known
+        if x[1] == x[0]:  # the peak is narrower than the spacing of floats
             return np.inf
         return float(logsumexp(self.logpdf(x) + s * self.privacy_loss(x, 1.0)) + np.log(x[1] - x[0]))
 

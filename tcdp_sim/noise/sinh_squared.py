@@ -107,7 +107,7 @@ class SinhSquared(DoublyExponentialNoise):
         out[...] = np.copysign(self.isf_log(log_p), rng.random(out.shape) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # sinh^2(m - h) - sinh^2(m + h) = -sinh(2m) sinh(2h): nothing cancels.
+        # sinh^2(m - h) - sinh^2(m + h) = -sinh(2m) sinh(2h), in which nothing cancels.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -120,7 +120,7 @@ class SinhSquared(DoublyExponentialNoise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        # docs/histograms.md proves it from omega >= sqrt(coordinates / (128 rho)) on: Corollary 18 as printed.
+        # docs/histograms.md proves Corollary 18 as printed for omega >= sqrt(coordinates / (128 rho)).
         if not isinstance(guarantee, TCDP):
             raise cls.cannot_meet(guarantee)
         rho, omega = guarantee.rho, guarantee.omega
@@ -133,7 +133,7 @@ class SinhSquared(DoublyExponentialNoise):
             )
         return cls(scale=sensitivity * np.sqrt(8 * coordinates / rho), knee=8 * sensitivity * omega)
 
-    # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
+    # A tight calibration searches over scale and knee with these fast values at shift one. They are not brackets.
 
     def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s D_(1+s) in nats for each s > 0, shape (n,)."""

@@ -15,12 +15,12 @@ from scipy.special import erf, kve, log_ndtr, ndtr, roots_laguerre
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import gauss_panels
 
-_FAR = 2.0  # v: the Laguerre rule is good from here on
-_PANEL = 2.0  # of u: the Legendre rule is good up to that length
-_MOST_STEPS = 80  # of Newton's method, which takes about ten
-_END, _PER_UNIT, _DEGREE = 40, 2, 12  # of the table of quantiles: largest normal quantile, panels a unit, degree
-_MANY = 400  # quantiles from which on a table is worth its time
-_DEEP = 1e9  # normal quantiles from which on v equals them to the last digit
+_FAR = 2.0  # v from which on the Laguerre rule is accurate
+_PANEL = 2.0  # length of u up to which the Legendre rule is accurate
+_MOST_STEPS = 80  # limit on the steps of Newton's method, which needs about ten
+_END, _PER_UNIT, _DEGREE = 40, 2, 12  # the table of quantiles: largest normal quantile, panels per unit, degree
+_MANY = 400  # number of quantiles from which on a table pays
+_DEEP = 1e9  # above, v equals the normal quantile to the last digit
 _TINY = 1e-9  # c: below, the tail over the density is proportional to c
 _LEAST, _LARGEST = 1e-280, 1e6  # z: outside, the Bessel function is its expansion to the last digit
 

@@ -14,11 +14,11 @@ from tcdp_sim.core.numerics import ArrayBounds, gauss_panels, rounded
 from tcdp_sim.noise.sinh_squared_law import bessel
 
 _NODES = gauss_panels(np.array([0.0, 1.0]), 24)
-_ERROR = 1e-14  # relative, of scipy's Bessel functions and of the shift over the knee; a test compares with mpmath
-_LEAST, _LARGEST = 1e-280, 1e6  # of z: below nothing is known; above, K_1 / K_0 is its expansion to the last digit
-_SMALLEST = 1e-290  # of the shift over the knee: below, the floats lose digits
+_ERROR = 1e-14  # relative error of scipy's Bessel functions and of the shift over the knee; a test compares with mpmath
+_LEAST, _LARGEST = 1e-280, 1e6  # z; below nothing is known; above, K_1 / K_0 is its expansion to the last digit
+_SMALLEST = 1e-290  # least shift over the knee; below, floats lose digits
 _ULP = 2.0**-52
-_LAST = 2.0**-1073  # what rounding takes from the smallest floats
+_LAST = 2.0**-1073  # rounding error of the smallest floats
 
 
 def scaled_divergence(scale: float, knee: float, shift: float, orders: Floats) -> ArrayBounds:
@@ -34,7 +34,7 @@ def scaled_divergence(scale: float, knee: float, shift: float, orders: Floats) -
         speed = knee / scale * np.sinh(shift / knee)  # its square is 4 z sinh^2(theta / 2)
         room = 1 - rise  # R^2 is the product of two factors; this one has the zero
         left = np.maximum(room, 0.0) * (1 - s * np.expm1(-theta))
-        # Relative error of R^2 and of speed^2: what rounding theta loses is theta times as much in e^theta.
+        # Relative error of R^2 and of speed^2. The rounding error of theta grows by the factor theta in e^theta.
         lost = _ULP * (4 + theta) * (2 + rise / np.maximum(room, 0.0))
         value, error = np.full(orders.shape, np.inf), np.zeros(orders.shape)
         near, far = left >= 0.25, (left < 0.25) & (room > 0)

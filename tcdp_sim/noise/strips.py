@@ -16,7 +16,7 @@ from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.noise.distribution import Distribution
 
 COUNT = 2048  # a power of two, so that a uniform draw splits without rounding
-_BLOCK = 8192  # draws at a time: they stay in the cache
+_BLOCK = 8192  # draws at a time, few enough to stay in the cache
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Strips:
     outer: Floats
     least: Floats  # density at the outer edge, and at the inner one
     most: Floats
-    share: Floats  # of the rectangle in the strip's probability; 0 for the two strips without end
-    slope: Floats  # of the draw against the uniform one, within the rectangle
+    share: Floats  # the rectangle's share of the strip's probability; 0 for the two unbounded strips
+    slope: Floats  # slope of the draw in the uniform number, within the rectangle
     pdf: Callable[[Floats], Floats]
     isf_log: Callable[[Floats], Floats]
 

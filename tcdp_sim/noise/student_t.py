@@ -13,8 +13,8 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, PureDP, concentrated
 
-MOST_DEGREES = 1000.0  # beyond, it is Gaussian noise for every purpose
-_STEPS = 60  # of a contraction by less than one half
+MOST_DEGREES = 1000.0  # above, it is Gaussian noise for every purpose
+_STEPS = 60  # steps of a fixed-point iteration whose error falls by more than half
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class StudentT(StretchableNoise):
         """
         return self.degrees, (self.degrees + 1) / (2 * np.sqrt(self.degrees) * self.scale)
 
-    # Its tail, in v = 1 / (1 + z^2 / d): P[|Z| > z] = I_v(d/2, 1/2) = v^(d/2) F(v) / (d/2 B(d/2, 1/2))
+    # The tail, in v = 1 / (1 + z^2 / d): P[|Z| > z] = I_v(d/2, 1/2) = v^(d/2) F(v) / (d/2 B(d/2, 1/2))
 
     @property
     def _log_size(self) -> float:
@@ -143,7 +143,7 @@ class StudentT(StretchableNoise):
         a = 0.5 * self.degrees
         far = a * log_v - np.log(a) - betaln(a, 0.5) + np.log(_series(a, np.minimum(np.exp(log_v), 0.5)))
         v, w = np.exp(np.maximum(log_v, -1.0)), -np.expm1(np.maximum(log_v, -1.0))
-        inside = betainc(0.5, a, w)  # v near 1 has no digits of z left, w = 1 - v has all of them
+        inside = betainc(0.5, a, w)  # near 1, v has lost the digits of z and w = 1 - v has not
         near = np.where(inside < 0.5, np.log1p(-np.minimum(inside, 0.5)), np.log(betainc(a, 0.5, v)))
         return np.where(log_v < np.log(0.5), far, near)
 

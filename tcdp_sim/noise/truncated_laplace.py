@@ -75,7 +75,7 @@ class TruncatedLaplace(Noise):
         p = np.asarray(p, dtype=np.float64)
         small = np.minimum(p, 1 - p)
         small = np.where((p >= 0) & (p <= 1), small, np.nan)
-        # exp(-x / scale) = edge + 2 p mass; above one half 1 minus that is the accurate form.
+        # exp(-x / scale) = edge + 2 p mass. Above one half, 1 minus it is the accurate form.
         mass, edge = self._mass(), np.exp(-self.bound / self.scale)
         with np.errstate(divide="ignore"):
             far, rest = -np.log(edge + 2 * small * mass), (1 - 2 * small) * mass
@@ -88,19 +88,19 @@ class TruncatedLaplace(Noise):
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
-        # Having no memory, an exponential modulo the bound is an exponential truncated there; fmod is exact, and
-        # the tails are right, where inverting a 53-bit uniform has none beyond 37 scales.
+        # An exponential law has no memory, so a draw modulo the bound is a draw truncated there, and fmod is exact.
+        # Inverting a 53-bit uniform draw would have no tail beyond 37 scales.
         size = self.shape if size is None else size
         magnitude = self.scale * np.fmod(rng.standard_exponential(size), self.bound / self.scale)
         return np.copysign(np.minimum(magnitude, self.bound), rng.random(size) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # Inside both supports that of the Laplace; outside one or both, from the log densities.
+        # Inside both supports, the loss is that of Laplace noise. Outside, it comes from the log densities.
         outside = super().privacy_loss(y, shift)
         return np.where(np.isfinite(outside), difference_of_sizes(y, shift) / self.scale, outside)[()]
 
     def isf_log(self, log_p: ArrayLike) -> Reals:
-        return self.isf(np.exp(log_p))  # beyond floats the bound, to every digit
+        return self.isf(np.exp(log_p))  # where e^log_p underflows, the quantile is the bound to every digit
 
     def largest_loss(self, shift: float) -> float:
         return np.inf
@@ -113,7 +113,7 @@ class TruncatedLaplace(Noise):
         """
         theta, start = shift / self.scale, min(shift - self.bound, self.bound)
         twice = 2 * -np.expm1(-self.bound / self.scale)
-        if start < 0:  # both from the distances that are small: their difference is not
+        if start < 0:  # both are computed from small distances, because differences would cancel
             outside = np.exp(start / self.scale) * -np.expm1(-theta) / twice
             flat = -np.expm1(start / self.scale) / twice
         else:
@@ -122,9 +122,9 @@ class TruncatedLaplace(Noise):
         space = room(self.scale, shift, epsilons)
         crossing = np.clip(0.5 * self.scale * space, first, self.bound)
         share = -np.expm1((first - crossing) / self.scale)
-        falls = np.exp(-first / self.scale) * share / twice  # the mass of the last
+        falls = np.exp(-first / self.scale) * share / twice  # the mass of the stretch on which the loss falls
         inner = flat * np.maximum(-np.expm1(-space), 0) + falls * share
-        lost = np.where(first > 0, 4 * ULP * crossing / self.scale * falls, 0.0)  # crossing - first has its rounding
+        lost = np.where(first > 0, 4 * ULP * crossing / self.scale * falls, 0.0)  # the rounding of crossing - first
         lost = lost + 1e-12 * inner + outside * min(1e-12 + ULP * abs(start) / self.scale, 1.0) + TINY
         delta = outside + inner
         return Bounds(delta - lost, delta, delta + lost)
@@ -143,8 +143,8 @@ class TruncatedLaplace(Noise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
-        # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
+        # The ratio of each coordinate is at most e^(epsilon / coordinates) on the common support, and its mass outside
+        # is `delta_each`. All coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
         assert isinstance(guarantee, ApproxDP)  # `can_meet`
         epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
         with np.errstate(divide="ignore"):
@@ -155,7 +155,7 @@ class TruncatedLaplace(Noise):
                 f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
             )
         scale = sensitivity / epsilon_each
-        log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1), for any epsilon
+        log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1) without overflow
         return cls(scale, scale * np.logaddexp(0.0, log_rise - np.log(2 * delta_each)))
 
     @classmethod

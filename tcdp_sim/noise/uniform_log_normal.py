@@ -16,9 +16,9 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; beyond, quantiles soon are no floats
-_FAR = 1.0  # from this normal deviate on, tails come by Mills' ratio
-_LEAST, _MOST = -745.0, 60.0  # normal deviates (the least over sigma) between which quantiles are looked for
+LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; above, quantiles soon overflow
+_FAR = 1.0  # the normal deviate from which on tails use Mills' ratio
+_LEAST, _MOST = -745.0, 60.0  # range of normal deviates in which quantiles are searched; the least is over sigma
 
 
 @dataclass(frozen=True, eq=False)
