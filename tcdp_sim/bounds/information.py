@@ -88,8 +88,8 @@ def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") 
 
     Fewer records cannot give that much information. With nats = log(k / 4) / 2 this is the number of records that a
     histogram of k bins needs. Then the method "paper" is Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018. The method
-    "proposition_9" is its sharper form, max{log(1 + nats / (omega (omega-1) rho)) / log G, min(omega, sqrt(nats /
-    rho))}, which is never vacuous.
+    "proposition_9" is a sharper form, which is never vacuous:
+    max{log(1 + nats / (omega (omega-1) rho)) / log G, min(omega, sqrt(nats / rho))}.
 
     Parameters
     ----------

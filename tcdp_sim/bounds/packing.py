@@ -110,8 +110,8 @@ def packing_records(guarantee: Guarantee, log_k: ArrayLike, beta: float) -> Real
 
     - PureDP and ApproxDP: log((p + s) / (q + s)) / epsilon with s = delta / (e^epsilon - 1), by group privacy of
       events.
-    - ZCDP: the n with xi n H_n + rho n^2 = kl(p, q), which is order 1, and the n with
-      xi n H_n + (sqrt(P) + sqrt(rho) n)^2 = Q, which is the best order.
+    - ZCDP, order 1: the n with xi n H_n + rho n^2 = kl(p, q).
+    - ZCDP, best order: the n with xi n H_n + (sqrt(P) + sqrt(rho) n)^2 = Q.
     - TCDP: order 1 (`information`), the orders below omega / n by (rho n^2, omega / n)-tCDP, and the order of
       Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018: log((Q + C) / (P + C)) / log G with C = omega (omega - 1) rho.
 

@@ -25,7 +25,7 @@ class Calibrated(Generic[SomeNoise, SomeRelease]):
     guarantee : Guarantee or tuple of pairs
         The guarantee of the noise. For a release calibrated to records, its anchors (influence, value in nats).
     bounds : Bounds
-        Bounds on the objective. Its `estimate` is the value for this noise, at most `upper`. No noise that meets the
+        Bounds on the objective. The `estimate` is the value for this noise, at most `upper`. No noise that meets the
         guarantee has a value below `lower`, which is -inf where the search proves nothing about other noises. For a
         release calibrated to records, the objective is the privacy loss of the record at the last anchor, in nats.
     method : str

@@ -1,4 +1,4 @@
-"""Noise on a lattice plus a uniform draw of one step's length. Its density is a staircase."""
+"""Noise on a lattice plus a uniform draw of one step's length. The density is a staircase."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -20,7 +20,7 @@ _LEAST_EXCESS = 1e-6  # least order - 1 for the closed form of the stretched noi
 class Laplace(Noise):
     """Noise with a density proportional to exp(-|x| / scale).
 
-    With scale = Delta / epsilon it gives epsilon-DP for L1 sensitivity Delta. Its standard deviation is sqrt(2) scale.
+    With scale = Delta / epsilon it gives epsilon-DP for L1 sensitivity Delta. The standard deviation is sqrt(2) scale.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class LaplaceLogNormal(StretchableNoise):
 
 @lru_cache(maxsize=256)
 def _missed_by_laplace(sigma: float) -> Any:
-    """Return a spline, in log q, of the error of Laplace's method for log G(x), where q = W(sigma^2 x).
+    """Return a spline in log q of the error of Laplace's method for log G(x), with q = W(sigma^2 x).
 
     The error is log G(x) + q (q / 2 + 1) / sigma^2 + log(1 + q) / 2. The integrand of G peaks at z = q / sigma with a
     width of 1 / sqrt(1 + q) to lowest order, and the trapezoid rule integrates around the peak. Left of the first knot

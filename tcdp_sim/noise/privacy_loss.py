@@ -100,7 +100,8 @@ class HasPrivacyLoss(Distribution):
         """Return the supremum of |privacy loss| in nats for shift > 0, NaN where no closed form is known.
 
         Divergences are found by quadrature from `privacy_loss` if the class defines both, has a `bounded_slope` and
-        states `max_order` exactly. Those of others go through `exact.mixture_divergences`, which assumes less.
+        states `max_order` exactly. The divergences of other noises are found by
+        `exact.mixture_divergences`, which assumes less.
         """
         return np.nan
 

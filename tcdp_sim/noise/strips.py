@@ -71,7 +71,7 @@ class Strips:
 def strips(noise: Distribution) -> Strips:
     """Return the strips of a symmetric noise.
 
-    Its support must be unbounded, its density must decrease away from 0, and its `isf` must be accurate.
+    The support must be unbounded and the density must decrease away from 0. The noise must have an accurate `isf`.
     """
     edge = noise.isf(0.5 - np.arange(COUNT // 2) / COUNT)  # from 0 to the last one
     further = np.append(edge[1:], np.inf)

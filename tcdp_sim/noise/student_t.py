@@ -99,7 +99,7 @@ class StudentT(StretchableNoise):
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
-        """Return (0, c), where c bounds the loss by its slopes in log-scale, at most `degrees`, and in the shift."""
+        """Return (0, c), where c bounds the loss by the slopes of the log density (`log_slopes`)."""
         of_scale, of_shift = self.log_slopes
         return 0.0, of_scale * smoothing + of_shift * shift * np.exp(smoothing)
 

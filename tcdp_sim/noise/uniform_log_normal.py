@@ -25,7 +25,7 @@ _LEAST, _MOST = -745.0, 60.0  # range of normal deviates in which quantiles are 
 class UniformLogNormal(StretchableNoise):
     """The noise scale U e^(sigma Z) with U uniform on [-1, 1] and Z ~ N(0, 1).
 
-    Its density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale).
+    The density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale).
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> Appr
     k : int
         Number of releases, at least 1.
     slack : float
-        The additional delta, in (0, 1], often called delta'.
+        The additional delta (often called delta'), in (0, 1].
 
     Returns
     -------

@@ -50,7 +50,7 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
     Returns
     -------
     ApproxDP
-        The implied guarantee, accurate to a few units in the last place. Its `source` names the method and the theorem.
+        The implied guarantee, accurate to a few units in the last place. The `source` names the method and the theorem.
 
     Raises
     ------

@@ -109,8 +109,8 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
 def _profile(bound: RenyiBound, highest: float) -> "tuple[Floats, Floats, float, float]":
     """Return the privacy profile that the Renyi bound implies (Canonne-Kamath-Steinke 2020).
 
-    The parts are the values of epsilon, log delta at each, log delta by the highest order at the last one, and its
-    rate.
+    The parts are the nodes epsilon, log delta at each, log delta by the highest order at the last node, and the rate
+    (order - 1) of that order.
     """
     import numpy as np
 

@@ -97,7 +97,7 @@ def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
 
 
 def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
-    """Return the probabilities that a given record is drawn once, twice, and so on, with replacement.
+    """Return the probabilities that a given record is drawn 1, 2, ... times with replacement.
 
     Parameters
     ----------
