@@ -43,7 +43,7 @@ class DitheredLattice(Noise):
 
     References
     ----------
-    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://doi.org/10.1137/09076828X
+    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
 
     Examples
     --------

@@ -117,7 +117,7 @@ def group_delta(profile: Profile, size: int, epsilon: float) -> float:
 
     References
     ----------
-    Balle, Barthe, Gaboardi (2018), Section 5, https://arxiv.org/abs/1807.01647
+    Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
 
     Examples
     --------
