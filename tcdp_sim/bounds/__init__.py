@@ -1,4 +1,4 @@
-"""What is proved of accuracy: what the papers promise, and what no mechanism can do better."""
+"""Bounds on accuracy: radii that papers prove for a noise, and lower bounds for every mechanism with a guarantee."""
 
 from tcdp_sim.bounds.accuracy import histogram_error_bound, zcdp_printed_radius
 from tcdp_sim.bounds.lower import (

@@ -1,7 +1,7 @@
-"""What the papers promise about the accuracy of a private histogram: the claims that the simulations test.
+"""Bounds of the papers on the accuracy of a private histogram: the claims that the simulations test.
 
-Every function returns a radius in counts: with probability at least 1 - beta no bin of the k is off by more.
-bins: k >= 1 (any real, up to 1e300); 0 < beta < 1; neighbours differ in one record ("substitute").
+Every function returns a radius in counts. With probability at least 1 - beta, no bin is off by more. Neighbouring data
+sets differ in one record ("substitute").
 """
 
 from numpy.typing import ArrayLike
@@ -11,22 +11,78 @@ from tcdp_sim.noise import Gaussian, Noise
 
 
 def histogram_error_bound(noise: Noise, bins: ArrayLike, beta: ArrayLike) -> Reals:
-    """The radius proved for this noise in each of `bins` bins: what it says itself, or the union bound.
+    """Return the radius that is proved for a noise in each of `bins` bins.
 
-    sinh-normal: Bun-Dwork-Rothblum-Steinke 2018, Corollary 18 (A arsinh(sqrt(2 log(k / beta)) sigma / A));
-    Gaussian: Bun-Steinke 2016, Section 6.1 corrected (sigma sqrt(2 log(k / beta)));
-    Laplace: union bound; truncated Laplace: the same, but never more than its support; any other noise: the union
-    bound by its own quantile, P[|Z| > radius] = beta / k. Raises TypeError for what is no noise.
+    The radius depends on the family:
+
+    - Sinh-normal: knee arsinh(sqrt(2 log(k / beta)) scale / knee), by Corollary 18 of the tCDP paper.
+    - Gaussian: scale sqrt(2 log(k / beta)), by Section 6.1 of the zCDP paper, corrected.
+    - Laplace: the union bound.
+    - Truncated Laplace: the union bound, but at most the end of the support.
+    - Other noises: the union bound by their own quantile, P[|Z| > radius] = beta / k.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise that is added to every bin.
+    bins : array_like
+        Number of bins k, at least 1 and at most 1e300; it need not be whole.
+    beta : array_like
+        Probability of a larger error, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The radius, in counts.
+
+    Raises
+    ------
+    TypeError
+        If `noise` is not a `Noise`.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
+    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Laplace
+    >>> round(float(histogram_error_bound(Laplace(1.0), 1000, 0.05)), 4)
+    9.9035
     """
     if not isinstance(noise, Noise):
-        raise TypeError(f"no accuracy bound is known for {noise!r}")
+        raise TypeError(f"no accuracy bound is known for {noise!r}; valid: a Noise")
     return noise.accuracy_radius(bins, beta)
 
 
 def zcdp_printed_radius(rho: float, bins: ArrayLike, beta: ArrayLike) -> Reals:
-    """The radius printed in Bun-Steinke 2016, Section 6.1: sqrt(log(k / beta) / rho). It is WRONG.
+    """Return the WRONG radius that Section 6.1 of Bun-Steinke 2016 prints: sqrt(log(k / beta) / rho).
 
-    Their own derivation gives sqrt(2 log(k / beta) / rho); the printed radius is exceeded with probability 0.81
-    at k = 1000, beta = 0.05. Kept to show the violation.
+    The derivation in the paper gives sqrt(2 log(k / beta) / rho). The printed radius is exceeded with probability 0.81
+    at k = 1000 and beta = 0.05. The function exists to show the violation.
+
+    Parameters
+    ----------
+    rho : float
+        The rho of the zCDP, in nats, above 0.
+    bins : array_like
+        Number of bins k, at least 1 and at most 1e300.
+    beta : array_like
+        The printed probability of a larger error, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The printed radius, in counts.
+
+    References
+    ----------
+    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> round(float(zcdp_printed_radius(0.1, 1000, 0.05)), 3)
+    9.952
     """
-    return Gaussian(1.0).printed_radius(rho, bins, beta)  # whatever the scale
+    return Gaussian(1.0).printed_radius(rho, bins, beta)  # the printed radius does not depend on the scale

@@ -1,8 +1,9 @@
-"""How much the output of a private mechanism can say about its n records, and how many records so much takes.
+"""Bounds on the information that a private mechanism's output gives about its n records, and on the records it needs.
 
-X: n records of any law, M(X): the output, I: mutual information in nats. Neighbours substitute one record. As KL
-divergence is convex, I(X; M(X)) is at most the mean of D_1(M(x) || M(x')) over independent x, x', so at most the
-largest D_1 that n substitutions can bring about: `information` bounds that, for every mechanism with a guarantee.
+Let X be n records of any law, M(X) the output and I the mutual information in nats. Neighbours substitute one record.
+The KL divergence is convex, so I(X; M(X)) is at most the mean of D_1(M(x) || M(x')) over independent x and x'. Hence it
+is at most the largest D_1 that n substitutions can cause. `information` bounds that for every mechanism with a
+guarantee.
 """
 
 from collections.abc import Callable
@@ -21,23 +22,59 @@ HALVINGS = 80
 
 
 def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str = "tight") -> Reals:
-    """The most nats that the output of a mechanism with the guarantee can tell of its n records, whatever their law.
+    """Return the most information that the output of a mechanism with a guarantee can give about its n records.
 
-    n: records, whole numbers >= 0, scalar or array. blocks: the records are so many independent blocks of n / blocks
-    records each (1: any law at all; n: independent records); the chain rule adds up the blocks (Bun-Steinke 2016,
-    Theorem 30).
-    PureDP: epsilon n tanh(epsilon n / 2), attained by randomised response (its KL divergence); "paper": epsilon n
-    (McGregor et al. 2010). ZCDP: xi n H_n + rho n^2 with H_n = 1 + ... + 1/n (Bun-Steinke 2016, Propositions 27 and
-    28); "paper" has 1 + log n for H_n.
-    TCDP, G = omega / (omega - 1), m = the whole part of omega:
-    - "tight" (derived here): rho n^2 up to n = m, beyond rho (G^(n-m) (m^2 + omega (omega-1)) - omega (omega-1)).
-      Proof: by Donsker and Varadhan D_1(P || R) <= k/(k-1) D_1(P || Q) + D_k(Q || R) for k > 1, hence for c_n rho, the
-      bound of n records, c_n = k/(k-1) c_(n-1) + k for any 1 < k <= omega, best at k = 1 + sqrt(c_(n-1)) = n, or at
-      k = omega.
-    - "proposition_9": rho n^2 below n = omega, from there on (G^n - 1) (omega - 1) omega rho
-      (Bun-Dwork-Rothblum-Steinke 2018, Proposition 9, before it is simplified);
-    - "paper": e^(n / (omega - 1)) omega^2 rho (their Theorem 26). Each is at least the one before.
-    Infinite where it overflows. Raises ValueError for other guarantees: under (epsilon, delta)-DP there is no bound.
+    The bound holds for every law of the records. For PureDP and ZCDP, with H_n = 1 + ... + 1/n:
+
+    - PureDP, "tight": epsilon n tanh(epsilon n / 2), which randomised response attains (its KL divergence).
+    - PureDP, "paper": epsilon n.
+    - ZCDP, "tight": xi n H_n + rho n^2.
+    - ZCDP, "paper": the same with 1 + log n for H_n.
+
+    For TCDP, with G = omega / (omega - 1) and m the whole part of omega, each bound is at least the one before:
+
+    - "tight" (derived here): rho n^2 up to n = m, and rho (G^(n-m) (m^2 + omega (omega-1)) - omega (omega-1)) beyond.
+    - "proposition_9": rho n^2 below n = omega, and (G^n - 1) (omega - 1) omega rho from there on.
+    - "paper": e^(n / (omega - 1)) omega^2 rho.
+
+    Proof of "tight": by Donsker and Varadhan, D_1(P || R) <= k/(k-1) D_1(P || Q) + D_k(Q || R) for k > 1. Let c_n rho
+    be the bound for n records. Then c_n = k/(k-1) c_(n-1) + k for any 1 < k <= omega. The best k is 1 + sqrt(c_(n-1)) =
+    n, or omega.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP or TCDP.
+    n : array_like
+        Number of records, at least 0.
+    blocks : int
+        Number of independent blocks of n / blocks records each. 1 allows any law; n means independent records. The
+        chain rule adds up the blocks.
+    method : str
+        "tight", "proposition_9" or "paper".
+
+    Returns
+    -------
+    float or array
+        The information, in nats. It is inf where it overflows.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one. Under (epsilon, delta)-DP there is no
+        bound.
+
+    References
+    ----------
+    Bun, Steinke (2016), Propositions 27 and 28 and Theorem 30, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9 and Theorem 26, https://doi.org/10.1145/3188745.3188946
+    McGregor et al. (2010), The limits of two-party differential privacy, https://doi.org/10.1109/FOCS.2010.14
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> float(information(ZCDP(0.01), 5))
+    0.25
     """
     choice("method", method, METHODS)
     records = real("n", n, 0, closed=True)
@@ -47,13 +84,41 @@ def information(guarantee: Guarantee, n: ArrayLike, blocks: int = 1, method: str
 
 
 def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") -> Reals:
-    """The n below which `information` is less than `nats`: fewer records cannot tell so much. In records, real.
+    """Return the number n of records below which `information` is less than `nats`.
 
-    nats: >= 0, scalar or array. The n of whole records is at least the next whole number. With
-    nats = log(k / 4) / 2 this is the number of records that a histogram of k bins takes: by method "paper" Corollary 27
-    of Bun-Dwork-Rothblum-Steinke 2018, by "proposition_9" its sharper form, which is never vacuous,
+    Fewer records cannot give that much information. With nats = log(k / 4) / 2 this is the number of records that a
+    histogram of k bins needs. Then the method "paper" is Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018. The method
+    "proposition_9" is a sharper form, which is never vacuous:
     max{log(1 + nats / (omega (omega-1) rho)) / log G, min(omega, sqrt(nats / rho))}.
-    Guarantees, methods and errors as in `information`.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP or TCDP.
+    nats : array_like
+        The information, in nats, at least 0.
+    method : str
+        "tight", "proposition_9" or "paper", as in `information`.
+
+    Returns
+    -------
+    float or array
+        The number of records as a real number. Whole records need at least the next whole number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9 and Corollary 27, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> round(float(least_records(ZCDP(0.01), 0.25)), 6)
+    5.0
     """
     choice("method", method, METHODS)
     needed = np.asarray(real("nats", nats, 0, closed=True, finite=False))
@@ -62,11 +127,14 @@ def least_records(guarantee: Guarantee, nats: ArrayLike, method: str = "tight") 
 
 
 def informative(guarantee: Guarantee) -> PureDP | ZCDP | TCDP:
-    """The guarantee in its simplest notion, if that bounds mutual information; ValueError with the reason otherwise."""
+    """Return the guarantee in its simplest notion.
+
+    Raise ValueError with the reason if the guarantee does not bound mutual information.
+    """
     notion = simplest(guarantee)
     if isinstance(notion, ApproxDP):
         raise ValueError(
-            f"no bound on mutual information is known for {notion}: with probability delta all records may be told; "
+            f"no bound on mutual information is known for {notion}: with probability delta all records may leak; "
             "valid: PureDP, ZCDP, TCDP"
         )
     if not isinstance(notion, PureDP | ZCDP | TCDP):
@@ -75,17 +143,20 @@ def informative(guarantee: Guarantee) -> PureDP | ZCDP | TCDP:
 
 
 def log_growth(omega: float) -> float:
-    """log G, G = omega / (omega - 1): what one record more does to the bounds of tCDP beyond n = omega."""
+    """Return log(omega / (omega - 1)), the growth of the bounds of tCDP per record beyond n = omega."""
     return float(-np.log1p(-1 / omega))
 
 
 def harmonic_cost(n: Reals) -> Reals:
-    """n H_n, H_n = 1 + 1/2 + ... + 1/n, continued to real n >= 0."""
+    """Return n H_n with H_n = 1 + 1/2 + ... + 1/n, continued to real n >= 0."""
     return n * (digamma(n + 1.0) + np.euler_gamma)
 
 
 def smallest(f: Callable[[Reals], Reals], target: Reals, most: Reals) -> Reals:
-    """The smallest n in [0, most] with f(n) >= target, for rising f, to 1e-16 of `most`, from below; vectorised."""
+    """Return the smallest n in [0, most] with f(n) >= target, for increasing f.
+
+    The answer is accurate to 1e-16 of `most`, from below. Arrays are solved elementwise.
+    """
     low, high = np.zeros(np.shape(target)), np.broadcast_to(most, np.shape(target)).astype(float)
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
@@ -106,7 +177,7 @@ def _bound(notion: PureDP | ZCDP | TCDP, n: Reals, method: str) -> Reals:
 
 
 def _per_rho(omega: float, n: Reals, method: str) -> Reals:
-    """Return what tCDP of rho = 1 allows n records, in nats; inf where that is no float."""
+    """Return the bound on information under tCDP with rho = 1 for n records, in nats; inf where it overflows."""
     omega = np.float64(omega)
     step, constant, m = log_growth(omega), omega * (omega - 1), np.floor(omega)
     if method == "paper":
@@ -124,12 +195,12 @@ def _inverse(notion: PureDP | ZCDP | TCDP, nats: Reals, method: str) -> Reals:
         case PureDP(epsilon=epsilon):
             if method == "paper":
                 return nats / epsilon
-            most = 0.5 * (nats + np.sqrt(nats) * np.sqrt(nats + 8))  # as tanh(x) >= x / (1 + x)
+            most = 0.5 * (nats + np.sqrt(nats) * np.sqrt(nats + 8))  # since tanh(x) >= x / (1 + x)
             return smallest(lambda x: x * np.tanh(0.5 * x), nats, most) / epsilon
         case ZCDP(rho=rho, xi=0):
             return np.sqrt(nats) / np.sqrt(rho)
         case ZCDP(rho=rho, xi=xi):
-            most = np.minimum(np.sqrt(nats) / np.sqrt(rho), np.maximum(1.0, nats / xi))  # as H_n >= 1
+            most = np.minimum(np.sqrt(nats) / np.sqrt(rho), np.maximum(1.0, nats / xi))  # since H_n >= 1
             return smallest(lambda n: _bound(notion, n, method), nats, most)
         case TCDP(rho=rho, omega=omega):
             return _least_for_tcdp(omega, np.sqrt(nats) / np.sqrt(rho), np.log(nats) - np.log(rho), method)
@@ -138,7 +209,7 @@ def _inverse(notion: PureDP | ZCDP | TCDP, nats: Reals, method: str) -> Reals:
 def _least_for_tcdp(omega: float, root: Reals, log_nats: Reals, method: str) -> Reals:
     """Return the inverse of `_per_rho` in n.
 
-    root, log_nats: the square root and the log of the nats per rho, which itself may be no float.
+    The arguments are the square root and the log of the nats per rho, which may itself overflow.
     """
     step, log_omega, m = log_growth(omega), np.log(omega), np.floor(omega)
     if method == "paper":
@@ -146,6 +217,7 @@ def _least_for_tcdp(omega: float, root: Reals, log_nats: Reals, method: str) -> 
     if method == "proposition_9":
         beyond = np.logaddexp(0, log_nats - log_omega - np.log(omega - 1)) / step
         return np.maximum(beyond, np.minimum(omega, root))
-    log_scale = 2 * log_omega + np.log((m / omega) ** 2 + (omega - 1) / omega)  # of m^2 + omega (omega - 1)
+    # the log of m^2 + omega (omega - 1), which itself may overflow
+    log_scale = 2 * log_omega + np.log((m / omega) ** 2 + (omega - 1) / omega)
     log_rest = log_nats + np.log1p(-np.exp(np.minimum(2 * np.log(m) - log_nats, 0))) - log_scale
     return np.where(root <= m, root, m + np.logaddexp(0, log_rest) / step)

@@ -1,8 +1,9 @@
-"""What no mechanism can do better: lower bounds on records, gaps and errors, for every mechanism with a guarantee.
+"""Lower bounds on records, gaps and errors, for every mechanism with a guarantee.
 
-Each is a packing: many data sets that must be told apart (`packing`), or much that must be told (`information`).
-Guarantees: PureDP, ZCDP, TCDP, and ApproxDP where something is known; neighbours substitute one record. "Works" is said
-of every data set; the bounds fail for a mechanism that need only work on some.
+Each bound is a packing: there are many data sets that must be told apart (`packing`), or the output must give much
+information (`information`). The guarantees are PureDP, ZCDP, TCDP, and ApproxDP where a bound is known. Neighbours
+substitute one record. A mechanism "works" if it is accurate on every data set. The bounds do not apply to a mechanism
+that is accurate on some data sets only.
 """
 
 import numpy as np
@@ -30,62 +31,230 @@ __all__ = [
 
 
 def histogram_records(guarantee: Guarantee, k: ArrayLike, beta: float = 0.5) -> Reals:
-    """The n (records) below which no histogram with the guarantee works: an error below n / 2 in all k bins.
+    """Return the number of records below which no histogram with the guarantee works.
 
-    "Works" = on every data set of n records, with probability at least 1 - beta; then the fullest of n equal records'
-    bins is known. k: bins, real, >= 1, up to 1e300, scalar or array; 0 < beta < 1. Source: the packing of Corollary 27
-    of Bun-Dwork-Rothblum-Steinke 2018 and of Section 6.1 of Bun-Steinke 2016, with the sharper inequalities of
-    `packing_records` (guarantees, errors).
+    A histogram works if its error is below n / 2 in all k bins with probability at least 1 - beta, on every data set of
+    n records. Then it identifies the bin of n equal records. The bound is a packing with sharper inequalities than the
+    papers'; `packing_records` gives them.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
+    k : array_like
+        Number of bins, from 1 to 1e300; it need not be whole.
+    beta : float
+        Probability of failure, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The number of records as a real number. Whole records need at least the next whole number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
+    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> round(float(histogram_records(PureDP(0.1), 1000)), 2)
+    69.07
     """
     return packing_records(guarantee, _log("k", k), beta)
 
 
 def histogram_error(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Reals:
-    """What the largest error of a private histogram must reach: its 1 - beta quantile on the worst data, in counts.
+    """Return a lower bound on the largest error of a private histogram: its 1 - beta quantile on the worst data set.
 
-    Half of the largest whole n below `histogram_records`: on n equal records an error below n / 2 in all k bins has
-    less than probability 1 - beta for some of them. For noise that does not depend on the data: on all of them.
+    The bound is half of the largest whole n below `histogram_records`. For some n equal records, an error below n / 2
+    in all k bins has a probability below 1 - beta. For noise that does not depend on the data this holds for all data
+    sets.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
+    k : array_like
+        Number of bins, from 1 to 1e300; it need not be whole.
+    beta : float
+        Probability of a larger error, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The bound, in counts.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> float(histogram_error(PureDP(0.1), 1000))
+    49.0
     """
     records = np.asarray(histogram_records(guarantee, k, beta))
     return 0.5 * np.maximum(np.ceil(records * (1 - 1e-12)) - 1, 0.0)[()]
 
 
 def selection_gap(guarantee: Guarantee, k: ArrayLike, beta: float = 0.05) -> Reals:
-    """The gap (counts) below which no private selection is right with probability at least 1 - beta.
+    """Return the gap below which no private selection is right with probability at least 1 - beta.
 
-    On every data set in which one of k candidates leads all others by the gap, each record adding one to the score of
-    one candidate: a gap of g is g records to replace. Arguments, guarantees and errors as in `histogram_records`.
+    The selection must be right on every data set in which one of k candidates leads all others by the gap. Each record
+    adds one to the score of one candidate, so a gap of g takes g records to replace.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
+    k : array_like
+        Number of candidates, from 1 to 1e300; it need not be whole.
+    beta : float
+        Probability of another answer, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The gap, in counts.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> round(float(selection_gap(PureDP(0.1), 1000)), 2)
+    98.51
     """
     return packing_records(guarantee, _log("k", k), beta)
 
 
 def interior_records(guarantee: Guarantee, log2_k: ArrayLike, beta: float = 0.05) -> Reals:
-    """The n (records) below which no interior point is found with probability at least 1 - beta on every data set.
+    """Return the number of records below which no private mechanism finds an interior point of every data set.
 
-    log2_k: > 0, up to 1e300, scalar or array: the ordered domain has k = 2^log2_k elements. n equal records have one
-    interior point. Hence the same for all k threshold counts with errors below n / 2, which show an interior point.
-    Source: the packing of Bun-Steinke 2016, Lemma 35; otherwise as `histogram_records`.
+    The mechanism must succeed with probability at least 1 - beta. The packing uses n equal records, which have one
+    interior point. The same bound holds for all k threshold counts with errors below n / 2, because they show an
+    interior point.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP, TCDP or ApproxDP.
+    log2_k : array_like
+        Binary logarithm of the size k of the ordered domain, above 0 and at most 1e300.
+    beta : float
+        Probability of failure, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The number of records as a real number. Whole records need at least the next whole number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> round(float(interior_records(PureDP(0.1), 32)), 1)
+    251.3
     """
     return packing_records(guarantee, np.multiply(real("log2_k", log2_k, 0), np.log(2)), beta)
 
 
 def marginals_records(guarantee: Guarantee, d: ArrayLike, share: float) -> Reals:
-    """The n (records) below which d one-way marginals are not told well enough to round n equal records' bits.
+    """Return the number of records below which d one-way marginals are too inaccurate to recover n equal records' bits.
 
-    "Well enough" = at most `share` of the d bits are rounded to the wrong side, on average over uniformly random bits
-    and the mechanism: d (log 2 - h(share)) nats must be told, h binary entropy, as the bits are independent and h is
-    concave. d: bits a record has, >= 1, scalar or array; 0 < share < 1/2. Source: Bun-Steinke 2016, Section 6.1, with
-    its constant. Raises ValueError for other values and as `least_records`.
+    The marginals are accurate enough if rounding them gets at most `share` of the d bits wrong, on average over
+    uniformly random bits and the mechanism. This takes d (log 2 - h(share)) nats of information with h the binary
+    entropy, because the bits are independent and h is concave.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee of the mechanism: PureDP, ZCDP or TCDP.
+    d : array_like
+        Number of bits per record, at least 1.
+    share : float
+        Share of wrong bits, in (0, 1/2).
+
+    Returns
+    -------
+    float or array
+        The number of records as a real number. Whole records need at least the next whole number.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the guarantee is another one.
+
+    References
+    ----------
+    Bun, Steinke (2016), Section 6.1, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> round(float(marginals_records(ZCDP(0.01), 1000, 0.1)), 1)
+    191.8
     """
     bits = np.asarray(real("d", d, 1, closed=True))
     return least_records(guarantee, bits * (np.log(2) - entropy(real("share", share, 0, 0.5))))
 
 
 def least_sample_size(rho: ArrayLike, omega: ArrayLike, bins: ArrayLike) -> Reals:
-    """Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018: the n below which no (rho, omega)-tCDP release works.
+    """Return the number of records below which no (rho, omega)-tCDP histogram works, by Corollary 27 of the tCDP paper.
 
-    "Works" = on every data set of n records the largest error is below n / 2 with probability 1/2. In records;
-    NaN where the bound is vacuous (log(k / 4) <= 2 omega^2 rho). `histogram_records` is sharper, and never vacuous.
+    A histogram works if its largest error is below n / 2 with probability 1/2, on every data set of n records.
+    `histogram_records` is sharper and never vacuous.
+
+    Parameters
+    ----------
+    rho : array_like
+        The rho of the tCDP, in nats, above 0.
+    omega : array_like
+        The omega of the tCDP, above 1.
+    bins : array_like
+        Number of bins k.
+
+    Returns
+    -------
+    float or array
+        The number of records. It is NaN where the bound is vacuous, which is where log(k / 4) <= 2 omega^2 rho.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> round(float(least_sample_size(0.001, 10.0, 1e6)), 2)
+    37.17
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = (omega - 1) * np.log((np.log(bins) - np.log(4)) / (2 * np.square(omega) * rho))  # type: ignore[operator]

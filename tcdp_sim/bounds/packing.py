@@ -1,11 +1,11 @@
-"""Packings: how many records it takes to tell k data sets apart, each of n records that differ from all others'.
+"""Packings: the number of records that it takes to tell k data sets apart.
 
-Data sets x_1 .. x_k of n records, neighbours substitute one record; a mechanism whose output lies, on x_u, in the event
-E_u with probability at least 1 - beta, the k events disjoint: n copies of a record u, and "u is told". Then on x_v the
-other events have together at most beta, one of them, on average, q = beta / (k - 1); with p = 1 - beta the divergence
-between two data sets of n records must reach that of coins with chances p and q. Since x^a y^(1-a) and x log(x / y) are
-jointly convex, averaging over the pairs only helps the bound, at every order a (derived here; Fano's inequality is what
-is left of order 1 if the mean over pairs is bounded by mutual information first).
+Let x_1, ..., x_k be data sets of n records; neighbours substitute one record. On x_u, the output of the mechanism lies
+in the event E_u with probability at least p = 1 - beta, and the k events are disjoint. For example, x_u is n copies of
+the record u. On x_v the other events together have probability at most beta, hence q = beta / (k - 1) on average. The
+divergence between two data sets of n records must reach that of two coins with probabilities p and q. The functions x^a
+y^(1-a) and x log(x / y) are jointly convex, so averaging over the pairs only helps the bound, at every order a (derived
+here). Fano's inequality is weaker: it bounds the mean over pairs by mutual information first, at order 1.
 """
 
 import numpy as np
@@ -19,11 +19,39 @@ from tcdp_sim.privacy.definitions import simplest
 
 
 def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
-    """The nats that I(U; V) must have if V is U, uniform on k points, with probability at least 1 - beta.
+    """Return the mutual information I(U; V) that is needed if V = U with probability at least 1 - beta.
 
-    Exact Fano: log k - h(beta) - beta log(k - 1), h binary entropy; printed=True: (1 - beta) log k - log 2, which is
-    less (Bun-Steinke 2016, Lemma 35; with beta = 1/2 the proof of Corollary 27 of Bun-Dwork-Rothblum-Steinke 2018).
-    k: real, >= 1, up to 1e300; 0 < beta < 1. Zero where guessing is as good. Raises ValueError.
+    U is uniform on k points. Fano's inequality gives log k - h(beta) - beta log(k - 1) with h the binary entropy. The
+    printed form (1 - beta) log k - log 2 is smaller.
+
+    Parameters
+    ----------
+    k : array_like
+        Number of points, from 1 to 1e300; it need not be whole.
+    beta : float
+        Probability of V != U, in (0, 1).
+    printed : bool
+        True for the printed form.
+
+    Returns
+    -------
+    float or array
+        The information, in nats. It is 0 where guessing is as good.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 27, proof (beta = 1/2), https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> round(float(fano(1000, 0.05)), 4)
+    6.3639
     """
     log_k = np.log(real("k", k, 1, closed=True))
     chance = real("beta", beta, 0, 1)
@@ -34,29 +62,60 @@ def fano(k: ArrayLike, beta: float, printed: bool = False) -> Reals:
 
 
 def entropy(p: float) -> float:
-    """The entropy of a coin with chance p, in nats; 0 < p < 1."""
+    """Return the entropy of a coin with probability p, in nats; 0 < p < 1."""
     return float(-p * np.log(p) - (1 - p) * np.log1p(-p))
 
 
 def told_apart(k: ArrayLike, beta: float) -> Reals:
-    """The D_1 in nats that some pair of the k data sets must have: that of coins with chances p and q (module's head).
+    """Return the KL divergence that some pair of k data sets must have if a mechanism tells all of them apart.
 
-    At least `fano(k, beta)`, by about (1 - beta) log(1 / beta). Arguments as there.
+    It is the divergence of two coins with probabilities 1 - beta and beta / (k - 1). It exceeds `fano` by about
+    (1 - beta) log(1 / beta).
+
+    Parameters
+    ----------
+    k : array_like
+        Number of data sets, from 1 to 1e300; it need not be whole.
+    beta : float
+        Probability of failure on each data set, in (0, 1).
+
+    Returns
+    -------
+    float or array
+        The divergence, in nats. It is 0 where guessing is as good.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 35, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> round(float(told_apart(1000, 0.05)), 4)
+    9.2088
     """
     return _kl(np.log(real("k", k, 1, closed=True)), real("beta", beta, 0, 1))[()]
 
 
 def packing_records(guarantee: Guarantee, log_k: ArrayLike, beta: float) -> Reals:
-    """The n below which no mechanism with the guarantee tells the k data sets apart with probability 1 - beta each.
+    """Return the number n of records below which no mechanism with the guarantee tells k data sets apart.
 
-    In records, real: whole records need the next whole number. log_k: >= 0, scalar or array, up to 1e300; 0 < beta
-    < 1.
-    With P = log(1/p), Q = log(1/q) (module's head) the largest of what these orders ask:
-    PureDP, ApproxDP: log((p + s) / (q + s)) / epsilon, s = delta / (e^epsilon - 1), by group privacy of events.
-    ZCDP: order 1, xi n H_n + rho n^2 >= kl(p, q); the best order, xi n H_n + (sqrt(P) + sqrt(rho) n)^2 >= Q.
-    TCDP: order 1 (`information`); orders below omega / n, with (rho n^2, omega / n)-tCDP; the order of Proposition 9 of
-    Bun-Dwork-Rothblum-Steinke 2018: n >= log((Q + C) / (P + C)) / log G, C = omega (omega - 1) rho.
-    Zero where guessing is as good. Raises ValueError for other guarantees.
+    The mechanism must succeed on each of them with probability 1 - beta. The n is a real number, and whole records need
+    the next whole number. It is 0 where guessing is as good. `log_k` is at least 0 and at most 1e300, and beta is in
+    (0, 1). With P = log(1/p) and Q = log(1/q) as in the module's docstring, it is the largest of these:
+
+    - PureDP and ApproxDP: log((p + s) / (q + s)) / epsilon with s = delta / (e^epsilon - 1), by group privacy of
+      events.
+    - ZCDP, order 1: the n with xi n H_n + rho n^2 = kl(p, q).
+    - ZCDP, best order: the n with xi n H_n + (sqrt(P) + sqrt(rho) n)^2 = Q.
+    - TCDP: order 1 (`information`), the orders below omega / n by (rho n^2, omega / n)-tCDP, and the order of
+      Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018: log((Q + C) / (P + C)) / log G with C = omega (omega - 1) rho.
+
+    Raise ValueError for other guarantees.
     """
     logs = np.asarray(real("log_k", log_k, 0, closed=True))
     chance = real("beta", beta, 0, 1)
@@ -80,19 +139,20 @@ def _by_divergences(notion: PureDP | ZCDP | TCDP, log_k: Reals, beta: float) -> 
 
 
 def _zcdp(notion: ZCDP, hit: float, miss: Reals) -> Reals:
-    """By the order a = 1 + t with the least P/t + rho n^2 t."""
+    """Return the n by the best order a = 1 + t, which minimises P/t + rho n^2 t."""
     root = np.sqrt(notion.rho)
     most = (np.sqrt(miss) - np.sqrt(hit)) / root
     if notion.xi == 0:
         return most
-    most = np.minimum(most, np.maximum(1.0, miss / notion.xi))  # as H_n >= 1
+    most = np.minimum(most, np.maximum(1.0, miss / notion.xi))  # since H_n >= 1
     return smallest(lambda n: (np.sqrt(hit) + root * n) ** 2 + notion.xi * harmonic_cost(n), miss, most)
 
 
 def _tcdp(notion: TCDP, hit: float, miss: Reals) -> Reals:
-    """By the best order below omega / n, for n below omega, and by that of Proposition 9.
+    """Return the n by the best order below omega / n, for n below omega, and by the order of Proposition 9.
 
-    The best order of zCDP, if it may be used; else omega / n: rho n = Q / omega - P / (omega - n), a quadratic.
+    The former is the best order of zCDP where it is allowed. Otherwise it is omega / n, and n solves the quadratic
+    rho n = Q / omega - P / (omega - n).
     """
     rho, omega = notion.rho, notion.omega
     best = _zcdp(ZCDP(rho), hit, miss)
@@ -106,7 +166,7 @@ def _tcdp(notion: TCDP, hit: float, miss: Reals) -> Reals:
 
 
 def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals:
-    """p <= e^(n epsilon) q + delta (e^(n epsilon) - 1) / (e^epsilon - 1), solved for n."""
+    """Return the n that solves p = e^(n epsilon) q + delta (e^(n epsilon) - 1) / (e^epsilon - 1)."""
     log_p, log_q = np.log1p(-beta), np.log(beta) - _log_others(log_k)
     with np.errstate(divide="ignore", over="ignore"):
         if epsilon == 0:
@@ -116,7 +176,10 @@ def _by_events(epsilon: float, delta: float, log_k: Reals, beta: float) -> Reals
 
 
 def _kl(log_k: Reals, beta: float) -> Reals:
-    """The KL divergence between coins with chances 1 - beta and beta / (k - 1); zero where the first is the less."""
+    """Return the KL divergence between coins with probabilities 1 - beta and beta / (k - 1).
+
+    It is 0 where the first probability is the smaller one.
+    """
     log_q = np.log(beta) - _log_others(log_k)
     with np.errstate(divide="ignore", invalid="ignore"):
         nats = (1 - beta) * (np.log1p(-beta) - log_q) + beta * (np.log(beta) - np.log1p(-np.exp(log_q)))
@@ -124,11 +187,11 @@ def _kl(log_k: Reals, beta: float) -> Reals:
 
 
 def _guessed(log_k: Reals, beta: float) -> Reals:
-    """Where 1 - beta <= 1 / k: a guess without any data is right often enough."""
+    """Return True where 1 - beta <= 1 / k: a guess without data is right often enough."""
     return np.log1p(-beta) <= -np.asarray(log_k)
 
 
 def _log_others(log_k: Reals) -> Reals:
-    """log(k - 1); -inf for k = 1."""
+    """Return log(k - 1), which is -inf for k = 1."""
     with np.errstate(divide="ignore"):
         return log_k + np.log(-np.expm1(-np.asarray(log_k, dtype=np.float64)))

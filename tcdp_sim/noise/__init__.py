@@ -1,4 +1,4 @@
-"""Noise distributions, by name: the families are what the files of this folder define."""
+"""Noise distributions by name. The modules of this folder define the families."""
 
 from tcdp_sim.core import registry
 from tcdp_sim.noise.arsinh_normal import ArsinhNormal

@@ -1,4 +1,4 @@
-"""Arsinh-normal noise: Gaussian in the middle, log-normal tails, so that it may be stretched (smooth sensitivity)."""
+"""Arsinh-normal noise: Gaussian in the middle with log-normal tails, so that it can be stretched."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,16 +14,36 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-MOST_SIGMA = 10.0  # beyond, quantiles and the variance soon are no floats
+MOST_SIGMA = 10.0  # above, quantiles and the variance soon overflow
 
 
 @dataclass(frozen=True, eq=False)
 class ArsinhNormal(StretchableNoise):
-    """scale sinh(sigma Y) / sigma, Y ~ N(0, 1): scale > 0 in counts, 0 < sigma <= 10 without unit.
+    """The noise scale sinh(sigma Y) / sigma with Y ~ N(0, 1).
 
-    Its density is phi(y) / (scale cosh(sigma y)), y = arsinh(sigma x / scale) / sigma; it tends to N(0, scale^2) as
-    sigma falls to 0. Each parameter is one number, no array; ValueError outside of the ranges.
-    Source: Bun-Steinke 2019. Sinh-normal noise is its mirror image: arsinh in place of sinh.
+    With y = arsinh(sigma x / scale) / sigma, the density is phi(y) / (scale cosh(sigma y)). The noise tends to
+    N(0, scale^2) as sigma falls to 0. Sinh-normal noise is its mirror image: it has arsinh in place of sinh.
+
+    Parameters
+    ----------
+    scale : float
+        Standard deviation of the Gaussian limit, in counts, above 0.
+    sigma : float
+        Weight of the tails, in (0, 10], without unit.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range or is no single number.
+
+    References
+    ----------
+    Bun, Steinke (2019), arsinh-normal noise, https://arxiv.org/abs/1906.02830
+
+    Examples
+    --------
+    >>> round(ArsinhNormal(1.0, 0.5).var(), 4)
+    1.2974
     """
 
     scale: float
@@ -33,7 +53,7 @@ class ArsinhNormal(StretchableNoise):
     bounded_slope = True
     log_concave_if = "never"
     tail_range = (0.02, 3.0)
-    log_concave_size = True  # that of log|X| has the slope 1 - y tanh / sigma - tanh^2 of sigma y, which falls
+    log_concave_size = True  # the log density of log|X| has the decreasing slope 1 - y tanh / sigma - tanh^2 of sigma y
 
     def __post_init__(self) -> None:
         self._freeze(scale=scalar("scale", self.scale, 0))
@@ -67,21 +87,21 @@ class ArsinhNormal(StretchableNoise):
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
-        """Derived here. Stretching by e^tau moves y by at most k = |tau| / sigma towards 0, or away from it.
+        """Return (b, c) with D_a(P || Q) <= b a + c, derived here for orders of at least 2.
 
-        In the second case the loss is at most k |y| + k^2 / 2, whose moments under N(0, 1) give
-        D_a <= a k^2 / 2 + log(2) / (a - 1); in the first it is at most |tau|. A shift adds at most its largest loss:
-        the slope of the log density, (y + sigma tanh) / cosh, is below (2 / (3 sigma) + sigma / 2) / scale.
-        For orders of at least 2.
+        Stretching by e^tau moves y by at most k = |tau| / sigma, towards 0 or away from it. Towards 0 the loss is at
+        most |tau|. Away from it the loss is at most k |y| + k^2 / 2, whose moments under N(0, 1) give D_a <= a k^2 / 2
+        + log(2) / (a - 1). A shift adds at most its largest loss: the slope of the log density, (y + sigma tanh) /
+        cosh, is below (2 / (3 sigma) + sigma / 2) / scale.
         """
         of_shift = (2 / (3 * self.sigma) + self.sigma / 2) / self.scale
         constant = smoothing + np.log(2) + of_shift * shift * np.exp(smoothing)
         return 0.5 * (smoothing / self.sigma) ** 2, float(constant)
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
 
-        epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
+        The formula is epsilon = sqrt(t^2 / sigma^2 + t / sigma + 2 t) + (2 / (3 sigma) + sigma / 2) s.
         """
         if not concentrated(guarantee):
             return super().smooth_shift(guarantee, smoothing)
@@ -90,7 +110,7 @@ class ArsinhNormal(StretchableNoise):
         return published_shift(guarantee, of_scale, of_shift / self.scale)
 
     def _y(self, x: ArrayLike) -> Reals:
-        """The standard normal quantile at which the noise equals x."""
+        """Return the standard normal quantile at which the noise equals x."""
         z = np.divide(x, self.scale, dtype=np.float64)
         with np.errstate(over="ignore"):
             return np.arcsinh(self.sigma * z) / self.sigma

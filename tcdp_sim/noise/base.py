@@ -21,11 +21,11 @@ class Noise(HasPrivacyLoss, HasStretchedLoss, Calibratable, HasErrorRadius):
     """Additive noise in counts: a distribution on the reals that is symmetric about zero.
 
     A subclass is a frozen dataclass of its parameters. It gives `family` and six methods: `logpdf`, `sf`, `logsf`,
-    `isf`, `var` and `sample`. Everything else has a fallback that is right for any noise, or refuses and names the
-    method to define. Each base class holds one concern:
+    `isf`, `var` and `sample`. Every other method has a fallback, which is either right for any noise or refuses and
+    names the method to define. Each base class holds one concern:
 
-    - `distribution.Distribution`: density, tails, quantiles, draws
-    - `privacy_loss.HasPrivacyLoss`: what is known of the privacy loss
+    - `distribution.Distribution`: density, tails, quantiles and draws
+    - `privacy_loss.HasPrivacyLoss`: the known properties of the privacy loss
     - `stretched.HasStretchedLoss`: the same when the noise is stretched, for smooth sensitivity
     - `calibratable.Calibratable`: the guarantees that the family can meet
     - `accuracy.HasErrorRadius`: the largest of many draws
@@ -34,6 +34,13 @@ class Noise(HasPrivacyLoss, HasStretchedLoss, Calibratable, HasErrorRadius):
     ----------
     without_ties : str or None
         The family that breaks the ties of a discrete noise, None for all others.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import FAMILIES, Noise
+    >>> noise = FAMILIES["gaussian"](2.0)
+    >>> isinstance(noise, Noise), float(noise.var())
+    (True, 4.0)
     """
 
     _gives_fallbacks = True

@@ -11,18 +11,18 @@ from tcdp_sim.privacy.definitions import ZCDP, ApproxDP, Guarantee, PureDP, conc
 class Calibratable(Distribution):
     """A distribution whose family can be calibrated to guarantees.
 
-    The fallbacks admit every guarantee that the certified search over one `scale` covers, and know no theorem.
+    The fallbacks admit every guarantee that the search over one `scale` covers, and know no theorem.
 
     Attributes
     ----------
     depends_on : tuple of str
-        The numbers that `equal_privacy` reads, of rho, omega and delta.
+        The numbers that `equal_privacy` reads, out of rho, omega and delta.
     guarantees : str
         The guarantees that `can_meet` admits, for messages.
     theorem_is_nearly_sharp : bool
-        True if a search is not worth its time unless one asks for it.
+        True if a search gains so little that it runs only on request.
     is_optimized : bool
-        True if the noise is a table that convex optimisation finds (`tcdp_sim.optimal`), and no scale.
+        True if the noise is a table that convex optimisation finds (`tcdp_sim.optimal`), without a scale.
     """
 
     _gives_fallbacks = True
@@ -48,7 +48,7 @@ class Calibratable(Distribution):
 
     @classmethod
     def cannot_meet(cls, guarantee: Guarantee) -> ValueError:
-        """Return the one line for a guarantee that the family cannot meet."""
+        """Return the error, in one line, for a guarantee that the family cannot meet."""
         if defines(cls, "can_meet") or defines(cls, "by_theorem"):
             return ValueError(f"{cls.family} cannot be calibrated to {guarantee}; valid: {cls.guarantees}")
         goal = f"calibrate {cls.family} to {guarantee}"

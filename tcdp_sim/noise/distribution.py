@@ -17,16 +17,16 @@ LEAST_LOG = -690.0  # below, a probability is no longer a float
 class Distribution(Parametric, ABC):
     """A distribution on the reals that is symmetric about zero, in counts.
 
-    Methods are vectorised over their argument and over array-valued parameters, which broadcast as in scipy.stats;
-    scalars in, scalars out. Values are accurate to about 1e-12 relative, from the centre to tail probabilities of
-    1e-300. The log forms and `sf`/`isf` serve the upper tail. Probabilities outside [0, 1] and NaN give NaN.
+    Methods are vectorised over their argument and over array-valued parameters, which broadcast as in scipy.stats.
+    Scalars give scalars. Values are accurate to about 1e-12 relative, from the centre to tail probabilities of 1e-300.
+    The log forms and `sf`/`isf` are for the upper tail. Probabilities outside [0, 1] and NaN give NaN.
 
     Attributes
     ----------
     family : str
         The name of the family, in configs and in laws of cells.
     is_discrete : bool
-        True for a noise without a density: it hides whole numbers alone, and makes ties.
+        True for a noise without a density. It protects whole numbers only, and makes ties.
     isotropic : bool
         True if the joint law of several coordinates depends on their Euclidean length only.
     """
@@ -68,7 +68,7 @@ class Distribution(Parametric, ABC):
 
     def cdf(self, x: ArrayLike) -> Reals:
         """Return P[Z <= x]."""
-        return self.sf(np.negative(x, dtype=np.float64))  # in floats: -uint wraps round
+        return self.sf(np.negative(x, dtype=np.float64))  # as floats, because -uint wraps round
 
     def logcdf(self, x: ArrayLike) -> Reals:
         """Return log P[Z <= x]."""
@@ -81,7 +81,7 @@ class Distribution(Parametric, ABC):
     def isf_log(self, log_p: ArrayLike) -> Reals:
         """Return the x with log P[Z > x] = log_p, for log_p <= 0.
 
-        The fallback knows probabilities that are floats: it raises ValueError below e^-690.
+        The fallback only handles probabilities that are floats. It raises ValueError below e^-690.
         """
         if np.min(log_p, initial=0) < LEAST_LOG:
             raise cannot(

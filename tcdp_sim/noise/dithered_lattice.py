@@ -1,4 +1,4 @@
-"""Noise on a lattice plus a uniform draw of one step's length: a density of steps, which hides fractions as well."""
+"""Noise on a lattice plus a uniform draw of one step's length. The density is a staircase."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,16 +14,42 @@ from tcdp_sim.noise.lattice import LatticeNoise
 from tcdp_sim.privacy.definitions import Guarantee
 
 _LOG_HALF = np.log(0.5)
-_FAINTEST = 700.0  # in nats: steps this far below the first are not looked at one by one
+_FAINTEST = 700.0  # nats; `steps` leaves out the steps that are this far below the first one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DitheredLattice(Noise):
-    """scale (Z + U): Z a `LatticeNoise` with this offset, table and fall, U uniform on (-1/2, 1/2), scale > 0 counts.
+    """The noise scale (Z + U), with Z a `LatticeNoise` and U uniform on (-1/2, 1/2).
 
-    Whole numbers plus Z + U are ordered as whole numbers plus Z are, and ties fall by a fair coin. At a shift of
-    (n + f) scale the mean of e^((a-1) L) is 1 - f times that of Z at n plus f times that at n + 1, and so is
-    delta(epsilon): what Z promises of a shift by one holds here for every shift up to scale (derived here).
+    Adding Z + U orders whole numbers as adding Z does, and a fair coin breaks ties. At a shift of (n + f) scale, the
+    mean of e^((a-1) L) is 1 - f times that of Z at n plus f times that at n + 1. The same holds for delta(epsilon).
+    Hence a guarantee of Z for a shift by one holds here for every shift up to scale (derived here).
+
+    Parameters
+    ----------
+    offset : float
+        Offset of the lattice in steps: 0 (integers) or 1/2 (half-integers).
+    log_mass : tuple of float
+        Logs of the probabilities of Z, as in `LatticeNoise`.
+    fall : float
+        Fall of the log probability per step beyond the table, above 0.
+    scale : float
+        Length of a step, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+
+    References
+    ----------
+    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
+
+    Examples
+    --------
+    >>> noise = DitheredLattice(0.0, (0.0, -1.0), 1.0)
+    >>> round(noise.var() - noise.lattice.var(), 6)
+    0.083333
     """
 
     offset: float
@@ -51,7 +77,7 @@ class DitheredLattice(Noise):
 
     @cached_property
     def lattice(self) -> LatticeNoise:
-        """Z."""
+        """The noise Z on the lattice, in steps."""
         return LatticeNoise(self.offset, self.log_mass, self.fall)
 
     def logpdf(self, x: ArrayLike) -> Reals:
@@ -108,7 +134,7 @@ class DitheredLattice(Noise):
 
     @property
     def steps(self) -> Floats:
-        """Where its density jumps, ascending, in counts, as far out as floats go."""
+        """The places where the density jumps, ascending, in counts, as far out as floats reach."""
         further = int(min(_FAINTEST / self.fall, 1e5))
         edges = self.scale * (np.arange(len(self.log_mass) + further) + self.offset + 0.5)
         return np.concatenate([-edges[::-1], [] if self.offset == 0 else [0.0], edges])
@@ -128,7 +154,7 @@ class DitheredLattice(Noise):
         return type(self), self.lattice._identity(), self.scale
 
     def _cell(self, x: ArrayLike) -> tuple[Floats, Floats]:
-        """The point of Z whose step x lies in, and the share of the step that lies above x."""
+        """Return the point of Z whose step contains x, and the share of the step that lies above x."""
         steps = np.asarray(x, dtype=np.float64) / self.scale - self.offset
         cell = np.floor(steps + 0.5)
         with np.errstate(invalid="ignore"):

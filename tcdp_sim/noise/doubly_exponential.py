@@ -1,4 +1,4 @@
-"""The part that sinh-normal and sinh-squared noise share: a knee, and doubly exponential tails beyond it."""
+"""The common base of sinh-normal and sinh-squared noise: a knee, and doubly exponential tails beyond it."""
 
 from typing import ClassVar
 
@@ -14,15 +14,18 @@ _ABOVE_ONE = 1 + 2.0**-52
 
 
 class DoublyExponentialNoise(Noise):
-    """Noise whose tails fall like exp(-z(x)^2 / 2), z(x) = (knee / scale) sinh(x / knee); both in counts."""
+    """A noise whose tails fall like exp(-z(x)^2 / 2) with z(x) = (knee / scale) sinh(x / knee).
+
+    The scale and the knee are in counts.
+    """
 
     scale: float
     knee: float
     bounded_slope = True  # its log density is analytic
     depends_on = ("rho", "omega")
     guarantees = "TCDP with finite omega (its divergence of large orders is infinite), ApproxDP by 'tight'"
-    limit: ClassVar[type[Gaussian]] = Gaussian  # what it tends to as the knee grows
-    widest: ClassVar[float]  # the largest scale, in knees, that a tight calibration looks at
+    limit: ClassVar[type[Gaussian]] = Gaussian  # the limit as the knee grows
+    widest: ClassVar[float]  # the largest scale, in knees, that a tight calibration tries
 
     @property
     def kinks(self) -> NDArray[np.float64]:
@@ -37,7 +40,10 @@ class DoublyExponentialNoise(Noise):
         return np.inf
 
     def affine_max_order(self, log_scale: float, shift: float) -> float:
-        """1 when P is the wider one: its tail falls doubly exponentially at a lower rate, so P^a Q^(1-a) has no end."""
+        """Return 1 if P is the wider law, else inf.
+
+        The tail of a wider P falls doubly exponentially at a lower rate, so the integral of P^a Q^(1-a) diverges.
+        """
         return 1.0 if log_scale < 0 else np.inf
 
     @classmethod
@@ -50,8 +56,8 @@ class DoublyExponentialNoise(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> TCDP:
-        """(rho, omega)-tCDP."""
-        return TCDP(rho, omega)  # type: ignore[arg-type]  # which refuses None by name
+        """Return (rho, omega)-tCDP."""
+        return TCDP(rho, omega)  # type: ignore[arg-type]  # TCDP refuses None with a message that names it
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
@@ -67,7 +73,7 @@ class DoublyExponentialNoise(Noise):
         x = np.asarray(x, dtype=np.float64)
         u = x / self.knee
         with np.errstate(over="ignore", invalid="ignore"):
-            # What rounding u loses is u times as much in sinh u, and z^2 times that in the tail; fmod is exact.
+            # The rounding error of u grows by the factor u in sinh u, and by z^2 in the tail. fmod is exact.
             part = np.fmod(x, self.knee) / self.knee
             lost = (np.rint(u - part) - u) + part
             sinh = np.sinh(u) + np.where(np.abs(u) < 700, lost * np.cosh(u), 0.0)

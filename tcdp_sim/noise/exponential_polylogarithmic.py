@@ -1,4 +1,4 @@
-"""Exponential polylogarithmic noise: its privacy loss grows as a power of the log of a record's influence."""
+"""Exponential polylogarithmic noise, whose privacy loss grows as a power of the log of a record's influence."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,31 +15,54 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
 
-_DROP = 45.0  # e^-45 of a log-concave integrand's height: what lies further out is not integrated
-_PANELS, _NODES = 8, 20  # on either side of the peak; 20 points see e^-6 per panel to their last digits
-_STEPS = 100  # of Newton's method at most; it comes from one side, and needs about ten
-_CONVERGED = 1e-14  # relative; the step that was that small has been made
-_LOG_RANGE, _HALVINGS = 690.0, 26  # of distances from e^-690 to e^690, by bisection of their logs
-_ROUNDING = 1e-12  # of offset = e^(power - 1), as math.e**2 < math.exp(2)
-_FURTHEST = 700.0  # of the log of the noise's size: beyond, its draws are no floats
-_DEEPEST = -1e290  # of a log tail; below, products with it are no floats, and its quantile has long been none
-_CERTAINLY_INFINITE = 1e15  # as mode of the log of the square: its height there is no float
-_LARGEST_START = 1e3  # in normal deviates: beyond, their differences lose digits and rejection is better
+_DROP = 45.0  # nats below the peak; the integrals end where the log-concave integrand has fallen that far
+_PANELS, _NODES = 8, 20  # on either side of the peak; 20 nodes integrate a fall of e^-6 per panel to the last digits
+_STEPS = 100  # limit on the steps of Newton's method, which approaches from one side and needs about ten
+_CONVERGED = 1e-14  # relative size of the last step, which is still made
+_LOG_RANGE, _HALVINGS = 690.0, 26  # bisection of the logs of distances from e^-690 to e^690
+_ROUNDING = 1e-12  # tolerance for offset = e^(power - 1), since math.e**2 < math.exp(2)
+_FURTHEST = 700.0  # log of the noise's size; above, draws overflow
+_DEEPEST = -1e290  # log of a tail; below, products with it overflow, and its quantile is inf anyway
+_CERTAINLY_INFINITE = 1e15  # mode of the log of the square; above, the height at the mode overflows
+_LARGEST_START = 1e3  # normal deviates; above, their differences lose digits and rejection is better
 
 
 @dataclass(frozen=True, eq=False)
 class ExponentialPolylogarithmic(Noise):
-    """Density proportional to exp(-rate log(|x| / scale + offset)^power); scale > 0 in counts, rate > 0 in nats.
+    """Noise with a density proportional to exp(-rate log(|x| / scale + offset)^power).
 
-    Valid: power = 1 with rate > 1 and offset > 0, or power > 1 with offset >= e^(power - 1). Each parameter is one
-    number, no array. A record of influence t, in counts, loses at most
-    rate (log(t / scale + offset)^power - log(offset)^power) nats. The log density is never concave.
-    The variance is inf for power 1 and rate <= 3; quantiles beyond the largest float are inf.
-    ValueError outside of the ranges. Source: Finley et al. 2024, Section 5, Table 3 with its variances corrected.
+    A record of influence t, in counts, has a privacy loss of at most
+    rate (log(t / scale + offset)^power - log(offset)^power) nats. The log density is never concave. The variance is inf
+    for power 1 and rate <= 3. Quantiles beyond the largest float are inf.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in counts, above 0.
+    power : float
+        Power of the logarithm, at least 1.
+    offset : float
+        Offset inside the logarithm, above 0. For power > 1 it must be at least e^(power - 1).
+    rate : float
+        Factor of the power, in nats, above 0. For power 1 it must be above 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range or is no single number.
+
+    References
+    ----------
+    Finley et al. (2024), Section 5 and Table 3 (with its variances corrected), https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0).var()
+    1.0
     """
 
-    # Everything happens in W = log(1 + |Z| / (scale offset)), whose density is proportional to e^(W - rise(W)),
-    # rise(w) = rate ((l + w)^power - l^power), l = log(offset): log-concave, whatever the noise's own tails are.
+    # All computations are in W = log(1 + |Z| / (scale offset)), because its law is log-concave whatever the tails of Z.
+    # Its density is proportional to e^(W - rise(W)), with rise(w) = rate ((l + w)^power - l^power) and l = log(offset).
 
     scale: float
     power: float
@@ -80,7 +103,7 @@ class ExponentialPolylogarithmic(Noise):
         if self.power == 1:
             log_tail = -(self.rate - 1) * w - np.log(2)
             return np.where(np.less(x, 0), np.log1p(-0.5 * np.exp(-(self.rate - 1) * w)), log_tail)[()]
-        central, log_tail = self._log_parts(w)  # of |Z|: the mass up to w, and the mass beyond
+        central, log_tail = self._log_parts(w)  # log P[W < w] and log P[W > w]
         near = central < -np.log(2)
         below = np.where(near, 0.5 * np.exp(central), -0.5 * np.expm1(log_tail))  # P[0 < Z < |x|]
         log_tail = np.where(near, np.log(0.5 - np.minimum(below, 0.25)), log_tail - np.log(2))
@@ -117,7 +140,10 @@ class ExponentialPolylogarithmic(Noise):
             return float(np.exp(fourth - 2 * self._log_moment(2))) if fourth < np.inf else np.inf
 
     def _log_moment(self, k: int) -> float:
-        """log E (|Z| / (scale offset))^k for power > 1, as |Z|^k is e^(kw) (1 - e^-w)^k; inf where it is no float."""
+        """Return log E (|Z| / (scale offset))^k for power > 1; inf where it is no float.
+
+        The computation uses |Z / (scale offset)|^k = e^(kw) (1 - e^-w)^k.
+        """
         mode = self._mode(k + 1.0)
         if mode > _CERTAINLY_INFINITE:
             return np.inf
@@ -132,7 +158,7 @@ class ExponentialPolylogarithmic(Noise):
             return (self.scale * self.offset * np.copysign(np.expm1(w), rng.random(shape) - 0.5))[()]
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # rise at the further centre over that at the nearer one, which does not cancel.
+        # The rise from the nearer centre to the further one, in which nothing cancels.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         further = difference_of_sizes(y, shift)
         gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))
@@ -147,7 +173,7 @@ class ExponentialPolylogarithmic(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: calibration would have to choose a shape."""
+        """Return False, because calibration would have to choose a shape."""
         return False
 
     def scaled(self, factor: float) -> Self:
@@ -164,7 +190,7 @@ class ExponentialPolylogarithmic(Noise):
             return np.log1p(np.abs(np.divide(x, self.scale * self.offset, dtype=np.float64)))
 
     def _rise(self, w: Reals, step: Reals) -> Reals:
-        """rate ((l + w + step)^power - (l + w)^power) in nats, to its last digits also for a small step."""
+        """Return rate ((l + w + step)^power - (l + w)^power) in nats, to its last digits also for a small step."""
         if self.power == 1:
             return self.rate * step
         at = self._l + w
@@ -172,30 +198,30 @@ class ExponentialPolylogarithmic(Noise):
             return self.rate * at**self.power * np.expm1(self.power * np.log1p(step / at))
 
     def _climb(self, w: Reals, step: Reals, tilt: float = 1.0) -> Reals:
-        """By how much tilt w - rise(w) grows from w to w + step."""
+        """Return the growth of tilt w - rise(w) from w to w + step."""
         return tilt * step - self._rise(w, step)
 
     def _slope(self, w: Reals) -> Reals:
-        """The slope of w - rise(w)."""
+        """Return the slope of w - rise(w)."""
         return 1 - self.rate * self.power * (self._l + w) ** (self.power - 1)
 
     def _mode(self, tilt: float = 1.0) -> float:
-        """The largest point of tilt w - rise(w) on w >= 0, for power > 1."""
+        """Return the point w >= 0 at which tilt w - rise(w) is largest, for power > 1."""
         with np.errstate(over="ignore"):
             return max(0.0, float(np.float64(tilt / (self.rate * self.power)) ** (1 / (self.power - 1))) - self._l)
 
     def _log_between(self, low: Reals, high: Reals) -> Reals:
-        """log of the integral of e^(w - rise(w)) over low < w < high, for power > 1."""
+        """Return the log of the integral of e^(w - rise(w)) over low < w < high, for power > 1."""
         peak = np.clip(self._mode(), low, high)
         return self._climb(0.0, peak) + _log_integral(self._climb, peak, low, high)
 
     @cached_property
     def _log_mass(self) -> float:
-        """log of that integral over w > 0."""
+        """The log of the integral of e^(w - rise(w)) over w > 0."""
         return -float(np.log(self.rate - 1)) if self.power == 1 else float(self._log_between(np.array(0.0), np.inf))
 
     def _log_parts(self, w: Floats) -> tuple[Floats, Floats]:
-        """log P[W < w], log P[W > w]: good to their last digits where they are below log(1/2)."""
+        """Return log P[W < w] and log P[W > w], to their last digits where they are below log(1/2)."""
         beyond = np.isposinf(w)
         inside, mass = np.where(beyond, 0.0, w), self._log_mass
         central = self._log_between(np.zeros_like(inside), inside) - mass
@@ -203,7 +229,7 @@ class ExponentialPolylogarithmic(Noise):
         return np.where(beyond, 0.0, central), np.where(beyond, -np.inf, outer)
 
     def _size_beyond(self, log_outer: Floats, log_central: Floats) -> Floats:
-        """The z with P[|Z| > z] = e^log_outer, P[|Z| < z] = e^log_central; inf if it is no float."""
+        """Return the z with P[|Z| > z] = e^log_outer and P[|Z| < z] = e^log_central; inf if it is no float."""
         near = log_central < -np.log(2)
         if self.power == 1:
             with np.errstate(divide="ignore"):
@@ -216,9 +242,12 @@ class ExponentialPolylogarithmic(Noise):
             return self.scale * self.offset * np.expm1(w)
 
     def _w_within(self, log_p: Floats) -> Floats:
-        """The w with log P[W < w] = log_p. The log is concave: Newton's method stays below w once it is there."""
+        """Return the w with log P[W < w] = log_p.
+
+        The log is concave in w, so the steps of Newton's method stay below the solution after the first.
+        """
         mass, mode = self._log_mass, self._mode()
-        w = np.exp(log_p + mass - self._climb(0.0, mode))  # the density is nowhere higher than at the mode
+        w = np.exp(log_p + mass - self._climb(0.0, mode))  # at most w: the density is largest at the mode
         for _ in range(_STEPS):
             log_mass = self._log_between(np.zeros_like(w), w)
             step = (log_p + mass - log_mass) * np.exp(log_mass - self._climb(0.0, w))
@@ -228,7 +257,10 @@ class ExponentialPolylogarithmic(Noise):
         return w
 
     def _w_outside(self, log_p: Floats) -> Floats:
-        """The w with log P[W > w] = log_p. The log is concave: Newton's method stays above w once it is there."""
+        """Return the w with log P[W > w] = log_p.
+
+        The log is concave in w, so the steps of Newton's method stay above the solution after the first.
+        """
         mass, mode = self._log_mass, self._mode()
         w = mode + _reach(lambda r: -self._climb(mode, r), -log_p, np.inf)  # P[W > mode + r] <= e^climb(mode, r)
         for _ in range(_STEPS):
@@ -252,7 +284,10 @@ class ExponentialPolylogarithmic(Noise):
         return self._draw_by_rejection(rng, count)
 
     def _draw_by_rejection(self, rng: np.random.Generator, count: int) -> Floats:
-        """From a flat cap at the mode and two tangents of the log density, thinned; the tails are exponential draws."""
+        """Return draws by rejection from a flat cap at the mode and two tangents of the log density.
+
+        The tails below the tangents are exponential draws.
+        """
         mode, ((left, left_mean), (right, right_mean)) = self._mode(), self._tangents
         w, done = np.empty(count), 0
         while done < count:
@@ -272,13 +307,14 @@ class ExponentialPolylogarithmic(Noise):
 
     @cached_property
     def _tangents(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Those on the left and on the right of the mode."""
+        """The tangents on the left and on the right of the mode."""
         return self._tangent(-1.0), self._tangent(1.0)
 
     def _tangent(self, side: float) -> tuple[float, float]:
-        """How far from the mode a tangent on that side meets the height of the mode, and 1 / |its slope|.
+        """Return the distance from the mode at which a tangent meets the height of the mode, and 1 / |its slope|.
 
-        It touches where |slope| times distance from the mode is 1. On the left it may not be needed: (mode, 0).
+        The tangent touches where |slope| times the distance from the mode is 1. On the left it may not be needed; then
+        the answer is (mode, 0).
         """
         mode = self._mode()
         most = np.inf if side > 0 else mode
@@ -309,9 +345,10 @@ def _refuse_bad_power(power: float, rate: float) -> None:
 def _log_integral(
     climb: Callable[[Reals, Reals], Reals], peak: Floats, low: Reals, high: Reals, moment: int = 0
 ) -> Floats:
-    """log of the integral over low < w < high of e^climb(peak, w - peak), times (1 - e^-w)^moment.
+    """Return the log of the integral over low < w < high of e^climb(peak, w - peak) (1 - e^-w)^moment.
 
-    climb(peak, .) is concave, 0 at 0, and largest there on that range; low and high broadcast with peak.
+    The function climb(peak, .) is concave, is 0 at 0 and has its maximum on the range there. The arrays low and high
+    broadcast with peak.
     """
     x, weights = _unit_panels()
     total = np.zeros(peak.shape)
@@ -331,7 +368,10 @@ def _log_integral(
 
 
 def _reach(growth: Callable[[Floats], Reals], goal: Floats, most: Reals) -> Floats:
-    """The r <= most at which an increasing function, zero at 0, gets to `goal`, to 1e-5; `most` if it does not."""
+    """Return the r <= most at which an increasing function that is zero at 0 reaches `goal`, to 1e-5.
+
+    The answer is `most` if the function does not reach the goal.
+    """
     low, high = np.full(goal.shape, -_LOG_RANGE), np.full(goal.shape, _LOG_RANGE)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -343,7 +383,7 @@ def _reach(growth: Callable[[Floats], Reals], goal: Floats, most: Reals) -> Floa
 
 @cache
 def _unit_panels() -> tuple[Floats, Floats]:
-    """Gauss-Legendre points and weights of panels that fill [0, 1]."""
+    """Return Gauss-Legendre points and weights of panels that fill [0, 1]."""
     x, weights = np.polynomial.legendre.leggauss(_NODES)
     starts = np.arange(_PANELS)[:, None]
     return ((starts + (x + 1) / 2) / _PANELS).ravel(), np.tile(weights / (2 * _PANELS), _PANELS)

@@ -19,10 +19,28 @@ HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Noise):
-    """N(0, scale^2). scale > 0 is the standard deviation, in counts.
+    """The normal distribution N(0, scale^2).
 
-    With scale^2 = Delta^2 / (2 rho) it is rho-zCDP for sensitivity Delta (Bun-Steinke 2016, Proposition 6),
-    hence (rho, omega)-tCDP for every omega.
+    With scale^2 = Delta^2 / (2 rho) it gives rho-zCDP for sensitivity Delta, hence (rho, omega)-tCDP for every omega.
+
+    Parameters
+    ----------
+    scale : float or array
+        Standard deviation, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If the scale is not above 0.
+
+    References
+    ----------
+    Bun, Steinke (2016), Proposition 6, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> round(float(Gaussian(2.0).isf(0.025)), 4)
+    3.9199
     """
 
     scale: float
@@ -68,7 +86,7 @@ class Gaussian(Noise):
         out *= self.scale
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # The difference of the log densities, without its cancellation.
+        # This form of the difference of the log densities does not cancel.
         middle = np.subtract(np.multiply(0.5, shift), y, dtype=np.float64)  # exact near the zero of the loss
         with np.errstate(invalid="ignore"):
             return np.divide(shift, self.scale) * (middle / self.scale)
@@ -83,14 +101,14 @@ class Gaussian(Noise):
         return closed_form(orders * np.square(np.divide(shift, self.scale)) / 2, 1e-14)
 
     def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
-        # Balle-Barthe-Gaboardi 2018, Theorem 4; by Mills' ratio where the difference of two tails would cancel.
+        # Balle-Barthe-Gaboardi 2018, Theorem 4. Mills' ratio is used where the difference of two tails would cancel.
         theta = shift / self.scale
         low, high = epsilons / theta - theta / 2, epsilons / theta + theta / 2
         with np.errstate(over="ignore", invalid="ignore"):
             near = ndtr(-low) - np.exp(-0.5 * low * low) * erfcx(high / np.sqrt(2)) / 2
             far = np.exp(-0.5 * low * low) * (_mills_drop(epsilons / theta, theta) / np.sqrt(2 * np.pi))
             value = np.where((low < 1) & (theta > 0.5), near, far)
-            error = 1e-11 + ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # that of low moves the tail
+            error = 1e-11 + ULP * (epsilons / theta + theta) * (1 + np.maximum(low, 0.0))  # rounded low moves the tail
         value, error = np.where(np.isnan(value), 0.0, value), np.where(np.isnan(error), np.inf, error)
         lost: Reals = np.where(value > 0, value * np.minimum(error, 1.0), 0.0)
         upper: Reals = np.where(error < 0.1, value + lost, 1.0) + TINY
@@ -101,8 +119,8 @@ class Gaussian(Noise):
         return -1 / np.expm1(2 * log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
     def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        # Gil-Alajaji-Linder 2013, Table 2; s = order - 1 and the variance of the tilted law over that of Q.
-        s, drop = orders - 1, -np.expm1(-2 * log_scale)  # 1 - 1 / v
+        # Gil-Alajaji-Linder 2013, Table 2. `tilted` is the variance of P over that of the tilted law.
+        s, drop = orders - 1, -np.expm1(-2 * log_scale)  # `drop` is 1 - 1 / v with v = e^(2 log_scale)
         tilted = 1 + s * drop
         with np.errstate(divide="ignore", invalid="ignore"):
             of_scale = log_scale - np.where(s > 0, np.log1p(s * drop) / (2 * s), 0.5 * drop)
@@ -142,14 +160,17 @@ class Gaussian(Noise):
 
 
 def _zcdp_of(guarantee: ApproxDP) -> float:
-    """The largest rho with rho-zCDP => (rho + 2 sqrt(rho log(1/delta)), delta)-DP within the guarantee."""
+    """Return the largest rho such that rho-zCDP implies the guarantee by rho + 2 sqrt(rho log(1/delta)) <= epsilon."""
     tail = -np.log(real("delta", guarantee.delta, 0, 1))
     epsilon = real("epsilon", guarantee.epsilon, 0)
     return float((epsilon / (np.sqrt(tail + epsilon) + np.sqrt(tail))) ** 2)
 
 
 def _mills_drop(middle: NDArray[np.float64], width: float) -> Reals:
-    """m(low) - m(high) around `middle`, m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du (Mills), without cancellation."""
+    """Return m(low) - m(high) around `middle`, without cancellation.
+
+    The function m(v) = e^(v^2/2) integral_v^inf e^(-u^2/2) du is Mills' ratio.
+    """
     if width > 0.5:
         ends = ((middle - width / 2) / np.sqrt(2), (middle + width / 2) / np.sqrt(2))
         return np.sqrt(np.pi / 2) * (erfcx(ends[0]) - erfcx(ends[1]))
@@ -158,7 +179,7 @@ def _mills_drop(middle: NDArray[np.float64], width: float) -> Reals:
 
 
 def _minus_mills_slope(v: NDArray[np.float64]) -> Reals:
-    """1 - v m(v); by its asymptotic series where that cancels."""
+    """Return 1 - v m(v), by its asymptotic series where the difference cancels."""
     direct = 1 - v * np.sqrt(np.pi / 2) * erfcx(v / np.sqrt(2))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         w = 1 / (v * v)

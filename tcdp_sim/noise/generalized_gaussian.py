@@ -1,4 +1,4 @@
-"""Generalised Gaussian noise of power at most one: its privacy loss grows as a power of a record's influence."""
+"""Generalised Gaussian noise of power at most one, whose privacy loss grows as a power of a record's influence."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -13,19 +13,39 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.laplace import difference_of_sizes
 from tcdp_sim.privacy.definitions import Guarantee
 
-LEAST_POWER = 0.02  # below, the variance of unit scale is no longer a float
+LEAST_POWER = 0.02  # below, the variance at scale 1 overflows
 _FAR = 600.0  # from here on the tail's series has converged, and e^-w is still a float
-_TERMS = 80  # of that series, whose ratio is at most 1 / (LEAST_POWER _FAR)
-_STEPS = 12  # Newton's method for quantiles, which starts within a few units
+_TERMS = 80  # terms of that series; the ratio of two is at most 1 / (LEAST_POWER _FAR)
+_STEPS = 12  # steps of Newton's method for quantiles, which starts within a few units
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedGaussian(Noise):
-    """Density proportional to exp(-(|x| / scale)^power); scale > 0 in counts, 0.02 <= power <= 1 (1: Laplace).
+    """Noise with a density proportional to exp(-(|x| / scale)^power).
 
-    A record of influence t, in counts, loses at most (t / scale)^power nats. Above power 1 the loss has no bound.
-    All moments are finite. The log density is not concave below power 1: at 0 it has a vertical cusp.
-    ValueError outside of the ranges. Source: Finley et al. 2024, Corollary 5.6, without its power 0.
+    A record of influence t, in counts, has a privacy loss of at most (t / scale)^power nats. Above power 1 the loss has
+    no bound. All moments are finite. Below power 1 the log density is not concave: it has a vertical cusp at 0.
+
+    Parameters
+    ----------
+    scale : float or array
+        Scale of the noise, in counts, above 0.
+    power : float or array
+        Power of the exponent, in [0.02, 1]; 1 is Laplace noise.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+
+    References
+    ----------
+    Finley et al. (2024), Corollary 5.6 (without its power 0), https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> round(float(GeneralizedGaussian(1.0, 0.5).var()), 6)
+    120.0
     """
 
     scale: float
@@ -88,14 +108,14 @@ class GeneralizedGaussian(Noise):
         return float(np.exp(five - 2 * three + one))
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
-        # Gamma draws have exact tails, as |Z / scale|^power is Gamma(1 / power).
+        # Gamma draws have exact tails, and |Z / scale|^power has the law Gamma(1 / power).
         size = self.shape if size is None else size
         shape = 1 / np.asarray(self.power)
         magnitude = rng.standard_gamma(shape, size) ** shape
         return self.scale * np.copysign(magnitude, rng.random(size) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # The difference of two powers as the smaller one times expm1, which does not cancel.
+        # The difference of two powers is the smaller one times expm1, because that does not cancel.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         further = difference_of_sizes(y, shift)
         gap, near = np.abs(further), np.minimum(np.abs(y), np.abs(y - shift))
@@ -112,20 +132,20 @@ class GeneralizedGaussian(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: calibration would have to choose a power."""
+        """Return False, because calibration would have to choose a power."""
         return False
 
     def scaled(self, factor: float) -> Self:
         return replace(self, scale=self.scale * factor)
 
     def _w(self, x: ArrayLike) -> Reals:
-        """(|x| / scale)^power, in nats."""
+        """Return (|x| / scale)^power, in nats."""
         with np.errstate(over="ignore"):
             return np.abs(np.divide(x, self.scale, dtype=np.float64)) ** self.power
 
 
 def _log_upper(shape: Reals, w: Reals) -> Reals:
-    """log Q(shape, w), the regularised upper incomplete gamma function, w >= 0."""
+    """Return log Q(shape, w), the log of the regularised upper incomplete gamma function, for w >= 0."""
     with np.errstate(divide="ignore"):
         near = np.log(gammaincc(shape, np.minimum(w, _FAR)))
     u = np.where(np.isposinf(w), _FAR, np.maximum(w, _FAR))
@@ -134,9 +154,10 @@ def _log_upper(shape: Reals, w: Reals) -> Reals:
 
 
 def _series(shape: Reals, w: Reals) -> Reals:
-    """Q(shape, w) Gamma(shape) e^w w^(1 - shape) = 1 + (shape - 1)/w + (shape - 1)(shape - 2)/w^2 + ... for w far out.
+    """Return Q(shape, w) Gamma(shape) e^w w^(1 - shape) for large w.
 
-    shape <= 50 and w >= 600: the terms that are left out are below 1e-30.
+    The series is 1 + (shape - 1)/w + (shape - 1)(shape - 2)/w^2 + ... For shape <= 50 and w >= 600 the omitted terms
+    are below 1e-30.
     """
     total = np.ones(np.broadcast_shapes(np.shape(shape), np.shape(w)))
     for k in range(_TERMS, 0, -1):
@@ -145,7 +166,7 @@ def _series(shape: Reals, w: Reals) -> Reals:
 
 
 def _inverse_log_upper(shape: Reals, log_q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The w with log Q(shape, w) = log_q, for log_q below -400, by Newton's method; inf at -inf."""
+    """Return the w with log Q(shape, w) = log_q by Newton's method, for log_q below -400; inf at -inf."""
     goal = np.maximum(log_q, -1e300)
     w = -goal + np.maximum(0.0, (shape - 1) * np.log(-goal) - gammaln(shape))
     for _ in range(_STEPS):  # the slope of log Q is -1 / _mills
@@ -154,5 +175,8 @@ def _inverse_log_upper(shape: Reals, log_q: NDArray[np.float64]) -> NDArray[np.f
 
 
 def _mills(shape: Reals, w: Reals) -> Reals:
-    """Q over minus its slope at w: the series itself where it holds, near there an estimate that Newton can use."""
+    """Return Q over minus its slope at w.
+
+    The series gives it where it holds. Below that range, this is an estimate that Newton's method can use.
+    """
     return _series(shape, np.maximum(w, _FAR))

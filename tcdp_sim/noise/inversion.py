@@ -1,4 +1,4 @@
-"""Quantiles by bisection, of noises whose tail is known and its inverse is not."""
+"""Quantiles by bisection, for noises whose tail is known and has no known inverse."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,14 @@ import numpy as np
 
 from tcdp_sim.core.arrays import Floats
 
-_HALVINGS = 110  # of an interval of some 1e6: to the last digit
+_HALVINGS = 110  # enough for the last digit in an interval of length 1e6
 
 
 def rising_root(f: Callable[[Floats], Floats], goal: Floats, low: float, high: float) -> Floats:
-    """The v in [low, high] with f(v) = goal, for a vectorised non-decreasing f; the nearer end where there is none."""
+    """Return the v in [low, high] with f(v) = goal, for a vectorised non-decreasing f.
+
+    The answer is the nearer end of the interval where there is no such v.
+    """
     left, right = np.full(goal.shape, low), np.full(goal.shape, high)
     for _ in range(_HALVINGS):
         middle = 0.5 * (left + right)

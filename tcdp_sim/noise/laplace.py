@@ -13,14 +13,33 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.noise.stretched import too_many_orders
 from tcdp_sim.privacy.definitions import ApproxDP, Guarantee, PureDP
 
-_LEAST_EXCESS = 1e-6  # of an order above 1, for the closed form of the stretched noise
+_LEAST_EXCESS = 1e-6  # least order - 1 for the closed form of the stretched noise
 
 
 @dataclass(frozen=True, eq=False)
 class Laplace(Noise):
-    """Density proportional to exp(-|x| / scale); scale > 0 in counts, standard deviation sqrt(2) scale.
+    """Noise with a density proportional to exp(-|x| / scale).
 
-    With scale = Delta / epsilon it is epsilon-DP for L1 sensitivity Delta.
+    With scale = Delta / epsilon it gives epsilon-DP for L1 sensitivity Delta. The standard deviation is sqrt(2) scale.
+
+    Parameters
+    ----------
+    scale : float or array
+        Scale of the noise, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If the scale is not above 0.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim, Smith (2006), https://doi.org/10.1007/11681878_14
+
+    Examples
+    --------
+    >>> round(float(Laplace(1.0).isf(0.025)), 4)
+    2.9957
     """
 
     scale: float
@@ -85,12 +104,12 @@ class Laplace(Noise):
         return -1 / np.expm1(log_scale) if log_scale < 0 else np.inf  # type: ignore[no-any-return]
 
     def closed_affine_renyi(self, log_scale: float, shift: float, orders: NDArray[np.float64]) -> ArrayBounds:
-        # Derived here. Below the least order D lies between those of order 1 and of the least: it does not fall.
+        # Derived here. Below the least order, D lies between its values at order 1 and there, because it does not fall.
         m, b = abs(shift) / self.scale, np.exp(log_scale)
         kl = log_scale + (m + np.exp(-m)) / b - 1
         a = np.maximum(orders, 1 + _LEAST_EXCESS)
         p, q = a, (a - 1) / b
-        lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # over e^(q m)
+        lifted = (1 + np.exp(-(p + q) * m)) / (p - q) - np.expm1(-(p + q) * m) / (p + q)  # without the factor e^(q m)
         value = log_scale + (q * m + np.log(lifted / 2)) / (a - 1)
         bounds = rounded(value, 1e-15 * (1 + p / (p - q) + (a - 1) * abs(log_scale) + q * m) / (a - 1))
         near, lost = orders < 1 + _LEAST_EXCESS, 4e-15 * (1 + abs(log_scale) + m)
@@ -107,7 +126,7 @@ class Laplace(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> PureDP:
-        """epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP (Bun-Steinke 2016, Proposition 4)."""
+        """Return epsilon-DP with epsilon^2 / 2 = rho, which implies rho-zCDP (Bun-Steinke 2016, Proposition 4)."""
         return PureDP(np.sqrt(2 * real("rho", rho, 0)))
 
     @classmethod
@@ -122,31 +141,37 @@ class Laplace(Noise):
 
 
 def difference_of_sizes(y: ArrayLike, shift: ArrayLike) -> Reals:
-    """|y - shift| - |y|, without its cancellation for |y| far above |shift|."""
+    """Return |y - shift| - |y|, without its cancellation for |y| far above |shift|."""
     size = np.abs(shift, dtype=np.float64)
     with np.errstate(over="ignore"):
         return np.copysign(1.0, shift) * np.clip(np.subtract(shift, np.multiply(2.0, y)), -size, size)
 
 
 def room(scale: float, shift: float, epsilons: NDArray[np.float64]) -> Reals:
-    """shift / scale - epsilon, good to its last digits: scale * epsilon without its rounding error (Dekker 1971)."""
+    """Return shift / scale - epsilon to its last digits.
+
+    The product scale * epsilon is computed without its rounding error (Dekker 1971).
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         product = scale * epsilons
         (a, b), (c, d) = _halves(scale), _halves(epsilons)
         lost = ((a * c - product) + a * d + b * c) + b * d
-        lost = np.where(np.isfinite(lost), lost, 0.0)  # only where the product is far above any shift
+        lost = np.where(np.isfinite(lost), lost, 0.0)  # it overflows only where the product exceeds every shift
         return ((shift - product) - lost) / scale
 
 
 def _halves(x: Reals) -> tuple[Reals, Reals]:
-    """Two numbers of 26 bits that add up to x."""
+    """Return two numbers of 26 bits that add up to x."""
     high = x * (2.0**27 + 1)
     high = high - (high - x)
     return high, x - high
 
 
 def _renyi(theta: float, order: float) -> float:
-    """log(a/(2a-1) e^((a-1) theta) + (a-1)/(2a-1) e^(-a theta)) / (a-1), with its first order in theta cancelled."""
+    """Return the Renyi divergence at shift theta scale, in a form in which its first order in theta cancels.
+
+    The divergence is log(a/(2a-1) e^((a-1) theta) + (a-1)/(2a-1) e^(-a theta)) / (a-1).
+    """
     if np.isinf(order):
         return theta
     s = order - 1
@@ -158,7 +183,10 @@ def _renyi(theta: float, order: float) -> float:
 
 
 def _renyi_excess(s: float, theta: float) -> float:
-    """E_P[e^(sL)] - 1 = s (s+1) / (2s+1) * (expm1(s theta) / s + expm1(-(s+1) theta) / (s+1)); its slope at s = 0."""
+    """Return E_P[e^(sL)] - 1 for s > 0, and its slope at s = 0.
+
+    It is s (s+1) / (2s+1) * (expm1(s theta) / s + expm1(-(s+1) theta) / (s+1)).
+    """
     if (s + 1) * theta > 0.1:
         rising = np.expm1(s * theta) / s if s else theta
         bracket = rising + np.expm1(-(s + 1) * theta) / (s + 1)

@@ -15,21 +15,41 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-MOST_SIGMA = 5.0  # beyond, its integrals take too many points
-_LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # of the trapezoid rule: in widths of the peak, twice, and in normal deviates
-_NODES = 64  # times sigma above 1
+MOST_SIGMA = 5.0  # above, the integrals need too many points
+_LEFT, _RIGHT, _NORMAL = 8.5, 20.0, 9.0  # ends of the trapezoid rule: two in widths of the peak, one in deviates
+_NODES = 64  # nodes of the trapezoid rule, times sigma above 1
 _FIRST, _LAST, _STEP, _DEGREE = -45.0, 6.8, 0.1, 9  # knots of log q; W of any float is below e^6.7
-_LARGEST = 1e308  # finite, in place of inf
-_LEAST, _MOST = -745.0, 700.0  # log(|x| / scale) between which quantiles are looked for
+_LARGEST = 1e308  # stands for inf
+_LEAST, _MOST = -745.0, 700.0  # the range of log(|x| / scale) in which quantiles are searched
 
 
 @dataclass(frozen=True, eq=False)
 class LaplaceLogNormal(StretchableNoise):
-    """scale Y e^(sigma Z), Y ~ Laplace(1), Z ~ N(0, 1): scale > 0 in counts, 0 < sigma <= 5 without unit.
+    """The noise scale Y e^(sigma Z) with Y ~ Laplace(1) and Z ~ N(0, 1).
 
-    With G(x) = E[exp(-x e^(-sigma Z))], the Laplace transform of a log-normal law, and z = |x| / scale, its tail is
-    G(z) / 2 and its density e^(sigma^2 / 2) G(z e^(sigma^2)) / (2 scale). Each parameter is one number, no array;
-    ValueError outside of the ranges. Source: Bun-Steinke 2019.
+    Let G(x) = E[exp(-x e^(-sigma Z))], the Laplace transform of a log-normal law, and z = |x| / scale. The tail is G(z)
+    / 2. The density is e^(sigma^2 / 2) G(z e^(sigma^2)) / (2 scale).
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in counts, above 0.
+    sigma : float
+        Weight of the tails, in (0, 5], without unit.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range or is no single number.
+
+    References
+    ----------
+    Bun, Steinke (2019), Laplace log-normal noise, https://arxiv.org/abs/1906.02830
+
+    Examples
+    --------
+    >>> round(LaplaceLogNormal(1.0, 0.5).var(), 4)
+    3.2974
     """
 
     scale: float
@@ -75,15 +95,20 @@ class LaplaceLogNormal(StretchableNoise):
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
-        """Stretching is a shift of sigma Z, whatever Y is: a tau^2 / (2 sigma^2); a shift adds at most its own loss.
+        """Return (b, c) with D_a(P || Q) <= b a + c.
 
-        The slope of the log density is a mean of e^(-sigma z), largest at x = 0: e^(3 sigma^2 / 2).
+        Stretching is a shift of sigma Z whatever Y is, with the divergence a tau^2 / (2 sigma^2). A shift adds at most
+        its own loss. The slope of the log density is a mean of e^(-sigma z), and is largest at x = 0: e^(3 sigma^2 /
+        2).
         """
         slope = np.exp(1.5 * self.sigma**2) / self.scale
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP with epsilon = t / sigma + e^(3 sigma^2 / 2) s."""
+        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
+
+        The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) s.
+        """
         if not concentrated(guarantee):
             return super().smooth_shift(guarantee, smoothing)
         of_scale = smoothing / self.sigma
@@ -96,7 +121,7 @@ class LaplaceLogNormal(StretchableNoise):
         return np.abs(np.divide(x, self.scale, dtype=np.float64))
 
     def _log_transform(self, x: NDArray[np.float64]) -> Reals:
-        """log G(x): Laplace's method, exact in q = W(sigma^2 x), and what it misses, interpolated."""
+        """Return log G(x) by Laplace's method, exact in q = W(sigma^2 x), plus its interpolated error."""
         with np.errstate(divide="ignore"):
             q = wrightomega(np.log(np.minimum(x, _LARGEST)) + 2 * np.log(self.sigma))
             missed = _missed_by_laplace(self.sigma)
@@ -105,7 +130,10 @@ class LaplaceLogNormal(StretchableNoise):
         return np.where(np.isinf(x), -np.inf, np.minimum(value, 0.0))
 
     def _central(self, log_x: NDArray[np.float64]) -> Reals:
-        """1 - G(e^log_x), P[|X| < x]: the mean of 1 - exp(-x e^(-sigma Z)), whose peak is between -sigma and 0."""
+        """Return P[|X| < x] = 1 - G(e^log_x).
+
+        It is the mean of 1 - exp(-x e^(-sigma Z)), whose peak is between -sigma and 0.
+        """
         step = 0.1 / max(1.0, self.sigma)
         z = np.arange(-12.0 - self.sigma, 12.0, step)
         weight = np.exp(-0.5 * z * z) * step / np.sqrt(2 * np.pi)
@@ -123,12 +151,13 @@ class LaplaceLogNormal(StretchableNoise):
 
 @lru_cache(maxsize=256)
 def _missed_by_laplace(sigma: float) -> Any:
-    """A spline: log G(x) + q (q / 2 + 1) / sigma^2 + log(1 + q) / 2 against log q, q = W(sigma^2 x).
+    """Return a spline in log q of the error of Laplace's method for log G(x), with q = W(sigma^2 x).
 
-    The integrand of G peaks at z = q / sigma, with a width of 1 / sqrt(1 + q) to lowest order; around it, the
-    trapezoid rule. Left of the first knot there is less than the rounding of 1.
+    The error is log G(x) + q (q / 2 + 1) / sigma^2 + log(1 + q) / 2. The integrand of G peaks at z = q / sigma with a
+    width of 1 / sqrt(1 + q) to lowest order, and the trapezoid rule integrates around the peak. Left of the first knot
+    the error is below the rounding of 1.
     """
-    from scipy.interpolate import make_interp_spline  # takes 40 ms, and few need it
+    from scipy.interpolate import make_interp_spline  # imported here, because it takes 40 ms and few runs need it
 
     log_q = np.arange(_FIRST - 0.5 * sigma**2 - 3 * sigma + 2 * np.log(sigma), _LAST, _STEP)
     q = np.exp(log_q)

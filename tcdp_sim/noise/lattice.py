@@ -15,17 +15,40 @@ from tcdp_sim.noise.base import Noise
 from tcdp_sim.privacy.definitions import TCDP, ZCDP, Guarantee
 
 OFFSETS = (0.0, 0.5)
-_CLOSE = 1e-9  # of a point of the lattice
-_FAR = 2.0**20  # times the table and the shift
+_CLOSE = 1e-9  # distance at which a number counts as a point of the lattice
+_FAR = 2.0**20  # outputs this many times beyond the table and the shift are moved nearer, see `_near`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LatticeNoise(Noise):
-    """P[Z = x] for x = offset + i and its mirror image: e^log_mass[i] up to the end of the table, i = 0, 1, ...
+    """A symmetric noise on a lattice: P[Z = x] = e^log_mass[i] for |x| = offset + i.
 
-    Beyond it the log falls by `fall` a point, fall > 0. offset: 0 (integers) or 1/2 (half-integers), in counts;
-    log_mass: finite, at least two, normalised here. For data that change by whole numbers: at any other shift each loss
-    is infinite. `pdf` and `logpdf` are of the probability of a point. ValueError outside of the ranges.
+    Beyond the end of the table, the log of the probability falls by `fall` per point. The noise is for data that change
+    by whole numbers: at any other shift every loss is infinite. `pdf` and `logpdf` give the probability of a point.
+
+    Parameters
+    ----------
+    offset : float
+        Offset of the lattice, in counts: 0 (integers) or 1/2 (half-integers).
+    log_mass : tuple of float
+        Logs of the probabilities at offset, offset + 1, ...; at least two finite numbers. They are normalised here.
+    fall : float
+        Fall of the log probability per point beyond the table, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+
+    References
+    ----------
+    Ghosh, Roughgarden, Sundararajan (2012), the geometric mechanism, https://arxiv.org/abs/0811.2841
+
+    Examples
+    --------
+    >>> noise = LatticeNoise(0.0, (0.0, -1.0), 1.0)
+    >>> round(float(noise.pdf(0.0)), 4), round(noise.largest_loss(1.0), 6)
+    (0.4621, 1.0)
     """
 
     offset: float
@@ -85,7 +108,7 @@ class LatticeNoise(Noise):
         return np.where(x < 0, self._log_at_least(-x), np.log1p(-np.exp(self._log_beyond(x))))[()]
 
     def isf(self, p: ArrayLike) -> Reals:
-        """Return the least x of the lattice with P[Z > x] <= p, as `sf` gives it; nothing is rounded in p's favour."""
+        """Return the least x of the lattice with P[Z > x] <= p, as `sf` gives it, without rounding in p's favour."""
         p = np.asarray(p, dtype=np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             upper = self._outward(np.log(np.minimum(p, 0.5)))
@@ -113,7 +136,7 @@ class LatticeNoise(Noise):
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
         shape = np.empty(() if size is None else size).shape
-        depth = rng.standard_exponential(shape)  # minus the log of P[|Z| >= |draw|] falls below it
+        depth = rng.standard_exponential(shape)  # the draw is the last point with -log P[|Z| >= point] <= depth
         sign = rng.random(shape) - 0.5
         i = np.searchsorted(-self._log_two_sided, depth, side="right") - 1
         further = np.maximum(depth + self._log_two_sided[-1], 0.0) // self.fall
@@ -144,7 +167,7 @@ class LatticeNoise(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> Guarantee:
-        """(rho, omega)-tCDP; rho-zCDP at omega = inf or None."""
+        """Return (rho, omega)-tCDP, or rho-zCDP if omega is inf or None."""
         return ZCDP(rho) if omega is None or omega == np.inf else TCDP(rho, omega)
 
     def scaled(self, factor: float) -> Self:
@@ -157,7 +180,7 @@ class LatticeNoise(Noise):
     def _identity(self) -> tuple[Any, ...]:
         return type(self), self.offset, self.log_mass, self.fall
 
-    # Tables. The log of a tail is summed from outside inwards, so that it keeps its digits.
+    # The tables. The log of a tail is summed from outside inwards, so that it keeps its digits.
 
     @cached_property
     def _table(self) -> Floats:
@@ -177,25 +200,25 @@ class LatticeNoise(Noise):
 
     @cached_property
     def _log_at_least_table(self) -> Floats:
-        """log P[Z >= x_i]."""
+        """The log of P[Z >= x_i]."""
         terms = self._table.copy()
         terms[-1] -= np.log(-np.expm1(-self.fall))
         return np.asarray(np.logaddexp.accumulate(terms[::-1])[::-1], dtype=np.float64)
 
     @cached_property
     def _log_upper(self) -> Floats:
-        """log P[Z > x_i]."""
+        """The log of P[Z > x_i]."""
         return np.append(self._log_at_least_table[1:], self._log_at_least_table[-1] - self.fall)
 
     @cached_property
     def _log_two_sided(self) -> Floats:
-        """log P[|Z| >= x_i]; 0 at the first."""
+        """The log of P[|Z| >= x_i], which is 0 at the first point."""
         table = self._log_at_least_table + np.log(2)
         table[0] = 0.0
         return table
 
     def _near(self, y: ArrayLike, shift: ArrayLike) -> Floats:
-        """y, or a point nearer to the table where the loss is the same: far out, y - shift would round to y."""
+        """Return y, or a point nearer to the table with the same loss, because far out y - shift would round to y."""
         y = np.asarray(y, dtype=np.float64)
         end = self._points[-1] + np.ceil(np.abs(shift)) + 1
         return np.where(np.abs(y) > _FAR * end, np.copysign(end, y), y)
@@ -205,28 +228,28 @@ class LatticeNoise(Noise):
         return np.asarray(table[inside] - self.fall * np.maximum(i - self._last, 0.0))
 
     def _log_beyond(self, x: Floats) -> Floats:
-        """log P[Z > x] for x >= 0."""
+        """Return log P[Z > x] for x >= 0."""
         return self._at(self._log_at_least_table, np.floor(np.maximum(x, 0.0) - self.offset + _CLOSE) + 1)
 
     def _log_at_least(self, x: Floats) -> Floats:
-        """log P[Z >= x] for x > 0."""
+        """Return log P[Z >= x] for x > 0."""
         return self._at(self._log_at_least_table, np.ceil(np.maximum(x, 0.0) - self.offset - _CLOSE))
 
     def _outward(self, log_p: Floats) -> Floats:
-        """The least x_i >= 0 with log P[Z > x_i] <= log_p."""
+        """Return the least x_i >= 0 with log P[Z > x_i] <= log_p."""
         i = np.searchsorted(-self._log_upper, -log_p)
         with np.errstate(over="ignore"):
             beyond = np.ceil(np.maximum(self._log_upper[-1] - log_p, 0.0) / self.fall - _CLOSE)
         return self.offset + np.where(i > self._last, self._last + beyond, i)
 
     def _inward(self, log_q: Floats) -> Floats:
-        """The largest x_i >= 0 with P[Z >= x_i] >= q: minus the least x with P[Z > x] <= 1 - q."""
+        """Return the largest x_i >= 0 with P[Z >= x_i] >= q, which is minus the least x with P[Z > x] <= 1 - q."""
         i = np.searchsorted(-self._log_at_least_table, -log_q, side="right") - 1
         beyond = np.floor(np.maximum(self._log_at_least_table[-1] - log_q, 0.0) / self.fall + _CLOSE)
         return self.offset + np.where(i >= self._last, self._last + np.where(np.isfinite(beyond), beyond, 0.0), i)
 
     def _tail_moment(self) -> float:
-        """Sum of p x^2 over the points beyond the table, of one sign."""
+        """Return the sum of p x^2 over the points of one sign beyond the table."""
         ratio, rest, x = np.exp(-self.fall), -np.expm1(-self.fall), self._points[-1]
         first, second = ratio / rest, ratio / rest**2
         third = ratio * (1 + ratio) / rest**3

@@ -1,4 +1,4 @@
-"""Refusals for want of a method: each names the method that the author of a noise class may define."""
+"""Errors for missing methods. Each names the method that the author of a noise class may define."""
 
 from typing import Any
 
@@ -16,23 +16,23 @@ def undefined(noise: Any, *names: str) -> tuple[str, ...]:
 
 
 def cannot(goal: str, reason: str, *methods: str, instead: str = "") -> ValueError:
-    """Return the one line for what a noise cannot do.
+    """Return the error, in one line, for a task that a noise cannot do.
 
     Parameters
     ----------
     goal : str
-        What was asked for, with the family's name: ``"calibrate logistic to 0.1-zCDP"``.
+        The task, with the family's name: ``"calibrate logistic to 0.1-zCDP"``.
     reason : str
-        What is missing: ``"the supremum of its privacy loss is unknown"``.
+        The cause: ``"the supremum of its privacy loss is unknown"``.
     *methods : str
-        Names of what to define in the noise class; empty if no method of it would help.
+        Names of the methods to define in the noise class; empty if no method would help.
     instead : str
-        What the user may choose instead, after "or choose": ``"TCDP with finite omega"``.
+        The alternative for the user, after "or choose": ``"TCDP with finite omega"``.
 
     Returns
     -------
     ValueError
-        The error, to be raised by the caller.
+        The error, for the caller to raise.
     """
     names = " and ".join(f"`{name}`" for name in methods)
     advice = [f"define {names} in the noise class"] if methods else []

@@ -1,4 +1,4 @@
-"""Moments of symmetric noise from its tail alone, for families that have no closed form."""
+"""Moments of symmetric noise from its tail alone, for families without a closed form."""
 
 from collections.abc import Callable
 
@@ -7,15 +7,16 @@ import numpy as np
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import integrate
 
-_LOW, _LARGEST = -30.0, 700.0  # of log(z / quartile): below, the moments have nothing; of log z: beyond are no floats
+_LOW, _LARGEST = -30.0, 700.0  # the least log(z / quartile) that matters, and the largest log z of a float
 _PANELS = 2000
-_DROP = 50.0  # of the log of the integrand from its peak: what is left out is e^-50 of it
+_DROP = 50.0  # nats below the peak of the integrand; what lies beyond is e^-50 of it
 
 
 def kurtosis_by_quadrature(logsf: Callable[[Floats], Reals], quartile: float) -> float:
-    """E Z^4 / (E Z^2)^2 of a symmetric law from log P[Z > z]; quartile > 0: where that is log(1/4).
+    """Return E Z^4 / (E Z^2)^2 of a symmetric law from log P[Z > z].
 
-    inf where z^4 P[Z > z] has not died out within the floats.
+    The `quartile` is the z > 0 where the log is log(1/4). The answer is inf where z^4 P[Z > z] has not died out within
+    the floats.
     """
 
     def log_tail(x: Floats) -> Floats:
@@ -30,7 +31,10 @@ def kurtosis_by_quadrature(logsf: Callable[[Floats], Reals], quartile: float) ->
 
 
 def _log_moment(k: int, edges: Floats, log_tail: Callable[[Floats], Floats]) -> float:
-    """log of E |Z / quartile|^k, the integral of 2 k z^k P[Z > z] d log z; inf where the integrand does not die out."""
+    """Return log E |Z / quartile|^k, or inf where the integrand does not die out.
+
+    The moment is the integral of 2 k z^k P[Z > z] d log z.
+    """
     heights = k * edges + log_tail(edges)
     peak = float(heights.max())
     if heights[-1] > peak - _DROP:

@@ -1,4 +1,4 @@
-"""What a search for the best noise under a guarantee makes small."""
+"""Objectives: the quantities that a search for the best noise under a guarantee minimises."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Objective = Callable[[Any], float]  # a function of a noise; hashable, since res
 
 
 class MeanCost(Protocol):
-    """An objective that is the mean of a cost, which does not fall with the size of the error."""
+    """An objective that is the mean of a cost, which must not decrease with the size of the error."""
 
     def cost(self, size: Floats) -> Floats:
         """Return the cost of errors of these absolute sizes, in counts."""
@@ -70,12 +70,18 @@ class Tail:
     Parameters
     ----------
     beyond : float
-        The size, >= 0, in counts.
+        The size of the error, in counts, at least 0.
 
     Raises
     ------
     ValueError
         If `beyond` is outside its range.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Laplace
+    >>> round(Tail(1.0)(Laplace(1.0)), 4)
+    0.3679
     """
 
     beyond: float
@@ -94,7 +100,14 @@ class Tail:
 
 @dataclass(frozen=True)
 class MeanAbsoluteError:
-    """The mean absolute error, in counts; of noise on a lattice."""
+    """The mean absolute error of a noise on a lattice, in counts.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import LatticeNoise
+    >>> round(MeanAbsoluteError()(LatticeNoise(0.0, (0.0, -1.0), 1.0)), 4)
+    0.8509
+    """
 
     def cost(self, size: Floats) -> Floats:
         """Return the sizes themselves."""
@@ -107,7 +120,14 @@ class MeanAbsoluteError:
 
 @dataclass(frozen=True)
 class MeanSquaredError:
-    """The mean squared error, which is the variance of a noise, in counts squared."""
+    """The mean squared error, which is the variance of a noise, in counts squared.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> MeanSquaredError()(Gaussian(2.0))
+    4.0
+    """
 
     def cost(self, size: Floats) -> Floats:
         """Return the squares of the sizes."""
@@ -127,7 +147,7 @@ def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:
     Parameters
     ----------
     spec : mapping
-        What conf/noise says of a noise. Its `objective`, if there is one, has a `count` of errors and a `level`.
+        The entry of a noise in conf/noise. An optional `objective` has a `count` of errors and a `level`.
     k : float
         The number of errors where the count is "k".
 
@@ -140,6 +160,11 @@ def spec_objective(spec: Mapping[str, Any], k: float) -> Objective:
     ------
     ValueError
         If the count or the level is out of range.
+
+    Examples
+    --------
+    >>> spec_objective({"objective": {"count": "k", "level": 0.95}}, 1000.0)
+    LargestError(k=1000.0, level=0.95)
     """
     if "objective" not in spec:
         return VARIANCE

@@ -1,6 +1,6 @@
-"""The noises of selection that are not symmetric: Gumbel (exponential mechanism), exponential (permute-and-flip).
+"""Asymmetric noises for selection: Gumbel (exponential mechanism) and exponential (permute-and-flip).
 
-They give what `samplers` and `NoisyMax` need, and no more.
+They have only the methods that `samplers` and `NoisyMax` need.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tcdp_sim.core.errors import real
 
 @dataclass(frozen=True)
 class Gumbel:
-    """Distribution function exp(-exp(-x / scale)); scale > 0 in counts.
+    """Noise with distribution function exp(-exp(-x / scale)), for scale > 0 in counts.
 
     The largest of score + noise is candidate j with probability proportional to exp(score_j / scale).
     """
@@ -26,11 +26,11 @@ class Gumbel:
         object.__setattr__(self, "scale", real("scale", self.scale, 0))
 
     def isf(self, p: Reals) -> Reals:
-        """The x with P[Z > x] = p."""
+        """Return the x with P[Z > x] = p."""
         return -self.scale * np.log(-np.log1p(-p))
 
     def ppf(self, p: Reals) -> Reals:
-        """The x with P[Z <= x] = p."""
+        """Return the x with P[Z <= x] = p."""
         return -self.scale * np.log(-np.log(p))
 
     def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:
@@ -42,7 +42,7 @@ class Gumbel:
 
 @dataclass(frozen=True)
 class Exponential:
-    """P[Z > x] = exp(-x / scale) for x >= 0; scale > 0 in counts."""
+    """Noise with P[Z > x] = exp(-x / scale) for x >= 0, for scale > 0 in counts."""
 
     scale: float
     shape = ()
@@ -51,11 +51,11 @@ class Exponential:
         object.__setattr__(self, "scale", real("scale", self.scale, 0))
 
     def isf(self, p: Reals) -> Reals:
-        """The x with P[Z > x] = p."""
+        """Return the x with P[Z > x] = p."""
         return -self.scale * np.log(p)
 
     def ppf(self, p: Reals) -> Reals:
-        """The x with P[Z <= x] = p."""
+        """Return the x with P[Z <= x] = p."""
         return -self.scale * np.log1p(-p)
 
     def fill(self, rng: np.random.Generator, out: NDArray[np.float64]) -> None:

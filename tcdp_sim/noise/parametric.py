@@ -1,4 +1,4 @@
-"""Values that are known by their parameters alone: equality, hashes, and the shape of arrays of parameters."""
+"""The base class of values that their parameters determine: equality, hashes, and the shape of arrays of parameters."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any

@@ -12,20 +12,21 @@ from tcdp_sim.noise.missing import cannot, defines
 
 
 class HasPrivacyLoss(Distribution):
-    """A distribution with what is known of its privacy loss against its shifted self.
+    """A distribution with the known properties of its privacy loss against its shifted self.
 
-    Every method has a fallback that is right for any noise, or refuses. Two of them are worth defining first:
-    `log_concave`, without which most guarantees are refused, and `privacy_loss`. The fallback of `privacy_loss`
-    subtracts log densities and so knows losses to some 1e-13 only.
+    Every method has a fallback, which is right for any noise or refuses. Two are worth defining first: `log_concave`,
+    without which most guarantees are refused, and `privacy_loss`. The fallback of `privacy_loss` subtracts log
+    densities, so its losses are accurate to about 1e-13 only.
 
     Attributes
     ----------
     log_concave : bool
-        True if the log density is known to be concave. Then the loss falls, and a larger shift tells more.
+        True if the log density is known to be concave. Then the loss decreases in the output, and a larger shift
+        reveals more.
     log_concave_if : str
         The parameters at which the noise is log-concave, for messages.
     linear_in_order : bool
-        True if D_a = a D_1: then a guarantee at some orders holds at all of them.
+        True if D_a = a D_1. Then a guarantee at some orders holds at all of them.
     """
 
     _gives_fallbacks = True
@@ -39,14 +40,14 @@ class HasPrivacyLoss(Distribution):
         return False
 
     def need_log_concave(self, goal: str, instead: str = "") -> None:
-        """Raise ValueError unless the noise is log-concave: else a smaller shift may tell more than the largest.
+        """Raise ValueError unless the noise is log-concave, because otherwise a smaller shift may reveal more.
 
         Parameters
         ----------
         goal : str
-            What was asked for, as in `missing.cannot`.
+            The task, as in `missing.cannot`.
         instead : str
-            What the user may choose instead of another noise.
+            The alternative to another noise, for the user.
         """
         if self.log_concave:
             return
@@ -99,7 +100,8 @@ class HasPrivacyLoss(Distribution):
         """Return the supremum of |privacy loss| in nats for shift > 0, NaN where no closed form is known.
 
         Divergences are found by quadrature from `privacy_loss` if the class defines both, has a `bounded_slope` and
-        states `max_order` exactly. Those of others go through `exact.mixture_divergences`, which assumes less.
+        states `max_order` exactly. The divergences of other noises are found by
+        `exact.mixture_divergences`, which assumes less.
         """
         return np.nan
 

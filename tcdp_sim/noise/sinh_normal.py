@@ -13,15 +13,36 @@ from tcdp_sim.noise.doubly_exponential import DoublyExponentialNoise
 from tcdp_sim.noise.gaussian import HALF_LOG_TWO_PI
 from tcdp_sim.privacy.definitions import TCDP, Guarantee
 
-_OUTER, _LOSSES = 801, 1001  # points of the fast profile: over the other coordinate, and of the inverted loss
+_OUTER, _LOSSES = 801, 1001  # points of the fast profile: of the other coordinate, and of the table of losses
 
 
 @dataclass(frozen=True, eq=False)
 class SinhNormal(DoublyExponentialNoise):
-    """knee * arsinh(scale / knee * N(0, 1)): Gaussian up to about the knee, doubly exponential tails beyond.
+    """The noise knee * arsinh(scale / knee * N(0, 1)).
 
-    scale (sigma) > 0 and knee (A) > 0 are in counts. Log-concave iff knee >= scale; below that it has two modes.
-    Source: Bun-Dwork-Rothblum-Steinke 2018, Section 4.
+    It is Gaussian up to about the knee, with doubly exponential tails beyond. It is log-concave if and only if
+    knee >= scale. Below that it has two modes.
+
+    Parameters
+    ----------
+    scale : float or array
+        Standard deviation of the Gaussian limit (sigma in the paper), in counts, above 0.
+    knee : float or array
+        Size beyond which the tails fall doubly exponentially (A in the paper), in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not above 0.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Section 4, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> round(float(SinhNormal(1.0, 5.0).var()), 4)
+    0.9636
     """
 
     scale: float
@@ -78,13 +99,13 @@ class SinhNormal(DoublyExponentialNoise):
         out *= self.knee
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # The difference of the log densities, without its cancellation: with m the output's distance from the
-        # middle and h half the shift, both over the knee, log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
+        # This form of the difference of the log densities does not cancel. Let m be the output's distance from the
+        # middle and h half the shift, both over the knee: log(cosh(m + h) / cosh(m - h)) = 2 artanh(tanh m tanh h).
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             m, h = 0.5 * ((y - shift) + y) / self.knee, 0.5 * shift / self.knee
-            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, the tanh round to one
+            nearer = np.minimum(np.abs(m), np.abs(h))  # where both are large, both tanh round to one
             rest = np.log1p(np.exp(-2 * np.abs(m + h))) - np.log1p(np.exp(-2 * np.abs(m - h)))
             far = np.copysign(2 * nearer, m) * np.copysign(1.0, h) + rest
             log_cosh_ratio = np.where(nearer < 1, 2 * np.arctanh(np.tanh(m) * np.tanh(h)), far)
@@ -113,16 +134,16 @@ class SinhNormal(DoublyExponentialNoise):
         scale = self.scale * factor
         return type(self)(scale, max(self.knee, scale))
 
-    # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
+    # A tight calibration searches over scale and knee with these fast values at shift one. They are not brackets.
 
     def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """s D_(1+s) in nats for each s > 0, shape (n,), by the trapezoid rule; inf where nothing is known."""
+        """Return s D_(1+s) in nats for each s > 0 by the trapezoid rule, shape (n,); inf where nothing is known."""
         # P e^(sL) peaks where (s + 1) (log p)'(x) = s (log p)'(x - 1): at x = -peak, up to a term of tanh(x/knee)/knee
         rise = np.sinh(2 / self.knee) / (1 / s - 2 * np.sinh(1 / self.knee) ** 2)
         if not ((rise > 0) & (rise < 1)).all():
             return np.full(len(s), np.inf)
         peak = self.knee / 2 * np.arctanh(rise)
-        far = peak > 12 * self.scale  # e^72 times as much as everything else
+        far = peak > 12 * self.scale  # the peak is e^72 times as large as everything else
         scaled = np.empty(len(s))
         scaled[far] = [self._far_divergence(s[i], peak[i]) for i in np.flatnonzero(far)]
         if not far.all():
@@ -130,7 +151,7 @@ class SinhNormal(DoublyExponentialNoise):
         return scaled
 
     def _near_divergences(self, s: NDArray[np.float64], peak: float) -> NDArray[np.float64]:
-        """s D_(1+s), for peaks among the noise's own mass."""
+        """Return s D_(1+s) for peaks among the noise's own mass."""
         reach = self.knee * np.arcsinh(12 * self.scale / self.knee) * 1.5 + 2
         x = np.linspace(-max(reach, peak + reach / 1.5), reach, 301)
         s = s[:, None]
@@ -141,20 +162,20 @@ class SinhNormal(DoublyExponentialNoise):
             return np.asarray(np.log1p(terms.sum(axis=1) * (x[1] - x[0])))
 
     def _far_divergence(self, s: float, peak: float) -> float:
-        """s D_(1+s) for a peak far outside: in logarithms, on a grid as wide as the peak."""
+        """Return s D_(1+s) for a peak far outside, in logarithms on a grid as wide as the peak."""
         angle, turn = 2 / self.knee, 2 * peak / self.knee
         fall = (s + 1) * np.cosh(turn) - s * np.cosh(turn + angle)
         width = self.scale / np.sqrt(fall) if fall > 0 else self.scale
         x = -peak + width * np.linspace(-16, 16, 301)
-        if x[1] == x[0]:  # narrower than numbers are apart: nothing is known
+        if x[1] == x[0]:  # the peak is narrower than the spacing of floats
             return np.inf
         return float(logsumexp(self.logpdf(x) + s * self.privacy_loss(x, 1.0)) + np.log(x[1] - x[0]))
 
     def fast_profile(self, epsilon: float, delta: float, coordinates: int) -> float:
-        """delta(epsilon) for 1 or 2 coordinates that all change by one; leaves out events much rarer than `delta`.
+        """Return delta(epsilon) for 1 or 2 coordinates that all change by one, without events much rarer than `delta`.
 
-        The loss falls with x, so it exceeds t below one point c(t), which is read off a table: where P - e^t Q is
-        integrated up to its own zero, an error of c counts only squared.
+        The loss decreases in x, so it exceeds t below one point c(t), which a table gives. P - e^t Q is integrated up
+        to its own zero, so an error of c counts only squared.
         """
         reach = self.knee * np.arcsinh(38 * self.scale / self.knee)
         x = np.linspace(-reach, reach + 1, _LOSSES)

@@ -1,4 +1,4 @@
-"""Sinh-squared noise: the noise with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 holds as printed."""
+"""Sinh-squared noise, with which Corollary 18 of Bun-Dwork-Rothblum-Steinke 2018 holds as printed."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,12 +22,33 @@ _OUTER = 801  # points of the fast profile over the other coordinate
 
 @dataclass(frozen=True, eq=False)
 class SinhSquared(DoublyExponentialNoise):
-    """Density proportional to exp(-(knee / scale)^2 sinh^2(x / knee) / 2): Gaussian up to about the knee, then steeper.
+    """Noise with a density proportional to exp(-(knee / scale)^2 sinh^2(x / knee) / 2).
 
-    scale > 0 and knee > 0 are in counts. It is log-concave, and its tails fall doubly exponentially. It is sinh-normal
-    noise without the factor cosh(x / knee) in its density; as the knee grows both tend to Gaussian noise of that scale.
-    exp(2 X / knee) has the generalised inverse Gaussian law of index 0. Its divergences have a closed form
-    (docs/histograms.md), by which it is (rho, omega)-tCDP exactly if D_omega <= rho omega.
+    It is Gaussian up to about the knee, and its tails fall doubly exponentially beyond. It is log-concave. The density
+    is that of sinh-normal noise without the factor cosh(x / knee). Both tend to Gaussian noise of that scale as the
+    knee grows. exp(2 X / knee) has the generalised inverse Gaussian law of index 0. The divergences have a closed form
+    (docs/histograms.md). It implies (rho, omega)-tCDP exactly if D_omega <= rho omega.
+
+    Parameters
+    ----------
+    scale : float or array
+        Standard deviation of the Gaussian limit, in counts, above 0.
+    knee : float or array
+        Size beyond which the tails fall doubly exponentially, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not above 0.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Corollary 18, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> round(float(SinhSquared(1.0, 5.0).var()), 4)
+    0.9312
     """
 
     scale: float
@@ -86,7 +107,7 @@ class SinhSquared(DoublyExponentialNoise):
         out[...] = np.copysign(self.isf_log(log_p), rng.random(out.shape) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # sinh^2(m - h) - sinh^2(m + h) = -sinh(2m) sinh(2h): nothing cancels.
+        # sinh^2(m - h) - sinh^2(m + h) = -sinh(2m) sinh(2h), in which nothing cancels.
         y, shift = np.asarray(y, dtype=np.float64), np.asarray(shift, dtype=np.float64)
         ratio = np.divide(self.knee, self.scale)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -99,7 +120,7 @@ class SinhSquared(DoublyExponentialNoise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        # docs/histograms.md proves it from omega >= sqrt(coordinates / (128 rho)) on: Corollary 18 as printed.
+        # docs/histograms.md proves Corollary 18 as printed for omega >= sqrt(coordinates / (128 rho)).
         if not isinstance(guarantee, TCDP):
             raise cls.cannot_meet(guarantee)
         rho, omega = guarantee.rho, guarantee.omega
@@ -112,7 +133,7 @@ class SinhSquared(DoublyExponentialNoise):
             )
         return cls(scale=sensitivity * np.sqrt(8 * coordinates / rho), knee=8 * sensitivity * omega)
 
-    # What a tight calibration searches with, over scale and knee: fast, at shift one, and not certified.
+    # A tight calibration searches over scale and knee with these fast values at shift one. They are not brackets.
 
     def fast_divergences(self, s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return s D_(1+s) in nats for each s > 0, shape (n,)."""
@@ -121,7 +142,7 @@ class SinhSquared(DoublyExponentialNoise):
     def fast_profile(self, epsilon: float, delta: float, coordinates: int) -> float:
         """Return delta(epsilon) for 1 or 2 coordinates that all change by one, by the trapezoid rule.
 
-        The loss falls with x, so it exceeds t below one point, which is known in closed form.
+        The loss decreases in x, so it exceeds t below one point, which has a closed form.
         """
 
         def inner(t: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
 """The law of sinh-squared noise over its knee, U = X / knee, whose density is proportional to exp(-sinh^2(u) / 2 c^2).
 
-c = scale / knee > 0, a number or an array. With v = sinh(u) / c the density is exp(-v^2 / 2). Its integral is a Bessel
-function; its tail has no closed form. Below v = _FAR the tail is one half minus an integral of an entire function, by
-Gauss-Legendre quadrature. Above it is exp(-v^2 / 2) times a Laplace transform, by Gauss-Laguerre quadrature.
-Both rules are good to the last digits: their nodes are so many that twice as many change nothing.
+The number c = scale / knee > 0 may be an array. With v = sinh(u) / c the density is exp(-v^2 / 2). The integral of the
+density is a Bessel function, and its tail has no closed form. Below v = _FAR the tail is one half minus an integral of
+an entire function, by Gauss-Legendre quadrature. Above, it is exp(-v^2 / 2) times a Laplace transform, by
+Gauss-Laguerre quadrature. Both rules are accurate to the last digits: twice as many nodes change nothing.
 """
 
 from functools import lru_cache
@@ -15,12 +15,12 @@ from scipy.special import erf, kve, log_ndtr, ndtr, roots_laguerre
 from tcdp_sim.core.arrays import Floats, Reals
 from tcdp_sim.core.numerics import gauss_panels
 
-_FAR = 2.0  # v: the Laguerre rule is good from here on
-_PANEL = 2.0  # of u: the Legendre rule is good up to that length
-_MOST_STEPS = 80  # of Newton's method, which takes about ten
-_END, _PER_UNIT, _DEGREE = 40, 2, 12  # of the table of quantiles: largest normal quantile, panels a unit, degree
-_MANY = 400  # quantiles from which on a table is worth its time
-_DEEP = 1e9  # normal quantiles from which on v equals them to the last digit
+_FAR = 2.0  # v from which on the Laguerre rule is accurate
+_PANEL = 2.0  # length of u up to which the Legendre rule is accurate
+_MOST_STEPS = 80  # limit on the steps of Newton's method, which needs about ten
+_END, _PER_UNIT, _DEGREE = 40, 2, 12  # the table of quantiles: largest normal quantile, panels per unit, degree
+_MANY = 400  # number of quantiles from which on a table pays
+_DEEP = 1e9  # above, v equals the normal quantile to the last digit
 _TINY = 1e-9  # c: below, the tail over the density is proportional to c
 _LEAST, _LARGEST = 1e-280, 1e6  # z: outside, the Bessel function is its expansion to the last digit
 
@@ -82,7 +82,7 @@ def quantile(y: ArrayLike, c: ArrayLike) -> Floats:
 
 
 def _looked_up(y: Floats, c: float) -> Floats:
-    """Return `quantile` by the table, where it reaches; shape (n,)."""
+    """Return `quantile` by the table where it reaches; shape (n,)."""
     beyond = ~(y < _END)  # NaN as well
     out = _read_off(_table(c), np.where(beyond, 0.0, y))
     out[beyond] = _solved(y[beyond], np.full(int(beyond.sum()), c))
@@ -98,7 +98,7 @@ def _centre(u: Floats, c: Floats) -> Floats:
 
 
 def _log_far(v: Floats, c: Floats, area: Floats) -> Floats:
-    """Return the log of the tail for v >= _FAR; area: the mass for c."""
+    """Return the log of the tail for v >= _FAR, given the mass (`area`) for c."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.asarray(np.log(_mills(v, c) / area) - 0.5 * v * v)
 
@@ -113,7 +113,7 @@ def _mills(v: Floats, c: Floats) -> Floats:
 
 
 def _solved(y: Floats, c: Floats) -> Floats:
-    """Return `quantile` by Newton's method, from the side from which it cannot overshoot."""
+    """Return `quantile` by Newton's method, started on the side from which it cannot overshoot."""
     y, c, shape = y.ravel(), np.asarray(c, dtype=np.float64).ravel(), y.shape
     out = np.where(np.isnan(y), np.nan, np.arcsinh(c * y))
     area = mass(c)
@@ -125,7 +125,10 @@ def _solved(y: Floats, c: Floats) -> Floats:
 
 
 def _solved_near(goal: Floats, c: Floats) -> Floats:
-    """Return the u at which the integral from 0, which is concave, is the goal; from below."""
+    """Return the u at which the integral from 0 equals the goal.
+
+    The integral is concave in u, so Newton's method approaches from below.
+    """
     u = np.zeros_like(goal)
     for _ in range(_MOST_STEPS):
         v = np.sinh(u) / c
@@ -137,7 +140,10 @@ def _solved_near(goal: Floats, c: Floats) -> Floats:
 
 
 def _solved_far(goal: Floats, c: Floats, area: Floats) -> Floats:
-    """Return the u at which the log of the tail, which is concave, is the goal; from above: it is below -v^2 / 2."""
+    """Return the u at which the log of the tail equals the goal.
+
+    The log is concave and below -v^2 / 2, so Newton's method approaches from above.
+    """
     u = np.arcsinh(c * np.sqrt(-2 * (goal + np.log(2))))
     for _ in range(_MOST_STEPS):
         v = np.maximum(np.sinh(u) / c, _FAR)

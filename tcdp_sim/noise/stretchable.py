@@ -1,4 +1,7 @@
-"""What the noises for smooth sensitivity share: a scale, finite divergences when stretched, no guarantee by a name."""
+"""The common base of the noises for smooth sensitivity.
+
+They have a scale, finite divergences when stretched, and no guarantee by the family's name alone.
+"""
 
 from dataclasses import replace
 from typing import Self
@@ -14,7 +17,7 @@ class StretchableNoise(Noise):
 
     @classmethod
     def can_meet(cls, guarantee: Guarantee) -> bool:
-        """Not by its name alone: its guarantee is one of smooth sensitivity."""
+        """Return False, because the guarantee is one of smooth sensitivity."""
         return False
 
     def scaled(self, factor: float) -> Self:

@@ -16,12 +16,12 @@ from tcdp_sim.privacy.definitions import TCDP, Guarantee, PureDP, concentrated
 
 
 class HasStretchedLoss(Distribution):
-    """A distribution with what is known of its privacy loss against its stretched and shifted self.
+    """A distribution with the known properties of its privacy loss against its stretched and shifted self.
 
     Attributes
     ----------
     log_concave_size : bool
-        True if the density is known to fall from 0 and log|Z| to have a log-concave density.
+        True if the density is known to decrease away from 0, and log|Z| to have a log-concave density.
     tail_range : tuple of float or None
         The range in which calibration looks for the second parameter of the family; None for a scale alone.
     """
@@ -51,13 +51,13 @@ class HasStretchedLoss(Distribution):
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float] | None:
         """Return (b, c) with D_a(P || Q) <= b a + c for all a >= 2, |log_scale| <= smoothing and |shift| <= shift.
 
-        None means that no such bound is known. Then zCDP is out of reach.
+        None means that no such bound is known. Then the noise cannot give zCDP.
         """
         return None
 
     @classmethod
     def smooth_refusal(cls, guarantee: Guarantee, smoothing: float) -> str:
-        """Return why no noise of the family keeps the guarantee with smooth sensitivity; "" if one may."""
+        """Return the reason why no noise of the family keeps the guarantee with smooth sensitivity; "" if one may."""
         if cls.log_concave_size:
             return ""
         needed = ("log_concave_size", "affine_max_order") if concentrated(guarantee) else ("log_concave_size",)
@@ -75,7 +75,10 @@ class HasStretchedLoss(Distribution):
 
 
 def too_many_orders(guarantee: Guarantee, largest: float) -> str:
-    """Return why a noise whose divergences are finite below an order only breaks a guarantee; "" if it may keep it."""
+    """Return the reason why a noise breaks a guarantee; "" if it may keep it.
+
+    The divergences of the noise are finite below the order `largest` only.
+    """
     if not concentrated(guarantee) or _last_order(guarantee) < largest:
         return ""
     return f"its divergences are infinite from order {largest:.6g} on"

@@ -1,10 +1,10 @@
-"""Exact draws from a symmetric density that falls away from its peak, in the time that reading a table takes.
+"""Exact draws from a symmetric unimodal density, in the time of a table look-up.
 
-The law is cut into strips of equal probability at its own quantiles. In all but the outermost strips the density has
-a rectangle below it, up to its height at the outer edge; the outer edges are so near that it is nearly all of the
-strip. One uniform draw says which strip, and whether it is the rectangle, and where in it. What is left of the strip,
-on average less than a hundredth of it, is drawn by rejection; the outermost strips are drawn by inversion, with their
-tails to the end of the floats.
+The law is cut into strips of equal probability at its own quantiles. Below the density, every strip but the outermost
+ones contains a rectangle up to the density at the outer edge. The edges are so close that the rectangle is nearly all
+of the strip. One uniform draw chooses the strip, the rectangle or the rest, and the place in the rectangle. The rest is
+on average less than a hundredth of the strip, and is drawn by rejection. The outermost strips are drawn by inversion,
+with their tails to the end of the floats.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,19 @@ from tcdp_sim.core.arrays import Floats, Ints
 from tcdp_sim.noise.distribution import Distribution
 
 COUNT = 2048  # a power of two, so that a uniform draw splits without rounding
-_BLOCK = 8192  # draws at a time: they stay in the cache
+_BLOCK = 8192  # draws at a time, few enough to stay in the cache
 
 
 @dataclass(frozen=True)
 class Strips:
-    """Strips of probability 1 / COUNT of a symmetric unimodal noise with scalar parameters, ascending."""
+    """The strips of probability 1 / COUNT of a symmetric unimodal noise with scalar parameters, ascending."""
 
     inner: Floats  # edges nearer to the centre, in counts; shape (COUNT,)
     outer: Floats
     least: Floats  # density at the outer edge, and at the inner one
     most: Floats
-    share: Floats  # of the rectangle in the strip's probability; 0 for the two strips without end
-    slope: Floats  # of the draw against the uniform one, within the rectangle
+    share: Floats  # the rectangle's share of the strip's probability; 0 for the two unbounded strips
+    slope: Floats  # slope of the draw in the uniform number, within the rectangle
     pdf: Callable[[Floats], Floats]
     isf_log: Callable[[Floats], Floats]
 
@@ -69,7 +69,10 @@ class Strips:
 
 
 def strips(noise: Distribution) -> Strips:
-    """Return the strips of a symmetric noise without end whose density falls from 0 and whose `isf` is accurate."""
+    """Return the strips of a symmetric noise.
+
+    The support must be unbounded and the density must decrease away from 0. The noise must have an accurate `isf`.
+    """
     edge = noise.isf(0.5 - np.arange(COUNT // 2) / COUNT)  # from 0 to the last one
     further = np.append(edge[1:], np.inf)
     least = noise.pdf(further)

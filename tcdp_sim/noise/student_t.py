@@ -1,4 +1,4 @@
-"""Student's t noise: polynomial tails, so that stretching it costs a bounded loss (smooth sensitivity)."""
+"""Student's t noise, whose polynomial tails bound the privacy loss of stretching it (smooth sensitivity)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +13,36 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, PureDP, concentrated
 
-MOST_DEGREES = 1000.0  # beyond, it is Gaussian noise for every purpose
-_STEPS = 60  # of a contraction by less than one half
+MOST_DEGREES = 1000.0  # above, it is Gaussian noise for every purpose
+_STEPS = 60  # steps of a fixed-point iteration whose error falls by more than half
 
 
 @dataclass(frozen=True, eq=False)
 class StudentT(StretchableNoise):
-    """scale times a t variable of `degrees` degrees of freedom; scale > 0 in counts, 1 <= degrees <= 1000.
+    """The noise scale T, where T has Student's t distribution.
 
-    The variance is inf for degrees <= 2. Each parameter is one number, no array; ValueError outside of the ranges.
-    Source for privacy: Bun-Steinke 2019; the constants are derived here, in `log_slopes`.
+    The variance is inf for degrees <= 2. The constants of its guarantees are derived here (`log_slopes`).
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in counts, above 0.
+    degrees : float
+        Degrees of freedom, in [1, 1000].
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range or is no single number.
+
+    References
+    ----------
+    Bun, Steinke (2019), Student's t noise, https://arxiv.org/abs/1906.02830
+
+    Examples
+    --------
+    >>> StudentT(1.0, 4.0).var()
+    2.0
     """
 
     scale: float
@@ -70,18 +90,24 @@ class StudentT(StretchableNoise):
         return self.scale * rng.standard_t(self.degrees, size)
 
     def largest_loss(self, shift: float) -> float:
-        """It is reached where the two densities differ most: at (x - shift / 2)^2 = degrees scale^2 + shift^2 / 4."""
+        """Return the supremum of |privacy loss| in nats, which is attained.
+
+        It is attained at (x - shift / 2)^2 = degrees scale^2 + shift^2 / 4.
+        """
         return float((self.degrees + 1) * np.arcsinh(shift / self.scale / (2 * np.sqrt(self.degrees))))
 
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
-        """The loss is bounded: by its slopes in log-scale, at most `degrees`, and in the shift."""
+        """Return (0, c), where c bounds the loss by the slopes of the log density (`log_slopes`)."""
         of_scale, of_shift = self.log_slopes
         return 0.0, of_scale * smoothing + of_shift * shift * np.exp(smoothing)
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Pure epsilon-DP by the slopes below, hence (epsilon^2 / 2)-zCDP. Bun-Steinke 2019 have degrees + 1 for t."""
+        """Return the largest shift at which the slopes give epsilon-DP, hence (epsilon^2 / 2)-zCDP.
+
+        Bun-Steinke 2019 have degrees + 1 as the factor of t.
+        """
         if not (isinstance(guarantee, PureDP) or concentrated(guarantee)):
             return super().smooth_shift(guarantee, smoothing)
         of_scale, of_shift = self.log_slopes
@@ -91,12 +117,12 @@ class StudentT(StretchableNoise):
     def log_slopes(self) -> tuple[float, float]:
         """The largest slopes of the log density of e^tau Z + shift: in tau, and in the shift (in 1 / counts).
 
-        With z = x / scale the first is |1 - (d + 1) z^2 / (d + z^2)| <= max(1, d); the second, (d + 1) |z| / (d + z^2)
-        over the scale, is largest at z^2 = d.
+        With z = x / scale the slope in tau is |1 - (d + 1) z^2 / (d + z^2)| <= max(1, d). The slope in the shift,
+        (d + 1) |z| / (d + z^2) over the scale, is largest at z^2 = d.
         """
         return self.degrees, (self.degrees + 1) / (2 * np.sqrt(self.degrees) * self.scale)
 
-    # Its tail, in v = 1 / (1 + z^2 / d): P[|Z| > z] = I_v(d/2, 1/2) = v^(d/2) F(v) / (d/2 B(d/2, 1/2))
+    # The tail, in v = 1 / (1 + z^2 / d): P[|Z| > z] = I_v(d/2, 1/2) = v^(d/2) F(v) / (d/2 B(d/2, 1/2))
 
     @property
     def _log_size(self) -> float:
@@ -104,11 +130,11 @@ class StudentT(StretchableNoise):
 
     @property
     def _log_half(self) -> float:
-        """log P[|Z| > z] at v = 1/2."""
+        """The log of P[|Z| > z] at v = 1/2."""
         return float(self._log_tails(np.array(np.log(0.5))))
 
     def _rise(self, x: ArrayLike) -> Reals:
-        """log(1 + z^2 / d), without overflow."""
+        """Return log(1 + z^2 / d) without overflow."""
         z = np.abs(np.divide(x, self.scale, dtype=np.float64)) / np.sqrt(self.degrees)
         with np.errstate(divide="ignore", over="ignore"):
             return np.where(z < 1e10, np.log1p(z * z), 2 * np.log(z))
@@ -117,12 +143,12 @@ class StudentT(StretchableNoise):
         a = 0.5 * self.degrees
         far = a * log_v - np.log(a) - betaln(a, 0.5) + np.log(_series(a, np.minimum(np.exp(log_v), 0.5)))
         v, w = np.exp(np.maximum(log_v, -1.0)), -np.expm1(np.maximum(log_v, -1.0))
-        inside = betainc(0.5, a, w)  # v near 1 has no digits of z left, w = 1 - v has all of them
+        inside = betainc(0.5, a, w)  # near 1, v has lost the digits of z and w = 1 - v has not
         near = np.where(inside < 0.5, np.log1p(-np.minimum(inside, 0.5)), np.log(betainc(a, 0.5, v)))
         return np.where(log_v < np.log(0.5), far, near)
 
     def _far(self, log_tail: NDArray[np.float64]) -> Reals:
-        """The z with P[|Z| > z] = e^log_tail, where v < 1/2: a fixed point, since F hardly moves."""
+        """Return the z with P[|Z| > z] = e^log_tail by a fixed point, where v < 1/2 and F hardly changes."""
         a = 0.5 * self.degrees
         goal = log_tail + np.log(a) + betaln(a, 0.5)
         log_v = np.minimum(goal / a, np.log(0.5))
@@ -131,7 +157,10 @@ class StudentT(StretchableNoise):
         return np.sqrt(self.degrees * -np.expm1(log_v)) * np.exp(-0.5 * log_v)
 
     def _near(self, p: NDArray[np.float64]) -> Reals:
-        """The z with P[|Z| > z] = 2 min(p, 1 - p), where v > 1/2; by the mass around 0 where that is smaller."""
+        """Return the z with P[|Z| > z] = 2 min(p, 1 - p), where v > 1/2.
+
+        The mass around 0 gives it where that mass is the smaller one.
+        """
         a, small = 0.5 * self.degrees, np.minimum(p, 1 - p)
         w = np.where(small > 0.25, betaincinv(0.5, a, 2 * np.abs(0.5 - p)), 1 - betaincinv(a, 0.5, 2 * small))
         return np.sqrt(self.degrees * w / (1 - w))

@@ -17,11 +17,32 @@ from tcdp_sim.privacy.definitions import ApproxDP, Guarantee
 
 @dataclass(frozen=True, eq=False)
 class TruncatedLaplace(Noise):
-    """Density proportional to exp(-|x| / scale) on [-bound, bound], zero outside; both in counts, > 0.
+    """Noise with a density proportional to exp(-|x| / scale) on [-bound, bound] and zero outside.
 
-    With scale = Delta / epsilon and bound = scale * log(1 + (e^epsilon - 1) / (2 delta)) >= Delta it is
-    exactly (epsilon, delta)-DP for sensitivity Delta: on the common support the ratio is at most e^epsilon, and
-    the mass outside it is delta.
+    With scale = Delta / epsilon and bound = scale * log(1 + (e^epsilon - 1) / (2 delta)) >= Delta it gives exactly
+    (epsilon, delta)-DP for sensitivity Delta. On the common support the ratio is at most e^epsilon, and the mass
+    outside it is delta.
+
+    Parameters
+    ----------
+    scale : float or array
+        Scale of the noise, in counts, above 0.
+    bound : float or array
+        End of the support, in counts, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not above 0.
+
+    References
+    ----------
+    Geng, Ding, Guo, Kumar (2020), Tight analysis of privacy and utility tradeoff in approximate differential privacy
+
+    Examples
+    --------
+    >>> round(float(TruncatedLaplace(1.0, 10.0).var()), 4)
+    1.9946
     """
 
     scale: float
@@ -54,7 +75,7 @@ class TruncatedLaplace(Noise):
         p = np.asarray(p, dtype=np.float64)
         small = np.minimum(p, 1 - p)
         small = np.where((p >= 0) & (p <= 1), small, np.nan)
-        # exp(-x / scale) = edge + 2 p mass; above one half 1 minus that is the accurate form.
+        # exp(-x / scale) = edge + 2 p mass. Above one half, 1 minus it is the accurate form.
         mass, edge = self._mass(), np.exp(-self.bound / self.scale)
         with np.errstate(divide="ignore"):
             far, rest = -np.log(edge + 2 * small * mass), (1 - 2 * small) * mass
@@ -67,31 +88,32 @@ class TruncatedLaplace(Noise):
         return 2 * np.square(self.scale) * gammainc(3, ratio) / self._mass()
 
     def sample(self, rng: np.random.Generator, size: Any = None) -> Reals:
-        # Having no memory, an exponential modulo the bound is an exponential truncated there; fmod is exact, and
-        # the tails are right, where inverting a 53-bit uniform has none beyond 37 scales.
+        # An exponential law has no memory, so a draw modulo the bound is a draw truncated there, and fmod is exact.
+        # Inverting a 53-bit uniform draw would have no tail beyond 37 scales.
         size = self.shape if size is None else size
         magnitude = self.scale * np.fmod(rng.standard_exponential(size), self.bound / self.scale)
         return np.copysign(np.minimum(magnitude, self.bound), rng.random(size) - 0.5)
 
     def privacy_loss(self, y: ArrayLike, shift: ArrayLike) -> Reals:
-        # Inside both supports that of the Laplace; outside one or both, from the log densities.
+        # Inside both supports, the loss is that of Laplace noise. Outside, it comes from the log densities.
         outside = super().privacy_loss(y, shift)
         return np.where(np.isfinite(outside), difference_of_sizes(y, shift) / self.scale, outside)[()]
 
     def isf_log(self, log_p: ArrayLike) -> Reals:
-        return self.isf(np.exp(log_p))  # beyond floats the bound, to every digit
+        return self.isf(np.exp(log_p))  # where e^log_p underflows, the quantile is the bound to every digit
 
     def largest_loss(self, shift: float) -> float:
         return np.inf
 
     def closed_hockey_stick(self, shift: float, epsilons: NDArray[np.float64]) -> ArrayBounds:
-        """The mass outside the other support, then two stretches on which the loss is theta or falls linearly.
+        """Return delta(epsilon) of (P, Q): the mass outside the other support, plus the integrals over two stretches.
 
-        Over the second the integral is e^-first (1 - e^-length)^2 over `twice`, in scales.
+        On the first stretch the loss is theta, and on the second it falls linearly. The integral over the second is
+        e^-first (1 - e^-length)^2 over `twice`, with lengths in scales.
         """
         theta, start = shift / self.scale, min(shift - self.bound, self.bound)
         twice = 2 * -np.expm1(-self.bound / self.scale)
-        if start < 0:  # both from the distances that are small: their difference is not
+        if start < 0:  # both are computed from small distances, because differences would cancel
             outside = np.exp(start / self.scale) * -np.expm1(-theta) / twice
             flat = -np.expm1(start / self.scale) / twice
         else:
@@ -100,9 +122,9 @@ class TruncatedLaplace(Noise):
         space = room(self.scale, shift, epsilons)
         crossing = np.clip(0.5 * self.scale * space, first, self.bound)
         share = -np.expm1((first - crossing) / self.scale)
-        falls = np.exp(-first / self.scale) * share / twice  # the mass of the last
+        falls = np.exp(-first / self.scale) * share / twice  # the mass of the stretch on which the loss falls
         inner = flat * np.maximum(-np.expm1(-space), 0) + falls * share
-        lost = np.where(first > 0, 4 * ULP * crossing / self.scale * falls, 0.0)  # crossing - first has its rounding
+        lost = np.where(first > 0, 4 * ULP * crossing / self.scale * falls, 0.0)  # the rounding of crossing - first
         lost = lost + 1e-12 * inner + outside * min(1e-12 + ULP * abs(start) / self.scale, 1.0) + TINY
         delta = outside + inner
         return Bounds(delta - lost, delta, delta + lost)
@@ -112,7 +134,7 @@ class TruncatedLaplace(Noise):
 
     @classmethod
     def equal_privacy(cls, rho: float, omega: float | None = None, delta: float | None = None) -> ApproxDP:
-        """(epsilon, delta)-DP with the epsilon of Laplace noise: it implies no rho, and is shown for comparison."""
+        """Return (epsilon, delta)-DP with the epsilon of Laplace noise, for comparison only: it implies no rho."""
         return ApproxDP(float(np.sqrt(2 * scalar("rho", rho, 0))), scalar("delta", delta, 0, 1))
 
     @classmethod
@@ -121,8 +143,8 @@ class TruncatedLaplace(Noise):
 
     @classmethod
     def by_theorem(cls, guarantee: Guarantee, sensitivity: float, coordinates: int) -> Self:
-        # Every coordinate has ratio at most e^(epsilon / coordinates) on the common support and mass `delta_each`
-        # outside it; all coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
+        # The ratio of each coordinate is at most e^(epsilon / coordinates) on the common support, and its mass outside
+        # is `delta_each`. All coordinates stay inside with probability (1 - delta_each)^coordinates = 1 - delta.
         assert isinstance(guarantee, ApproxDP)  # `can_meet`
         epsilon_each = real("epsilon", guarantee.epsilon, 0) / coordinates
         with np.errstate(divide="ignore"):
@@ -133,7 +155,7 @@ class TruncatedLaplace(Noise):
                 f"{delta_each:g} > 1/2 of each outside the common support; valid: delta <= {1 - 0.5**coordinates:g}"
             )
         scale = sensitivity / epsilon_each
-        log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1), for any epsilon
+        log_rise = epsilon_each + np.log(-np.expm1(-epsilon_each))  # log(e^epsilon - 1) without overflow
         return cls(scale, scale * np.logaddexp(0.0, log_rise - np.log(2 * delta_each)))
 
     @classmethod
@@ -141,7 +163,7 @@ class TruncatedLaplace(Noise):
         return True
 
     def _mass(self) -> Reals:
-        """The mass that the untruncated distribution has on the support."""
+        """Return the mass of the untruncated distribution on the support."""
         return -np.expm1(-self.bound / self.scale)
 
     def _tail(self, size: Reals) -> Reals:

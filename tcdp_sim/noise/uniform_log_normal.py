@@ -16,17 +16,37 @@ from tcdp_sim.noise.stretchable import StretchableNoise
 from tcdp_sim.noise.stretched import published_shift
 from tcdp_sim.privacy.definitions import Guarantee, concentrated
 
-LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; beyond, quantiles soon are no floats
-_FAR = 1.0  # from this normal deviate on, tails come by Mills' ratio
-_LEAST, _MOST = -745.0, 60.0  # normal deviates (the least over sigma) between which quantiles are looked for
+LEAST_SIGMA, MOST_SIGMA = 0.05, 10.0  # below, tails lose digits; above, quantiles soon overflow
+_FAR = 1.0  # the normal deviate from which on tails use Mills' ratio
+_LEAST, _MOST = -745.0, 60.0  # range of normal deviates in which quantiles are searched; the least is over sigma
 
 
 @dataclass(frozen=True, eq=False)
 class UniformLogNormal(StretchableNoise):
-    """scale U e^(sigma Z), U uniform on [-1, 1], Z ~ N(0, 1): scale > 0 in counts, 0.05 <= sigma <= 10 without unit.
+    """The noise scale U e^(sigma Z) with U uniform on [-1, 1] and Z ~ N(0, 1).
 
-    Its density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale). Each parameter is one number,
-    no array; ValueError outside of the ranges. Source: Bun-Steinke 2019.
+    The density is e^(sigma^2 / 2) P[Z > log(|x| / scale) / sigma + sigma] / (2 scale).
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in counts, above 0.
+    sigma : float
+        Weight of the tails, in [0.05, 10], without unit.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range or is no single number.
+
+    References
+    ----------
+    Bun, Steinke (2019), uniform log-normal noise, https://arxiv.org/abs/1906.02830
+
+    Examples
+    --------
+    >>> round(UniformLogNormal(1.0, 0.5).var(), 4)
+    0.5496
     """
 
     scale: float
@@ -72,19 +92,20 @@ class UniformLogNormal(StretchableNoise):
     # Stretched
 
     def affine_tail(self, smoothing: float, shift: float) -> tuple[float, float]:
-        """Stretching is a shift of sigma Z, whatever U is: a tau^2 / (2 sigma^2); a shift adds at most its own loss.
+        """Return (b, c) with D_a(P || Q) <= b a + c.
 
-        The slope of the log density at |x| = e^(sigma (w - sigma)) is m e^(-sigma w) e^(sigma^2) / sigma, m = phi / sf
-        of the normal law at w, and largest where m - w = sigma.
+        Stretching is a shift of sigma Z whatever U is, with the divergence a tau^2 / (2 sigma^2). A shift adds at most
+        its own loss. The slope of the log density at |x| = e^(sigma (w - sigma)) is m e^(-sigma w) e^(sigma^2) / sigma,
+        with m = phi / sf of the normal law at w. It is largest where m - w = sigma.
         """
         w = brentq(lambda w: _hazard(w) - w - self.sigma, -40.0, 1e4)
         slope = _hazard(w) * np.exp(self.sigma * (self.sigma - w)) / (self.sigma * self.scale)
         return 0.5 * (smoothing / self.sigma) ** 2, float(slope * shift * np.exp(smoothing))
 
     def smooth_shift(self, guarantee: Guarantee, smoothing: float) -> float:
-        """Bun-Steinke 2019: (epsilon^2 / 2)-zCDP.
+        """Return the largest shift at which the formula of Bun-Steinke 2019 gives (epsilon^2 / 2)-zCDP.
 
-        epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
+        The formula is epsilon = t / sigma + e^(3 sigma^2 / 2) sqrt(2 / (pi sigma^2)) s.
         """
         if not concentrated(guarantee):
             return super().smooth_shift(guarantee, smoothing)
@@ -99,7 +120,10 @@ class UniformLogNormal(StretchableNoise):
             return np.log(np.abs(np.divide(x, self.scale, dtype=np.float64))) / self.sigma
 
     def _log_tail(self, v: NDArray[np.float64]) -> Reals:
-        """log P[X > x] = log((sf(v) - e^(sigma v + sigma^2 / 2) sf(v + sigma)) / 2), by Mills' ratio far out."""
+        """Return log P[X > x], by Mills' ratio far out.
+
+        The tail is (sf(v) - e^(sigma v + sigma^2 / 2) sf(v + sigma)) / 2.
+        """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             near = np.log1p(-self._central(np.minimum(v, _FAR)))
             w = np.clip(v, _FAR, 1e150)
@@ -108,7 +132,7 @@ class UniformLogNormal(StretchableNoise):
         return np.where(np.isnan(v), np.nan, np.where(v < _FAR, near, far)) - np.log(2)
 
     def _central(self, v: NDArray[np.float64]) -> Reals:
-        """P[|X| < x]."""
+        """Return P[|X| < x]."""
         return ndtr(v) + np.exp(self.sigma * v + self.sigma**2 / 2) * ndtr(-v - self.sigma)
 
     def _far(self, log_p: NDArray[np.float64]) -> Reals:
@@ -122,5 +146,5 @@ class UniformLogNormal(StretchableNoise):
 
 
 def _hazard(w: float) -> float:
-    """phi(w) / P[Z > w]."""
+    """Return phi(w) / P[Z > w]."""
     return float(np.exp(-0.5 * w * w - HALF_LOG_TWO_PI - log_ndtr(-w)))

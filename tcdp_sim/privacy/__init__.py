@@ -1,4 +1,4 @@
-"""Privacy guarantees: definitions, what composes, what implies what, and what groups get."""
+"""Privacy guarantees: definitions, conversions, composition, subsampling and group privacy."""
 
 from tcdp_sim.privacy.amplification.amplify import amplify
 from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta

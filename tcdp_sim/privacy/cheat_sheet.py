@@ -1,6 +1,6 @@
-"""The cheat sheet "Variants of Differential Privacy" (2019) for given parameters, with what is false in it marked.
+"""The cheat sheet "Variants of Differential Privacy" (2019) for given parameters, with its errors marked.
 
-A row that is false, unsourced or outside its theorem's preconditions says why and offers no guarantee.
+A row that is false, has no source or violates its theorem's preconditions gives the reason and no guarantee.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,40 @@ from tcdp_sim.privacy.composition import compose_advanced
 from tcdp_sim.privacy.conversions import to_approx_dp
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, ApproxDP, Guarantee, whole
 
-MOST_TERMS = 100_000  # of the RDP subsampling sum
+MOST_TERMS = 100_000  # limit on the terms of the RDP subsampling sum
 
 
 @dataclass(frozen=True)
 class CheatSheetRow:
-    """One entry: `value` is what `formula` gives (names in `what`), `guarantee` what it proves, None unless valid."""
+    """An entry of the cheat sheet for given parameters.
+
+    Parameters
+    ----------
+    notion : str
+        The notion of privacy.
+    what : str
+        The statement, with the names of the values.
+    formula : str
+        The formula of the values, as printed or corrected.
+    value : tuple of float
+        The values of the formula, in nats where they are losses. The tuple is empty if there are none.
+    valid : bool
+        True if the statement holds for these parameters.
+    why : str
+        The source, or the reason why the row is not valid.
+    guarantee : Guarantee or None
+        The guarantee that the row proves; None unless valid.
+
+    References
+    ----------
+    Variants of Differential Privacy (2019), cheat sheet of March 13, 2019
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import cheat_sheet
+    >>> cheat_sheet(rho=0.1, omega=20.0, delta=1e-6, epsilon=1.0)[0].what
+    'Gaussian variance'
+    """
 
     notion: str
     what: str
@@ -40,12 +68,52 @@ def cheat_sheet(
     slack: float | None = None,
     sampling_fraction: float | None = None,
 ) -> list[CheatSheetRow]:
-    """Every row of the cheat sheet for one mechanism's parameters and its k-fold composition.
+    """Return every row of the cheat sheet for one mechanism's parameters and its k-fold composition.
 
-    rho > 0; omega > 1; 0 < delta < 1; epsilon > 0 (of DP and RDP alike), in nats; sensitivity (L2) > 0; order > 1 of
-    RDP, finite; slack = delta' of advanced composition (default: delta); with 0 < sampling_fraction <= 1 (s = n/N,
-    without replacement, one record substituted) also the subsampling rows. Corrected forms stand beside false ones.
-    Raises ValueError for values out of these ranges; failed preconditions of a theorem make a row invalid instead.
+    Corrected forms stand beside false ones. A theorem whose preconditions fail gives an invalid row and no error.
+
+    Parameters
+    ----------
+    rho : float
+        The rho of zCDP and tCDP, in nats, above 0.
+    omega : float
+        The omega of tCDP, above 1.
+    delta : float
+        Probability in (0, 1).
+    epsilon : float
+        Epsilon of DP and of RDP, in nats, above 0.
+    sensitivity : float
+        L2 sensitivity of the query, above 0.
+    k : int
+        Number of composed mechanisms, at least 1.
+    order : float
+        Order of RDP, above 1 and finite.
+    slack : float, optional
+        The additional delta of advanced composition, in (0, 1). The default is delta.
+    sampling_fraction : float, optional
+        Fraction of the records that is sampled without replacement under substitution, in (0, 1]. If given, the rows on
+        subsampling are included.
+
+    Returns
+    -------
+    list of CheatSheetRow
+        The rows in the order of the sheet.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Variants of Differential Privacy (2019), cheat sheet of March 13, 2019
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import cheat_sheet
+    >>> rows = cheat_sheet(rho=0.1, omega=20.0, delta=1e-6, epsilon=1.0)
+    >>> [row.what for row in rows if not row.valid][0]
+    'advanced composition, as printed: epsilon, delta'
     """
     zcdp, tcdp = ZCDP(rho), TCDP(rho, omega)
     epsilon, delta = scalar("epsilon", epsilon, 0), scalar("delta", delta, 0, 1)
@@ -65,7 +133,7 @@ def cheat_sheet(
 def _row(
     notion: str, what: str, formula: str, value: tuple[float, ...], why: str, guarantee: Guarantee | None
 ) -> CheatSheetRow:
-    """A row that is valid iff it comes with a guarantee."""
+    """Return a row, which is valid if and only if it comes with a guarantee."""
     return CheatSheetRow(notion, what, formula, value, guarantee is not None, why, guarantee)
 
 
@@ -111,10 +179,10 @@ def _advanced_rows(notion: str, epsilon: float, delta: float, k: int, slack: flo
 
 
 def _gaussian_delta(theta: float, epsilon: float) -> float:
-    """The exact delta of Gaussian noise with sensitivity over sigma = theta (Balle et al. 2018, Theorem 4)."""
+    """Return the exact delta of Gaussian noise with sensitivity over sigma = theta (Balle et al. 2018, Theorem 4)."""
     from scipy.special import log_ndtr, ndtr
 
-    tail = exp(epsilon + float(log_ndtr(-0.5 * theta - epsilon / theta)))  # log: e^epsilon alone overflows
+    tail = exp(epsilon + float(log_ndtr(-0.5 * theta - epsilon / theta)))  # in logs because e^epsilon overflows
     return float(ndtr(0.5 * theta - epsilon / theta)) - tail
 
 
@@ -157,7 +225,7 @@ def _sinh_normal_rows(tcdp: TCDP, sensitivity: float) -> Iterator[CheatSheetRow]
 
 
 def _theorem_17(notion: str, what: str, formula: str, value: tuple[float, float], promised: TCDP) -> CheatSheetRow:
-    """The row for the guarantee that Theorem 17 of Bun-Dwork-Rothblum-Steinke 2018 promises, if it applies."""
+    """Return the row for the guarantee of Theorem 17 of Bun-Dwork-Rothblum-Steinke 2018, if the theorem applies."""
     least = 0.5 / sqrt(promised.rho)
     why = "Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (its preconditions are not printed)"
     holds = False
@@ -173,7 +241,7 @@ def _theorem_17(notion: str, what: str, formula: str, value: tuple[float, float]
 
 
 def _subsampling_rows(dp: ApproxDP, rdp: RDP, tcdp: TCDP, s: float) -> Iterator[CheatSheetRow]:
-    epsilon = dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))  # for e^epsilon beyond double precision
+    epsilon = dp.epsilon + log(s) + log1p((1 / s - 1) * exp(-dp.epsilon))  # where e^epsilon overflows
     if dp.epsilon < 700:
         epsilon = log1p(s * expm1(dp.epsilon))
     right = ApproxDP(epsilon, s * dp.delta, "Balle-Barthe-Gaboardi 2018, Theorem 9")
@@ -201,7 +269,7 @@ def _subsampling_rows(dp: ApproxDP, rdp: RDP, tcdp: TCDP, s: float) -> Iterator[
 
 
 def _printed_rdp_subsampling(rdp: RDP, s: float) -> float:
-    """The printed sum, in logarithms."""
+    """Return the printed sum, computed in logarithms."""
     order = int(rdp.order)
     logs = [0.0]
     for j in range(2, order + 1):

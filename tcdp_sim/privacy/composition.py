@@ -1,6 +1,6 @@
-"""What several releases of the same data promise together; each may look at the answers of those before it.
+"""Composition of several releases of the same data. Each release may depend on the answers of those before it.
 
-Nats throughout, plain floats. All guarantees must be about the same neighbouring relation.
+All values are plain floats in nats. All guarantees must hold for the same neighbouring relation.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,17 +32,53 @@ def compose(*guarantees: Guarantee, method: str = "paper") -> Guarantee: ...
 @overload
 def compose(*guarantees: PerRecord, method: str = "paper") -> PerRecord: ...
 def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guarantee | PerRecord:
-    """The guarantee of all the releases together, chosen adaptively; one alone is returned as it is.
+    """Return the guarantee of several releases together, which may be chosen adaptively.
 
-    One notion: PureDP and ApproxDP add up (delta capped at 1); ZCDP adds xi and rho (Bun-Steinke 2016, Lemma 7);
-    ApproxZCDP too, with delta = 1 - prod(1 - delta_i) (its Section 8); TCDP adds rho and keeps the least omega
-    (Bun-Dwork-Rothblum-Steinke 2018, Lemma 2); RDP adds at the least order, lower orders by monotonicity.
-    Mixed: PureDP + ApproxDP -> ApproxDP; anything with TCDP -> TCDP; otherwise PureDP (exactly) and ZCDP with
-    RDP -> RDP at the least order; PureDP + ZCDP -> ZCDP by `to_zcdp(method)`, also for MeanConcentratedDP; ApproxDP or
-    ApproxZCDP with those -> ApproxZCDP (Lemma 37). Per-record guarantees compose as in `compose_per_record`, and with
-    nothing else.
-    Conversions lose; by "tight", composing all at once is never worse than pair by pair.
-    Raises ValueError with the reason for ApproxDP or ApproxZCDP with TCDP or RDP, which have no common notion here.
+    Guarantees of one notion compose as follows:
+
+    - PureDP and ApproxDP: epsilon and delta add up, with delta capped at 1.
+    - ZCDP: rho and xi add up.
+    - ApproxZCDP: rho and xi add up, and delta = 1 - prod(1 - delta_i).
+    - TCDP: rho adds up, and the least omega is kept.
+    - RDP: epsilon adds up at the least order.
+    - Per-record guarantees: see `compose_per_record`.
+
+    Guarantees of several notions are converted first, which may lose:
+
+    - PureDP with ApproxDP becomes ApproxDP.
+    - Everything with TCDP becomes TCDP.
+    - PureDP or ZCDP with RDP becomes RDP at the least order.
+    - PureDP with ZCDP becomes ZCDP by `to_zcdp`, and so does MeanConcentratedDP.
+    - ApproxDP or ApproxZCDP with any of these becomes ApproxZCDP.
+
+    Parameters
+    ----------
+    *guarantees : Guarantee
+        At least one guarantee. All of them are per-record guarantees, or none is.
+    method : str
+        Method of the conversions, "paper" or "tight", as in `to_zcdp`. With "tight", composing all guarantees at once
+        is never worse than composing them pair by pair.
+
+    Returns
+    -------
+    Guarantee
+        The guarantee of all releases. A single guarantee is returned unchanged.
+
+    Raises
+    ------
+    ValueError
+        If there is no guarantee, or no common notion. ApproxDP and ApproxZCDP have none with TCDP and RDP.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemmas 7 and 37 and Section 8, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 2, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP, compose
+    >>> compose(TCDP(0.1, 20.0), TCDP(0.2, 10.0)).omega
+    10.0
     """
     choice("method", method, METHODS)
     if not guarantees:
@@ -62,7 +98,7 @@ def compose(*guarantees: Guarantee | PerRecord, method: str = "paper") -> Guaran
 
 
 def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
-    """The notion in which guarantees of several notions compose."""
+    """Return the notion in which guarantees of several notions compose."""
     kinds = {type(simplest(guarantee)) for guarantee in guarantees}
     if not kinds & {ApproxDP, ApproxZCDP}:
         if any(isinstance(guarantee, TCDP) for guarantee in guarantees):
@@ -80,7 +116,10 @@ def _common(guarantees: tuple[Guarantee, ...]) -> type[Guarantee]:
 
 
 def _sum(terms: Iterable[float]) -> float:
-    """The exact sum rounded once, so that the order does not matter; inf, which no guarantee takes, on overflow."""
+    """Return the sum rounded once, so that the order of terms does not matter; return inf on overflow.
+
+    No guarantee accepts inf, so an overflow raises ValueError there.
+    """
     try:
         return fsum(terms)
     except OverflowError:
@@ -88,7 +127,7 @@ def _sum(terms: Iterable[float]) -> float:
 
 
 def _epsilon(guarantee: Guarantee) -> float:
-    """Of pure or approximate DP; ValueError for other notions."""
+    """Return the epsilon of pure or approximate DP; raise ValueError for other notions."""
     simple = simplest(guarantee)
     if isinstance(simple, PureDP | ApproxDP):
         return simple.epsilon
@@ -139,12 +178,44 @@ _TOGETHER: dict[type[Guarantee], Callable[[tuple[Guarantee, ...], str], Guarante
 
 
 def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> ApproxDP:
-    """k adaptive releases, each (epsilon, delta)-DP: advanced composition with `slack` = delta', 0 < slack <= 1.
+    """Return the guarantee of k adaptive releases, each (epsilon, delta)-DP, by advanced composition.
 
-    epsilon sqrt(2 k log(1/slack)) + k epsilon (e^epsilon - 1), k delta + slack (capped at 1); delta = 0 is pure DP.
-    The short form 2 epsilon sqrt(2 k log(1/slack)) is false in general (it needs a total epsilon of at most 1) and is
-    not offered; basic composition (`compose`) is better for few releases, `compose_approx` nearly always.
-    Source: Dwork-Rothblum-Vadhan 2010; Dwork-Roth 2014, Theorem 3.20. Raises ValueError for values out of range.
+    The total epsilon is epsilon sqrt(2 k log(1/slack)) + k epsilon (e^epsilon - 1). The total delta is k delta + slack,
+    capped at 1. The short form 2 epsilon sqrt(2 k log(1/slack)) is not offered: it is false in general, and needs a
+    total epsilon of at most 1. Basic composition (`compose`) is better for few releases, and `compose_approx` nearly
+    always.
+
+    Parameters
+    ----------
+    epsilon : float
+        Epsilon of each release, in nats, at least 0.
+    delta : float
+        Delta of each release, in [0, 1]; 0 is pure DP.
+    k : int
+        Number of releases, at least 1.
+    slack : float
+        The additional delta (often called delta'), in (0, 1].
+
+    Returns
+    -------
+    ApproxDP
+        The guarantee of all k releases.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or the total epsilon overflows.
+
+    References
+    ----------
+    Dwork, Rothblum, Vadhan (2010), Boosting and differential privacy, https://doi.org/10.1109/FOCS.2010.12
+    Dwork, Roth (2014), Theorem 3.20, https://doi.org/10.1561/0400000042
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import compose_advanced
+    >>> round(compose_advanced(0.1, 0.0, 100, 1e-6).epsilon, 4)
+    6.3082
     """
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
     delta = scalar("delta", delta, 0, 1, closed=True, finite=False)
@@ -156,10 +227,37 @@ def compose_advanced(epsilon: float, delta: float, k: int, slack: float) -> Appr
 
 
 def compose_approx(*guarantees: PureDP | ApproxDP, slack: float) -> ApproxDP:
-    """Adaptive composition of (epsilon_i, delta_i)-DP with `slack` = delta' by Corollary 39 of Bun-Steinke 2016.
+    """Return the guarantee of adaptive releases that are (epsilon_i, delta_i)-DP, by composition in approximate zCDP.
 
-    With e = sqrt(sum epsilon_i^2): e^2/2 + e sqrt(2 log(sqrt(pi/2) e / slack)), slack + sum delta_i (capped at 1).
-    Raises ValueError unless 0 < slack <= sqrt(pi/2) e, which the printed statement forgets, and for other notions.
+    With e = sqrt(sum epsilon_i^2), the total epsilon is e^2/2 + e sqrt(2 log(sqrt(pi/2) e / slack)). The total delta is
+    slack + sum delta_i, capped at 1.
+
+    Parameters
+    ----------
+    *guarantees : PureDP or ApproxDP
+        At least one guarantee.
+    slack : float
+        The additional delta, in (0, sqrt(pi/2) e]. The printed statement omits the upper end.
+
+    Returns
+    -------
+    ApproxDP
+        The guarantee of all releases.
+
+    Raises
+    ------
+    ValueError
+        If slack is outside its range, or a guarantee is of another notion.
+
+    References
+    ----------
+    Bun, Steinke (2016), Corollary 39, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP, compose_approx
+    >>> round(compose_approx(*[PureDP(0.1)] * 100, slack=1e-6).epsilon, 4)
+    5.7993
     """
     parts = [part for part in map(simplest, guarantees) if isinstance(part, PureDP | ApproxDP)]
     if not parts or len(parts) < len(guarantees):

@@ -1,4 +1,4 @@
-"""Between the notions: what implies zCDP, tCDP and approximate zCDP. Nats throughout, plain floats."""
+"""Conversions to zCDP, tCDP and approximate zCDP. All values are plain floats in nats."""
 
 from math import inf, tanh
 
@@ -21,20 +21,52 @@ METHODS = ("paper", "tight")
 
 
 def _rho_of_pure(epsilon: float, method: str) -> float:
-    """The rho of epsilon-DP; a positive rho that underflows is rounded up, so that the guarantee stays true."""
+    """Return the rho of epsilon-DP, rounded up if it underflows so that the guarantee stays true."""
     factor = 0.5 * epsilon if method == "paper" else tanh(0.5 * epsilon)
     return max(epsilon * factor, TINY)
 
 
 def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
-    """The (xi, rho)-zCDP that a guarantee implies.
+    """Return the (xi, rho)-zCDP that a guarantee implies.
 
-    PureDP: method "paper" is rho = epsilon^2 / 2 (Bun-Steinke 2016, Proposition 4), "tight" the least rho there is,
-    epsilon tanh(epsilon / 2) (Finley et al. 2024, Lemma 5.2).
-    MeanConcentratedDP: "paper" is (mu - tau^2/2, tau^2/2), xi cut at 0 (Bun-Steinke 2016, Lemma 24); "tight" is
-    (0, tau^2/2): with l = -1 in the definition, 1 = E e^-Z <= e^(tau^2/2 - E Z), so that E Z <= tau^2/2 whatever mu.
-    Notions that say the same as zCDP or pure DP at their ends (omega or order = inf, delta = 0) are taken too.
-    Raises ValueError with the reason for those that imply no zCDP.
+    The methods differ for two notions:
+
+    - PureDP: "paper" gives rho = epsilon^2 / 2, and "tight" gives the least possible rho, epsilon tanh(epsilon / 2).
+    - MeanConcentratedDP: "paper" gives xi = max(mu - tau^2/2, 0) and rho = tau^2/2. "tight" gives xi = 0 and the same
+      rho. Proof: with l = -1 in the definition, 1 = E e^-Z <= e^(tau^2/2 - E Z), so E Z <= tau^2/2 for every mu.
+
+    TCDP with omega = inf, RDP of order inf and ApproxZCDP with delta = 0 are accepted too, since they are zCDP or pure
+    DP.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to convert.
+    method : str
+        "paper" or "tight".
+
+    Returns
+    -------
+    ZCDP
+        The implied guarantee.
+
+    Raises
+    ------
+    ValueError
+        If the guarantee implies no zCDP; the message gives the reason.
+
+    References
+    ----------
+    Bun, Steinke (2016), Proposition 4 and Lemma 24, https://arxiv.org/abs/1605.02065
+    Finley et al. (2024), Lemma 5.2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP, to_zcdp
+    >>> to_zcdp(PureDP(1.0)).rho
+    0.5
+    >>> round(to_zcdp(PureDP(1.0), "tight").rho, 4)
+    0.4621
     """
     choice("method", method, METHODS)
     match simplest(guarantee):
@@ -53,11 +85,38 @@ def to_zcdp(guarantee: Guarantee, method: str = "paper") -> ZCDP:
 
 
 def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:
-    """The (rho, omega)-tCDP that a guarantee implies.
+    """Return the (rho, omega)-tCDP that a guarantee implies.
 
-    (xi, rho)-zCDP gives (xi + rho, inf), since xi <= xi a; (order, epsilon)-RDP gives (epsilon, order), by
-    monotonicity; what implies zCDP goes through `to_zcdp` with its `method`.
-    Raises ValueError with the reason for (epsilon, delta)-DP and approximate zCDP with delta > 0.
+    - (xi, rho)-zCDP implies (xi + rho, inf)-tCDP, because xi <= xi a for every order a.
+    - (order, epsilon)-RDP implies (epsilon, order)-tCDP, because Renyi divergences increase with the order.
+    - Other guarantees that imply zCDP are converted by `to_zcdp` first.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to convert.
+    method : str
+        "paper" or "tight", as in `to_zcdp`.
+
+    Returns
+    -------
+    TCDP
+        The implied guarantee.
+
+    Raises
+    ------
+    ValueError
+        If the guarantee is (epsilon, delta)-DP or approximate zCDP with delta > 0.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import RDP, to_tcdp
+    >>> to_tcdp(RDP(10.0, 0.5))
+    TCDP(rho=0.5, omega=10.0)
     """
     choice("method", method, METHODS)
     match guarantee if isinstance(guarantee, TCDP) else simplest(guarantee):
@@ -73,12 +132,42 @@ def to_tcdp(guarantee: Guarantee, method: str = "paper") -> TCDP:
 
 
 def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
-    """The delta-approximate (xi, rho)-zCDP that a guarantee implies.
+    """Return the delta-approximate (xi, rho)-zCDP that a guarantee implies.
 
-    ApproxDP, by Bun-Steinke 2016, Lemma 37: method "lossless" is (epsilon, 0), which says the same; "paper" is
-    (0, epsilon^2 / 2); "tight" is (0, epsilon tanh(epsilon / 2)), since given the events epsilon-DP holds.
-    PureDP likewise with delta = 0; what implies zCDP goes through `to_zcdp` ("lossless": as "tight") with delta = 0.
-    Raises ValueError for tCDP and RDP of bounded orders.
+    The methods differ for PureDP and ApproxDP; PureDP has delta = 0:
+
+    - "paper" gives xi = 0 and rho = epsilon^2 / 2.
+    - "tight" gives xi = 0 and rho = epsilon tanh(epsilon / 2), since epsilon-DP holds given the events.
+    - "lossless" gives xi = epsilon and rho = 0, which is equivalent to the given guarantee.
+
+    Other guarantees that imply zCDP are converted by `to_zcdp`, with "tight" if the method is "lossless".
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to convert.
+    method : str
+        "paper", "tight" or "lossless".
+
+    Returns
+    -------
+    ApproxZCDP
+        The implied guarantee.
+
+    Raises
+    ------
+    ValueError
+        If the guarantee is tCDP or RDP of bounded orders.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 37, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ApproxDP, to_approx_zcdp
+    >>> to_approx_zcdp(ApproxDP(1.0, 1e-6))
+    ApproxZCDP(delta=1e-06, rho=0.5, xi=0.0)
     """
     choice("method", method, (*METHODS, "lossless"))
     delta = 0.0
@@ -97,10 +186,37 @@ def to_approx_zcdp(guarantee: Guarantee, method: str = "paper") -> ApproxZCDP:
 
 
 def zcdp_from_family(xi: float, rho: float) -> ZCDP:
-    """The zCDP of a mechanism that is (xi + sqrt(rho log(1/delta)), delta)-DP for EVERY delta > 0; 0 <= xi, rho <= 1.
+    """Return the zCDP of a mechanism that is (xi + sqrt(rho log(1/delta)), delta)-DP for EVERY delta > 0.
 
-    It is (xi - rho/4 + 5 rho^(1/4), rho/4)-zCDP. One pair (epsilon, delta) is not enough: that is (epsilon, delta)-DP.
-    Source: Bun-Steinke 2016, Lemma 22. Raises ValueError for xi or rho outside [0, 1].
+    The guarantee is (xi - rho/4 + 5 rho^(1/4), rho/4)-zCDP. A single pair (epsilon, delta) is not enough: it says no
+    more than (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    xi : float
+        Intercept of the family's epsilon, in nats, in [0, 1].
+    rho : float
+        Factor of log(1/delta) in the family's epsilon, in [0, 1].
+
+    Returns
+    -------
+    ZCDP
+        The implied guarantee.
+
+    Raises
+    ------
+    ValueError
+        If xi or rho is outside [0, 1].
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 22, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import zcdp_from_family
+    >>> round(zcdp_from_family(0.0, 0.0016).xi, 4)
+    0.9996
     """
     xi = scalar("xi", xi, 0, 1, closed=True, finite=False)
     rho = scalar("rho", rho, 0, 1, closed=True, finite=False)

@@ -1,6 +1,6 @@
-"""From every notion to (epsilon, delta)-DP and back, by the papers' theorems or as tightly as is proved.
+"""Conversions from every notion to (epsilon, delta)-DP and back, by the papers' theorems or as tightly as is proved.
 
-Nats throughout; every function takes and returns plain floats.
+All values are plain floats in nats.
 """
 
 from math import exp, expm1, hypot, inf, log, log1p, pi, sqrt
@@ -28,13 +28,48 @@ _LEMMA_38 = "Bun-Steinke 2016, Lemma 38"
 
 
 def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> ApproxDP:
-    """The (epsilon, delta)-DP that a guarantee implies at 0 < delta <= 1; its `source` names method and theorem.
+    """Return the (epsilon, delta)-DP that a guarantee implies at a given delta.
 
-    method "paper": Bun-Steinke 2016, Lemma 21 (ZCDP) and Lemma 38 (ApproxZCDP); Bun-Dwork-Rothblum-Steinke 2018,
-    Lemma 6 (TCDP) and Lemma 8 (RDP); PureDP and ApproxDP keep their epsilon; MeanConcentratedDP by Lemma 24.
-    method "tight", never larger: Canonne-Kamath-Steinke 2020 at the best order, or epsilon = 0 where the KL divergence
-    gives it; the exact worst case for PureDP and ApproxDP. Evaluated to a few units in the last place.
-    Raises ValueError for delta outside (0, 1], and for delta below the guarantee's own (ApproxZCDP: not above it).
+    The method "paper" uses these theorems; PureDP and ApproxDP keep their epsilon:
+
+    - ZCDP: Lemma 21 of Bun-Steinke 2016; ApproxZCDP: Lemma 38; MeanConcentratedDP: Lemma 24.
+    - TCDP: Lemma 6 of Bun-Dwork-Rothblum-Steinke 2018; RDP: Lemma 8.
+
+    The method "tight" is never larger. It optimises the order of Canonne-Kamath-Steinke 2020, or gives epsilon = 0
+    where the KL divergence allows that. For PureDP and ApproxDP it gives the exact worst case.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to convert.
+    delta : float
+        Probability in (0, 1], not below the guarantee's own delta. It must be above that of ApproxZCDP.
+    method : str
+        "tight" or "paper".
+
+    Returns
+    -------
+    ApproxDP
+        The implied guarantee, accurate to a few units in the last place. The `source` names the method and the theorem.
+
+    Raises
+    ------
+    ValueError
+        If delta is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemmas 21, 24 and 38, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Lemmas 6 and 8, https://doi.org/10.1145/3188745.3188946
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, to_approx_dp
+    >>> round(to_approx_dp(ZCDP(0.1), 1e-6).epsilon, 4)
+    2.1419
+    >>> round(to_approx_dp(ZCDP(0.1), 1e-6, "paper").epsilon, 4)
+    2.4508
     """
     choice("method", method, METHODS)
     delta = scalar("delta", delta, 0, 1, finite=False)
@@ -56,7 +91,10 @@ def to_approx_dp(guarantee: Guarantee, delta: float, method: str = "tight") -> A
 
 
 def _from_response(epsilon: float, spare: float, method: str) -> tuple[float, str]:
-    """Of epsilon-DP (given an event of probability 1 - own delta) when a further `spare` of delta is allowed."""
+    """Return the epsilon and the theorem for pure DP when a further `spare` of delta is allowed.
+
+    For approximate DP, epsilon-DP holds given an event of probability 1 - its own delta.
+    """
     if method == "paper":
         return epsilon, "larger delta is weaker"
     rest = spare * (1 + exp(-epsilon))
@@ -95,7 +133,7 @@ def _from_approx_zcdp(guarantee: ApproxZCDP, delta: float, method: str) -> tuple
     if delta <= own:
         raise ValueError(f"delta = {delta:g} is not valid for {guarantee}; valid: {own:g} < delta <= 1")
     spare = (delta - own) / (1 - own)
-    if method == "tight":  # the divergences are those given the events, which leave 1 - own: Lemma 38's first step
+    if method == "tight":  # the divergences are conditional on events of probability 1 - own
         epsilon, name = _from_renyi(renyi_bound(ZCDP(guarantee.rho, guarantee.xi)), spare)
         return epsilon, f"{name}, given the events of {_LEMMA_38}"
     # The lemma needs epsilon >= xi + rho and decreases from there on. Bisection keeps `high` on the valid side.
@@ -109,7 +147,10 @@ def _from_approx_zcdp(guarantee: ApproxZCDP, delta: float, method: str) -> tuple
 
 
 def _log_lemma_38(rho: float, v: float, form: str) -> float:
-    """log delta' at epsilon = xi + rho + 2 v sqrt(rho): e^(-v^2) times a factor of b = a sqrt(rho) = sqrt(rho) + v."""
+    """Return log delta' at epsilon = xi + rho + 2 v sqrt(rho).
+
+    The delta' is e^(-v^2) times a factor that depends on b = sqrt(rho) + v.
+    """
     if v > 1e150:  # its square overflows
         return -inf
     root = sqrt(rho)
@@ -124,15 +165,44 @@ def _log_lemma_38(rho: float, v: float, form: str) -> float:
 
 
 def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "erfcx") -> float:
-    """The delta + (1 - delta) delta' of Bun-Steinke 2016, Lemma 38, for epsilon >= xi + rho.
+    """Return the delta at which approximate zCDP implies (epsilon, delta)-DP by Lemma 38 of Bun-Steinke 2016.
 
-    form "paper": the least of the paper's four entries; "erfcx": the integral that they bound, without Mills' bound,
-    delta' = e^(-u^2/4rho) sqrt(pi rho) erfcx((1 + u/2rho) sqrt(rho)), u = epsilon - xi - rho. `delta_at` is sharper.
-    Raises ValueError for other notions and for epsilon < xi + rho.
+    With own delta d, it is d + (1 - d) delta'. For the form "erfcx", delta' = e^(-u^2/4rho) sqrt(pi rho)
+    erfcx((1 + u/2rho) sqrt(rho)) with u = epsilon - xi - rho. The form "paper" bounds the same integral by the least of
+    the paper's four entries. `delta_at` is sharper than both.
+
+    Parameters
+    ----------
+    guarantee : ApproxZCDP or ZCDP
+        The guarantee to convert.
+    epsilon : float
+        Epsilon in nats, at least xi + rho.
+    form : str
+        "erfcx" or "paper".
+
+    Returns
+    -------
+    float
+        The delta, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the guarantee is of another notion, or epsilon < xi + rho.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 38, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, lemma_38_delta
+    >>> lemma_38_delta(ZCDP(0.1), 2.0) < lemma_38_delta(ZCDP(0.1), 2.0, "paper")
+    True
     """
     choice("form", form, FORMS)
     if not isinstance(guarantee, ZCDP | ApproxZCDP):
-        raise ValueError(f"Lemma 38 is not about guarantee = {guarantee!r}; valid: ApproxZCDP, ZCDP")
+        raise ValueError(f"Lemma 38 does not apply to guarantee = {guarantee!r}; valid: ApproxZCDP, ZCDP")
     own = guarantee.delta if isinstance(guarantee, ApproxZCDP) else 0.0
     epsilon, rho = scalar("epsilon", epsilon, 0, closed=True), guarantee.rho
     mean = guarantee.xi + rho
@@ -144,11 +214,43 @@ def lemma_38_delta(guarantee: ApproxZCDP | ZCDP, epsilon: float, form: str = "er
 
 
 def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> float:
-    """The delta in [0, 1] at which a guarantee implies (epsilon, delta)-DP, epsilon >= 0: `to_approx_dp` inverted.
+    """Return the least proved delta at which a guarantee implies (epsilon, delta)-DP.
 
-    method "paper": the tail bounds of Bun-Dwork-Rothblum-Steinke 2018, Section 1.3 (TCDP, RDP), Bun-Steinke 2016,
-    Lemmas 21 and 38; 1 where the theorem says nothing (epsilon below its mean). method "tight" as in `to_approx_dp`.
-    Computed in logarithms; a positive value below 5e-324 is rounded up to that. 0 means pure DP.
+    This is the inverse of `to_approx_dp`. The method "paper" uses the tail bounds of Bun-Dwork-Rothblum-Steinke 2018
+    for TCDP and RDP, and those of Bun-Steinke 2016 for the other notions. It returns 1 where the theorem says nothing,
+    which is where epsilon is below its mean. The computation is in logarithms.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to convert.
+    epsilon : float
+        Epsilon in nats, at least 0.
+    method : str
+        "tight" or "paper", as in `to_approx_dp`.
+
+    Returns
+    -------
+    float
+        The delta, in [0, 1]. Positive values below 5e-324 are rounded up to that; 0 means pure DP.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is negative or not finite.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Section 1.3, https://doi.org/10.1145/3188745.3188946
+    Bun, Steinke (2016), Lemmas 21 and 38, https://arxiv.org/abs/1605.02065
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, delta_at, to_approx_dp
+    >>> epsilon = to_approx_dp(ZCDP(0.1), 1e-6).epsilon
+    >>> abs(delta_at(ZCDP(0.1), epsilon) / 1e-6 - 1) < 1e-6
+    True
     """
     choice("method", method, METHODS)
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
@@ -169,7 +271,7 @@ def delta_at(guarantee: Guarantee, epsilon: float, method: str = "tight") -> flo
 
 
 def _response_delta(own_epsilon: float, own_delta: float, epsilon: float, method: str) -> float:
-    """(e^E - e^epsilon) / (e^E + 1) of what the own delta leaves, for E = own_epsilon."""
+    """Return the delta at epsilon of randomised response with own_epsilon, mixed with its own delta."""
     if epsilon >= own_epsilon:
         return own_delta
     if method == "paper":
@@ -178,7 +280,7 @@ def _response_delta(own_epsilon: float, own_delta: float, epsilon: float, method
 
 
 def _log_tail(guarantee: ZCDP | TCDP | RDP | MeanConcentratedDP, epsilon: float) -> float:
-    """log of the papers' bound on P[privacy loss > epsilon]; 0 where they have none."""
+    """Return the log of the papers' bound on P[privacy loss > epsilon]; return 0 where they have none."""
     match guarantee:
         case ZCDP(rho=rho, xi=xi):
             v = 0.5 * (epsilon - xi - rho) / sqrt(rho)
@@ -199,14 +301,43 @@ def _log_tail(guarantee: ZCDP | TCDP | RDP | MeanConcentratedDP, epsilon: float)
 
 
 def _probability(log_probability: float) -> float:
-    """exp, rounded up to the smallest positive float where it would underflow to zero."""
+    """Return e^log_probability, rounded up to the smallest positive float where it would underflow to zero."""
     return max(exp(min(log_probability, 0.0)), TINY)
 
 
 def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
-    """The (xi, rho)-zCDP of the largest rho that gives (epsilon, delta)-DP by Lemma 21 of Bun-Steinke 2016.
+    """Return the (xi, rho)-zCDP of the largest rho that implies (epsilon, delta)-DP by Lemma 21 of Bun-Steinke 2016.
 
-    rho = (sqrt(epsilon - xi + L) - sqrt(L))^2 with L = log(1 / delta); needs epsilon > xi and 0 < delta <= 1.
+    With L = log(1 / delta), rho = (sqrt(epsilon - xi + L) - sqrt(L))^2.
+
+    Parameters
+    ----------
+    epsilon : float
+        Epsilon to stay within, in nats, above xi.
+    delta : float
+        Delta to stay within, in (0, 1].
+    xi : float
+        Intercept of the zCDP, in nats, at least 0.
+
+    Returns
+    -------
+    ZCDP
+        The largest budget.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Lemma 21, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import zcdp_budget
+    >>> round(zcdp_budget(1.0, 1e-6).rho, 5)
+    0.01747
     """
     xi, delta = scalar("xi", xi, 0, closed=True), scalar("delta", delta, 0, 1, finite=False)
     epsilon, cost = scalar("epsilon", epsilon, 0, closed=True), -log(delta)
@@ -217,9 +348,38 @@ def zcdp_budget(epsilon: float, delta: float, xi: float = 0.0) -> ZCDP:
 
 
 def lemma_8(rho: float, order: float, delta: float) -> ApproxDP:
-    """(rho a + log(1/delta) / (a - 1), delta)-DP from D_a <= rho a at one order a; rho > 0, a > 1, 0 < delta <= 1.
+    """Return the (epsilon, delta)-DP that D_a <= rho a at one order a implies.
 
-    Source: Bun-Dwork-Rothblum-Steinke 2018, Lemma 8.
+    The epsilon is rho a + log(1/delta) / (a - 1).
+
+    Parameters
+    ----------
+    rho : float
+        Bound on D_a / a, in nats, above 0.
+    order : float
+        The order a, above 1.
+    delta : float
+        Probability in (0, 1].
+
+    Returns
+    -------
+    ApproxDP
+        The implied guarantee.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Lemma 8, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import lemma_8
+    >>> round(lemma_8(0.1, 10.0, 1e-6).epsilon, 4)
+    2.5351
     """
     rho, order = scalar("rho", rho, 0), scalar("order", order, 1)
     return to_approx_dp(RDP(order, rho * order), delta, "paper")

@@ -1,4 +1,4 @@
-"""Privacy guarantees as values: what a mechanism promises, and nothing about how it keeps it."""
+"""The definitions of differential privacy, as values. They say nothing about how a mechanism meets them."""
 
 from dataclasses import dataclass, field
 from math import inf
@@ -9,7 +9,10 @@ from tcdp_sim.core.errors import scalar
 
 
 def whole(name: str, value: Any) -> int:
-    """`value` as a whole number from 1 to 1e300, beyond which products with floats overflow; ValueError for others."""
+    """Return `value` as a whole number from 1 to 1e300; raise ValueError for others.
+
+    Products of larger numbers with floats overflow.
+    """
     return errors.whole(name, value, 1, 10**300)
 
 
@@ -20,19 +23,47 @@ def require(met: bool, name: str, value: float, condition: str) -> None:
 
 
 class Guarantee:
-    """Base of the privacy definitions. The neighbouring relation is the mechanism's to state.
+    """The base class of the privacy definitions.
 
-    Relations between neighbours go both ways: every bound holds for (x, x') and for (x', x).
+    The mechanism states which data sets are neighbours. Every bound holds in both directions: for (x, x') and (x', x).
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import Guarantee, ZCDP
+    >>> isinstance(ZCDP(0.1), Guarantee)
+    True
     """
 
     def _freeze(self, **checked: Any) -> None:
+        """Set checked fields of a frozen dataclass."""
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
 class PureDP(Guarantee):
-    """epsilon-differential privacy; epsilon >= 0 in nats."""
+    """The guarantee of epsilon-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Bound on the privacy loss, in nats, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is negative or not finite.
+
+    References
+    ----------
+    Dwork, Roth (2014), Definition 2.4, https://doi.org/10.1561/0400000042
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP
+    >>> print(PureDP(1.0))
+    1-DP
+    """
 
     epsilon: float
 
@@ -45,10 +76,31 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True)
 class ApproxDP(Guarantee):
-    """(epsilon, delta)-differential privacy; epsilon >= 0 in nats, 0 < delta <= 1.
+    """The guarantee of (epsilon, delta)-differential privacy.
 
-    delta = 1 promises nothing; it is what a conversion at delta = 1 returns. `source` tells by which theorem the
-    guarantee was obtained ("" if it was not derived) and does not enter comparisons.
+    Parameters
+    ----------
+    epsilon : float
+        Bound on the privacy loss, in nats, at least 0.
+    delta : float
+        Probability in (0, 1]. The guarantee is empty at delta = 1, which a conversion at delta = 1 returns.
+    source : str
+        Theorem by which the guarantee was derived, "" if there is none. Comparisons ignore it.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Dwork, Roth (2014), Definition 2.4, https://doi.org/10.1561/0400000042
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ApproxDP
+    >>> print(ApproxDP(1.0, 1e-6))
+    (1, 1e-06)-DP
     """
 
     epsilon: float
@@ -67,9 +119,29 @@ class ApproxDP(Guarantee):
 
 @dataclass(frozen=True)
 class ZCDP(Guarantee):
-    """(xi, rho)-zero-concentrated DP: D_a <= xi + rho a for all orders a > 1; rho > 0, xi >= 0, in nats.
+    """The guarantee of (xi, rho)-zero-concentrated DP: D_a <= xi + rho a for all orders a > 1.
 
-    Source: Bun-Steinke 2016, Definition 1.
+    Parameters
+    ----------
+    rho : float
+        Slope of the bound on the Renyi divergence, in nats, above 0.
+    xi : float
+        Intercept of the bound, in nats, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Definition 1, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> print(ZCDP(0.1))
+    0.1-zCDP
     """
 
     rho: float
@@ -84,10 +156,34 @@ class ZCDP(Guarantee):
 
 @dataclass(frozen=True)
 class ApproxZCDP(Guarantee):
-    """delta-approximate (xi, rho)-zCDP: events of probability >= 1 - delta, given which (xi, rho)-zCDP holds.
+    """The guarantee of delta-approximate (xi, rho)-zCDP.
 
-    0 <= delta <= 1; rho >= 0, xi >= 0, in nats. delta = 0 is (xi, rho)-zCDP, rho = 0 is (xi, delta)-DP.
-    Source: Bun-Steinke 2016, Definitions 12 and 36.
+    There are events of probability at least 1 - delta, and (xi, rho)-zCDP holds given these events. The case delta = 0
+    is (xi, rho)-zCDP. The case rho = 0 is (xi, delta)-DP.
+
+    Parameters
+    ----------
+    delta : float
+        Probability in [0, 1].
+    rho : float
+        Slope of the bound on the Renyi divergence, in nats, at least 0.
+    xi : float
+        Intercept of the bound, in nats, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Steinke (2016), Definitions 12 and 36, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ApproxZCDP
+    >>> print(ApproxZCDP(1e-6, 0.1))
+    1e-06-approximate 0.1-zCDP
     """
 
     delta: float
@@ -106,10 +202,33 @@ class ApproxZCDP(Guarantee):
 
 @dataclass(frozen=True)
 class MeanConcentratedDP(Guarantee):
-    """(mu, tau)-mean-concentrated DP: the privacy loss Z has E Z <= mu, and Z - E Z is tau-subgaussian.
+    """The guarantee of (mu, tau)-mean-concentrated DP.
 
-    E e^(l (Z - E Z)) <= e^(l^2 tau^2 / 2) for every real l; mu >= 0, tau > 0, in nats.
-    Source: Dwork-Rothblum 2016; Bun-Steinke 2016, Definition 23.
+    The privacy loss Z has E Z <= mu, and Z - E Z is tau-subgaussian. Subgaussian means that E e^(l (Z - E Z)) <= e^(l^2
+    tau^2 / 2) for every real l.
+
+    Parameters
+    ----------
+    mu : float
+        Bound on the mean of the privacy loss, in nats, at least 0.
+    tau : float
+        Subgaussian parameter of the privacy loss, in nats, above 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Dwork, Rothblum (2016), https://arxiv.org/abs/1603.01887
+    Bun, Steinke (2016), Definition 23, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import MeanConcentratedDP
+    >>> print(MeanConcentratedDP(0.1, 0.5))
+    (0.1, 0.5)-mCDP
     """
 
     mu: float
@@ -124,9 +243,32 @@ class MeanConcentratedDP(Guarantee):
 
 @dataclass(frozen=True)
 class RDP(Guarantee):
-    """(order, epsilon)-Renyi DP: D_order <= epsilon; order > 1, epsilon >= 0 in nats.
+    """The guarantee of (order, epsilon)-Renyi DP: D_order <= epsilon.
 
-    By monotonicity D_a <= epsilon for every a <= order too. order = inf is epsilon-DP. Source: Mironov 2017.
+    Renyi divergences increase with the order, so D_a <= epsilon also holds for every order a below. The case
+    order = inf is epsilon-DP.
+
+    Parameters
+    ----------
+    order : float
+        Order of the Renyi divergence, above 1; may be inf.
+    epsilon : float
+        Bound on the Renyi divergence, in nats, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Mironov (2017), Definition 4, https://arxiv.org/abs/1702.07476
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import RDP
+    >>> print(RDP(2.0, 0.1))
+    (2, 0.1)-RDP
     """
 
     order: float
@@ -142,9 +284,31 @@ class RDP(Guarantee):
 
 @dataclass(frozen=True)
 class TCDP(Guarantee):
-    """(rho, omega)-truncated concentrated DP: D_a <= rho a for all orders 1 < a < omega; rho > 0, omega > 1.
+    """The guarantee of (rho, omega)-truncated concentrated DP: D_a <= rho a for all orders 1 < a < omega.
 
-    omega = inf is rho-zCDP. Source: Bun-Dwork-Rothblum-Steinke 2018, Definition 1.
+    The case omega = inf is rho-zCDP.
+
+    Parameters
+    ----------
+    rho : float
+        Slope of the bound on the Renyi divergence, in nats, above 0.
+    omega : float
+        Order below which the bound holds, above 1; may be inf.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP
+    >>> print(TCDP(0.1, 20.0))
+    (0.1, 20)-tCDP
     """
 
     rho: float
@@ -166,7 +330,7 @@ def concentrated(guarantee: object) -> TypeGuard[TCDP | ZCDP]:
 
 
 def known(guarantee: object) -> Notion:
-    """`guarantee` itself if it is one of the definitions above; ValueError otherwise."""
+    """Return `guarantee` itself if it is one of the definitions above; raise ValueError otherwise."""
     if isinstance(guarantee, Guarantee) and type(guarantee) in Guarantee.__subclasses__():
         return cast(Notion, guarantee)
     names = ", ".join(kind.__name__ for kind in Guarantee.__subclasses__())
@@ -174,10 +338,10 @@ def known(guarantee: object) -> Notion:
 
 
 def simplest(guarantee: Guarantee) -> Notion:
-    """The same statement in the simplest notion that can make it; nothing is lost.
+    """Return the equivalent guarantee in the simplest notion.
 
-    RDP of order inf is pure DP; tCDP with omega = inf is zCDP; approximate zCDP is pure DP, zCDP or (epsilon, delta)-DP
-    when rho or delta is zero (Bun-Steinke 2016, Section 8).
+    RDP of order inf becomes pure DP. tCDP with omega = inf becomes zCDP. Approximate zCDP with rho = 0 or delta = 0
+    becomes pure DP, zCDP or (epsilon, delta)-DP (Bun-Steinke 2016, Section 8).
     """
     notion = known(guarantee)
     match notion:

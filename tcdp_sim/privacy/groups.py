@@ -1,4 +1,4 @@
-"""What a guarantee for one record promises to a group of records that change together. Nats, plain floats."""
+"""Group privacy: the guarantee for several records that change together. All values are plain floats in nats."""
 
 from math import exp, expm1, inf, log, log1p, nextafter
 
@@ -24,14 +24,46 @@ _PROP_9 = "Proposition 9 of Bun-Dwork-Rothblum-Steinke 2018"
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
-    """The guarantee for any `size` >= 1 records changing together; a group of one keeps the guarantee as it is.
+    """Return the guarantee for any `size` records that change together.
 
-    PureDP: size epsilon. ApproxDP: (k e, delta (e^(k e) - 1)/(e^e - 1)), delta capped at 1 (Balle et al. 2018).
-    ZCDP: (k H_k xi, k^2 rho) (Bun-Steinke 2016, Proposition 27); MeanConcentratedDP through `to_zcdp`, "tight".
-    TCDP: (k^2 rho, omega / k) while omega / k > 1; beyond that RDP at the order of Proposition 9 of
-    Bun-Dwork-Rothblum-Steinke 2018. RDP: the same proposition, whose proof uses the bound at one order only.
-    Raises ValueError for ApproxZCDP with rho, delta > 0 (no group privacy is known) and where Proposition 9's order
-    is 1 in double precision.
+    With k = size, the notions give:
+
+    - PureDP: k epsilon.
+    - ApproxDP: k epsilon, and delta (e^(k epsilon) - 1) / (e^epsilon - 1), capped at 1.
+    - ZCDP: k^2 rho and k H_k xi, where H_k = 1 + 1/2 + ... + 1/k.
+    - MeanConcentratedDP: as the ZCDP that `to_zcdp` gives with method "tight".
+    - TCDP: (k^2 rho, omega / k) while omega / k > 1. Beyond that it gives RDP at the order of Proposition 9.
+    - RDP: Proposition 9, whose proof uses the bound at one order only.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee for one record.
+    size : int
+        Number of records in the group, at least 1.
+
+    Returns
+    -------
+    Guarantee
+        The guarantee for the group. A group of one keeps the guarantee unchanged.
+
+    Raises
+    ------
+    ValueError
+        If no group privacy is known, which is so for ApproxZCDP with rho, delta > 0. Also if the order of Proposition 9
+        is 1 in double precision.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
+    Bun, Steinke (2016), Proposition 27, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Proposition 9, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP, group
+    >>> group(TCDP(0.25, 20.0), 4)
+    TCDP(rho=4.0, omega=5.0)
     """
     known(guarantee)
     size = whole("size", size)
@@ -58,17 +90,51 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 
 
 def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "tight") -> ApproxDP:
-    """(epsilon, delta)-DP for groups of `size` under (rho, omega)-tCDP, omega < inf; 0 < delta <= 1.
+    """Return the (epsilon, delta)-DP for groups of `size` records under (rho, omega)-tCDP.
 
-    method "paper": e^(k/(omega-1)) (omega^2 rho + log(1/delta)), Proposition 10 of Bun-Dwork-Rothblum-Steinke 2018;
-    "tight", never larger: the same with what Proposition 9 says before it is simplified,
-    (G^k - 1) ((omega - 1) omega rho + log(1/delta)) with G = omega / (omega - 1).
-    From size = omega on `to_approx_dp(group(guarantee, size), delta)` is sharper still; below, either may be.
-    Raises ValueError for other notions, omega = inf, values out of range, and where epsilon overflows.
+    With k = size and G = omega / (omega - 1), the methods give these values of epsilon:
+
+    - "paper": e^(k/(omega-1)) (omega^2 rho + log(1/delta)), by Proposition 10.
+    - "tight": (G^k - 1) ((omega - 1) omega rho + log(1/delta)), which uses Proposition 9 before it is simplified. It is
+      never larger.
+
+    For size >= omega, `to_approx_dp` of the result of `group` is sharper still. For smaller groups either may be
+    sharper.
+
+    Parameters
+    ----------
+    guarantee : TCDP
+        The guarantee for one record, with omega < inf.
+    size : int
+        Number of records in the group, at least 1.
+    delta : float
+        Probability in (0, 1].
+    method : str
+        "tight" or "paper".
+
+    Returns
+    -------
+    ApproxDP
+        The guarantee for the group.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or epsilon overflows.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Propositions 9 and 10, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP, group_to_approx_dp
+    >>> round(group_to_approx_dp(TCDP(0.1, 20.0), 5, 1e-6).epsilon, 3)
+    15.149
     """
     choice("method", method, METHODS)
     if not isinstance(guarantee, TCDP) or guarantee.omega == inf:
-        raise ValueError(f"Proposition 10 is not about guarantee = {guarantee!r}; valid: TCDP with omega < inf")
+        raise ValueError(f"Proposition 10 does not apply to guarantee = {guarantee!r}; valid: TCDP with omega < inf")
     rho, omega, cost = guarantee.rho, guarantee.omega, -log(scalar("delta", delta, 0, 1, finite=False))
     k = whole("size", size)
     if method == "paper":
@@ -81,7 +147,7 @@ def group_to_approx_dp(guarantee: TCDP, size: int, delta: float, method: str = "
 
 
 def _like(guarantee: Guarantee, answer: Guarantee) -> Guarantee:
-    """The answer in the notion that was asked about: simplest() may have renamed it."""
+    """Return the answer in the notion of the given guarantee, because `simplest` may have changed the notion."""
     match guarantee, answer:
         case RDP(), PureDP(epsilon=epsilon):
             return RDP(inf, epsilon)
@@ -95,7 +161,7 @@ def _like(guarantee: Guarantee, answer: Guarantee) -> Guarantee:
 
 
 def _group_delta(epsilon: float, delta: float, size: int) -> float:
-    """delta (1 + e^epsilon + ... + e^((size - 1) epsilon)), capped at 1."""
+    """Return delta (1 + e^epsilon + ... + e^((size - 1) epsilon)), capped at 1."""
     if epsilon == 0:
         return min(size * delta, 1.0)
     log_ratio = (size - 1) * epsilon + log(-expm1(-size * epsilon)) - log(-expm1(-epsilon))
@@ -103,14 +169,14 @@ def _group_delta(epsilon: float, delta: float, size: int) -> float:
 
 
 def _harmonic(size: int) -> float:
-    """1 + 1/2 + ... + 1/size."""
+    """Return the harmonic number 1 + 1/2 + ... + 1/size."""
     from scipy.special import digamma
 
     return float(digamma(float(size) + 1) - digamma(1.0))
 
 
 def _growth(omega: float, size: int) -> float:
-    """(omega / (omega - 1))^size - 1, inf where it overflows."""
+    """Return (omega / (omega - 1))^size - 1, or inf where it overflows."""
     exponent = size * log1p(1 / (omega - 1))
     return expm1(exponent) if exponent < 709 else inf
 
@@ -120,9 +186,12 @@ def _exp(x: float) -> float:
 
 
 def _proposition_9(guarantee: Guarantee, order: float, epsilon: float, size: int) -> RDP:
-    """D_a <= (G^k - 1)(order - 1) epsilon at a = 1 + 1/(G^k - 1), from D_order <= epsilon for one record."""
+    """Return the RDP of a group, given D_order <= epsilon for one record.
+
+    With G = order / (order - 1), it is D_a <= (G^k - 1) (order - 1) epsilon at a = 1 + 1/(G^k - 1).
+    """
     growth = _growth(order, size)
-    excess = (1 - 1e-13) / growth  # safely below: just above the order the divergence may be infinite
+    excess = (1 - 1e-13) / growth  # a margin, because just above the order the divergence may be infinite
     reached = 1 + excess
     if reached - 1 > excess:
         reached = nextafter(reached, 1)

@@ -1,8 +1,8 @@
 """Per-record privacy: guarantees that depend on the record, through its influence alone.
 
-A policy is a function of influence t >= 0 (for a sum, the record's absolute value), in nats. The function is public;
-its value at a real record is as confidential as the record. Neighbours differ by one record added or removed.
-Source: Finley et al. 2024, Section 2.
+A policy is a function of the influence t >= 0, with values in nats. For a sum, the influence is the record's absolute
+value. The function is public, but its value at a real record is as confidential as the record. Neighbours differ by one
+record added or removed. The source is Section 2 of Finley et al. 2024.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,30 @@ NEIGHBOURS = ("add-remove", "substitution")
 
 @dataclass(frozen=True)
 class PerRecordDP:
-    """D_inf <= policy(t), both ways, when a record of influence t is added or removed."""
+    """The guarantee D_inf <= policy(t) when a record of influence t is added or removed.
+
+    The bound holds in both directions.
+
+    Parameters
+    ----------
+    policy : callable
+        Function of the influence, with finite values of at least 0, in nats.
+
+    Raises
+    ------
+    ValueError
+        If policy is no function.
+
+    References
+    ----------
+    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordDP
+    >>> PerRecordDP(lambda t: t / 100).at(50.0)
+    PureDP(epsilon=0.5)
+    """
 
     policy: Policy
 
@@ -28,13 +51,39 @@ class PerRecordDP:
         _need_policy("policy", self.policy)
 
     def at(self, influence: float) -> PureDP:
-        """What a record of that influence, >= 0, is promised; ValueError where the policy is not finite and >= 0."""
+        """Return the guarantee of a record of that influence, at least 0.
+
+        Raise ValueError where the policy is not finite and at least 0.
+        """
         return PureDP(_value(self.policy, influence))
 
 
 @dataclass(frozen=True)
 class PerRecordZCDP:
-    """D_a <= a policy(t) for all orders a > 1, both ways, when a record of influence t is added or removed."""
+    """The guarantee D_a <= a policy(t) for all orders a > 1 when a record of influence t is added or removed.
+
+    The bound holds in both directions.
+
+    Parameters
+    ----------
+    policy : callable
+        Function of the influence, with finite values of at least 0, in nats.
+
+    Raises
+    ------
+    ValueError
+        If policy is no function.
+
+    References
+    ----------
+    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordZCDP
+    >>> PerRecordZCDP(lambda t: t / 100).at(50.0)
+    ZCDP(rho=0.5, xi=0.0)
+    """
 
     policy: Policy
 
@@ -42,15 +91,38 @@ class PerRecordZCDP:
         _need_policy("policy", self.policy)
 
     def at(self, influence: float) -> Guarantee:
-        """What a record of that influence, >= 0, is promised: rho-zCDP; 0-DP where the policy is zero."""
+        """Return the guarantee of a record of that influence: rho-zCDP, or 0-DP where the policy is zero."""
         return _concentrated(_value(self.policy, influence), inf)
 
 
 @dataclass(frozen=True)
 class PerRecordTCDP:
-    """D_a <= a policy(t) for orders 1 < a < omega, both ways, when a record of influence t is added or removed.
+    """The guarantee D_a <= a policy(t) for orders 1 < a < omega, when a record of influence t is added or removed.
 
-    omega > 1 (inf: zCDP at all orders) is a number or a function of influence.
+    The bound holds in both directions.
+
+    Parameters
+    ----------
+    policy : callable
+        Function of the influence, with finite values of at least 0, in nats.
+    omega : float or callable
+        Order below which the bound holds, above 1, or a function of the influence that gives it. inf is zCDP.
+
+    Raises
+    ------
+    ValueError
+        If policy is no function, or omega is not above 1.
+
+    References
+    ----------
+    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
+    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordTCDP
+    >>> PerRecordTCDP(lambda t: t / 100, 20.0).at(50.0)
+    TCDP(rho=0.5, omega=20.0)
     """
 
     policy: Policy
@@ -62,12 +134,12 @@ class PerRecordTCDP:
             object.__setattr__(self, "omega", scalar("omega", self.omega, 1, finite=False))
 
     def omega_at(self, influence: float) -> float:
-        """The order below which the guarantee holds for a record of that influence."""
+        """Return the order below which the guarantee holds for a record of that influence."""
         omega = self.omega(_influence(influence)) if callable(self.omega) else self.omega
         return scalar("omega", omega, 1, finite=False)
 
     def at(self, influence: float) -> Guarantee:
-        """What a record of that influence, >= 0, is promised: (rho, omega)-tCDP; 0-DP where the policy is zero."""
+        """Return the guarantee of a record of that influence: (rho, omega)-tCDP, or 0-DP where the policy is zero."""
         return _concentrated(_value(self.policy, influence), self.omega_at(influence))
 
 
@@ -75,18 +147,73 @@ PerRecord = PerRecordDP | PerRecordZCDP | PerRecordTCDP
 
 
 def compose_per_record(*guarantees: PerRecord) -> PerRecord:
-    """All the releases together, chosen adaptively, with policies fixed beforehand: policies add, the least omega.
+    """Return the per-record guarantee of all releases together: policies add up, and the least omega is kept.
 
-    Of several notions: a P-DP record is P tanh(P/2)-zCDP (Lemma 5.2), and zCDP is tCDP with omega = inf.
-    Raises ValueError for no guarantee, or one that is not per record.
+    The releases may be chosen adaptively, but their policies must be fixed beforehand. For several notions, a record
+    with P-DP has P tanh(P/2)-zCDP, and zCDP is tCDP with omega = inf.
+
+    Parameters
+    ----------
+    *guarantees : PerRecordDP, PerRecordZCDP or PerRecordTCDP
+        At least one guarantee.
+
+    Returns
+    -------
+    PerRecordDP, PerRecordZCDP or PerRecordTCDP
+        The guarantee of all releases.
+
+    Raises
+    ------
+    ValueError
+        If there is no guarantee, or one that is not per record.
+
+    References
+    ----------
+    Finley et al. (2024), Lemma 5.2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordZCDP, compose_per_record
+    >>> part = PerRecordZCDP(lambda t: t / 100)
+    >>> compose_per_record(part, part).at(50.0)
+    ZCDP(rho=1.0, xi=0.0)
     """
     return _combined(guarantees, fsum)
 
 
 def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecord:
-    """Releases of the parts of a partition of all possible records: the largest policy and the least omega.
+    """Return the guarantee of releases of the parts of a partition: the largest policy and the least omega.
 
-    Under "substitution" it is refused: a record that moves from one part to another changes both.
+    The parts must partition the set of all possible records.
+
+    Parameters
+    ----------
+    *guarantees : PerRecordDP, PerRecordZCDP or PerRecordTCDP
+        The guarantee of each part's release, at least one.
+    neighbours : str
+        The neighbouring relation, "add-remove". "substitution" is refused: a record that moves from one part to another
+        changes both parts.
+
+    Returns
+    -------
+    PerRecordDP, PerRecordZCDP or PerRecordTCDP
+        The guarantee of all releases.
+
+    Raises
+    ------
+    ValueError
+        If there is no guarantee, one is not per record, or neighbours is not "add-remove".
+
+    References
+    ----------
+    Finley et al. (2024), Section 2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordZCDP, parallel
+    >>> part = PerRecordZCDP(lambda t: t / 100)
+    >>> parallel(part, part).at(50.0)
+    ZCDP(rho=0.5, xi=0.0)
     """
     if choice("neighbours", neighbours, NEIGHBOURS) == "substitution":
         raise ValueError(
@@ -97,12 +224,44 @@ def parallel(*guarantees: PerRecord, neighbours: str = "add-remove") -> PerRecor
 
 
 def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: str = "tight") -> Guarantee:
-    """What several records together are promised when all of them are added or removed; their influences, >= 0.
+    """Return the guarantee of several records that are all added or removed together.
 
-    "printed": J sum P for zCDP (Finley et al. 2024, Lemma 2.15), which is loose; "tight": (sum sqrt P)^2, by
-    Bun-Steinke 2016, Lemma 26, attained by Gaussian noise; for tCDP with smaller omega. Pure DP adds up by both.
-    "sum_query": the policy at the sum of influences, for releases of one sum only.
-    Raises ValueError for "printed" with tCDP, no influences, or a group whose omega is not above 1.
+    The methods for zCDP differ; pure DP adds up with both "tight" and "printed":
+
+    - "tight": (sum_i sqrt(P_i))^2 for the policy values P_i, which Gaussian noise attains. For tCDP the omega is
+      smaller as well.
+    - "printed": J sum_i P_i for J records, which is loose.
+    - "sum_query": the policy at the sum of the influences, for releases of one sum only.
+
+    Parameters
+    ----------
+    guarantee : PerRecordDP, PerRecordZCDP or PerRecordTCDP
+        The guarantee for single records.
+    influences : iterable of float
+        The influence of each record, at least 0.
+    method : str
+        "tight", "printed" or "sum_query".
+
+    Returns
+    -------
+    Guarantee
+        The guarantee of the group.
+
+    Raises
+    ------
+    ValueError
+        If there are no influences, the method is "printed" for tCDP, or the group's omega is not above 1.
+
+    References
+    ----------
+    Finley et al. (2024), Lemma 2.15, https://arxiv.org/abs/2409.18118
+    Bun, Steinke (2016), Lemma 26, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PerRecordZCDP, group_of_records
+    >>> group_of_records(PerRecordZCDP(lambda t: t / 100), [25.0, 25.0])
+    ZCDP(rho=1.0, xi=0.0)
     """
     choice("method", method, METHODS)
     _need_known((guarantee,))
@@ -115,28 +274,31 @@ def group_of_records(guarantee: PerRecord, influences: Iterable[float], method: 
         return PureDP(fsum(_value(guarantee.policy, t) for t in sizes))
     if method == "printed":
         if isinstance(guarantee, PerRecordTCDP):
-            raise ValueError("method = 'printed' is not valid for tCDP, of which nothing is printed; valid: 'tight'")
+            raise ValueError("method = 'printed' is not valid for tCDP: the paper has no such result; valid: 'tight'")
         return _concentrated(len(sizes) * fsum(_value(guarantee.policy, t) for t in sizes), inf)
     return _tight_group(_as_tcdp(guarantee), sizes)
 
 
 def _tight_group(guarantee: PerRecordTCDP, sizes: list[float]) -> Guarantee:
-    """One record after the other, smallest first: the triangle inequality of Renyi divergences, at its best split."""
+    """Return the guarantee of a group by the triangle inequality of Renyi divergences, at its best split.
+
+    The records are added one after the other, smallest first.
+    """
     parts = sorted((_value(guarantee.policy, t), guarantee.omega_at(t)) for t in sizes)
     rho, omega = parts[0]
     for other, its_omega in parts[1:]:
         omega = _joint_omega(rho, omega, other, its_omega)
         rho = (sqrt(rho) + sqrt(other)) ** 2
     if omega <= 1:
-        raise ValueError(f"omega = {omega:g} of the group is not above 1: nothing is promised; valid: a smaller group")
+        raise ValueError(f"omega = {omega:g} of the group is not above 1: no guarantee follows; valid: a smaller group")
     return _concentrated(rho, omega)
 
 
 def _joint_omega(rho1: float, omega1: float, rho2: float, omega2: float) -> float:
-    """Below which order (sqrt rho1 + sqrt rho2)^2 a holds, by the better of the two ways round.
+    """Return the order below which (sqrt rho1 + sqrt rho2)^2 a holds, by the better order of the two steps.
 
-    D_a(P||Q) takes orders a + (a-1) r of the first step and a + a / r of the second, r = sqrt(rho2 / rho1) (Mironov
-    2017, Proposition 11).
+    With r = sqrt(rho2 / rho1), D_a(P||Q) uses the order a + (a-1) r of the first step and a + a / r of the second
+    (Mironov 2017, Proposition 11).
     """
     if rho1 == 0:
         return omega2  # the record changes nothing

@@ -1,6 +1,6 @@
-"""What a guarantee says of the Renyi divergences, and the best (epsilon, delta) that follows from such a bound.
+"""Bounds on Renyi divergences that follow from a guarantee, and the best (epsilon, delta) that follows from a bound.
 
-Everything is in nats. Scalars only: these run millions of times in planning, so they use math, not numpy.
+All values are scalars in nats. Planning calls these functions millions of times, so they use math and not numpy.
 """
 
 from collections.abc import Callable
@@ -11,17 +11,41 @@ from math import exp, expm1, inf, log, log1p, sinh, sqrt, tanh, ulp
 from tcdp_sim.core.errors import scalar
 from tcdp_sim.privacy.definitions import RDP, TCDP, ZCDP, Guarantee, MeanConcentratedDP, PureDP, simplest
 
-TINY = ulp(0.0)  # the smallest positive float: what a positive number is rounded up to when it underflows
-_LOG_RANGE = (-40.0, 709.0)  # of order - 1; below, an order is 1 in double precision
+TINY = ulp(0.0)  # the smallest positive float; positive numbers that underflow are rounded up to it
+_LOG_RANGE = (-40.0, 709.0)  # range of log(order - 1); below, the order is 1 in double precision
 _GRID = 96
 _GOLDEN = (sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
 class RenyiBound:
-    """D_order <= bound(order) between neighbours, both ways, for 1 < order <= highest; inf beyond.
+    """A bound on the Renyi divergences between neighbours in both directions, as a function of the order.
 
-    `curve` is asked for 1 <= order <= highest only. The end is included: D is the limit from below of lower orders.
+    D_order <= bound(order) holds for 1 < order <= highest. The highest order is included, because its divergence is the
+    limit of the lower orders. At higher orders the bound is inf.
+
+    Parameters
+    ----------
+    curve : callable
+        Function of the order, in nats, which is called for 1 <= order <= highest only.
+    highest : float
+        Highest order at which the bound is known, above 1; inf by default.
+
+    Raises
+    ------
+    ValueError
+        If highest is not above 1.
+
+    References
+    ----------
+    Mironov (2017), Definition 4, https://arxiv.org/abs/1702.07476
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import RenyiBound
+    >>> bound = RenyiBound(lambda order: 0.1 * order, highest=20.0)
+    >>> bound(10.0), bound(30.0)
+    (1.0, inf)
     """
 
     curve: Callable[[float], float]
@@ -31,17 +55,47 @@ class RenyiBound:
         object.__setattr__(self, "highest", scalar("highest", self.highest, 1, finite=False))
 
     def __call__(self, order: float) -> float:
-        """The bound at one order > 1; ValueError for others."""
+        """Return the bound at one order; raise ValueError unless the order is above 1."""
         order = scalar("order", order, 1, finite=False)
         return self.curve(order) if order <= self.highest else inf
 
 
 def renyi_bound(guarantee: Guarantee) -> RenyiBound:
-    """The Renyi curve that a guarantee implies, with its domain.
+    """Return the bound on Renyi divergences that a guarantee implies.
 
-    PureDP: the exact worst case (`pure_renyi`); ZCDP: xi + rho a; TCDP: rho a up to omega; RDP: epsilon up to its
-    order (monotonicity); MeanConcentratedDP: mu + (a - 1) tau^2 / 2 with mu cut at tau^2 / 2 (see `to_zcdp`).
-    Raises ValueError for (epsilon, delta)-DP and approximate zCDP with delta > 0, which bound no Renyi divergence.
+    At order a, the notions give:
+
+    - PureDP: the exact worst case (`pure_renyi`).
+    - ZCDP: xi + rho a.
+    - TCDP: rho a, for orders up to omega.
+    - RDP: epsilon, for orders up to its own.
+    - MeanConcentratedDP: min(mu, tau^2 / 2) + (a - 1) tau^2 / 2; `to_zcdp` gives the reason.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        Any guarantee that bounds Renyi divergences.
+
+    Returns
+    -------
+    RenyiBound
+        The bound, with its highest order.
+
+    Raises
+    ------
+    ValueError
+        If the guarantee is (epsilon, delta)-DP or approximate zCDP with delta > 0.
+
+    References
+    ----------
+    Bun, Steinke (2016), Definition 1 and Proposition 4, https://arxiv.org/abs/1605.02065
+    Bun, Dwork, Rothblum, Steinke (2018), Definition 1, https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import TCDP, renyi_bound
+    >>> renyi_bound(TCDP(0.1, 20.0))(10.0)
+    1.0
     """
     match simplest(guarantee):
         case PureDP(epsilon=epsilon):
@@ -63,10 +117,31 @@ def _affine(intercept: float, slope: float, order: float) -> float:
 
 
 def pure_renyi(epsilon: float, order: float) -> float:
-    """The largest D_order that epsilon-DP allows: that of randomised response; order = 1 is the KL divergence.
+    """Return the largest Renyi divergence that epsilon-DP allows, which is that of randomised response.
 
-    1/(a-1) log[(sinh(a e) - sinh((a-1) e)) / sinh e], in forms that lose no digits at either end.
-    Source: Bun-Steinke 2016, proof of Proposition 4.
+    With e = epsilon it is log[(sinh(a e) - sinh((a-1) e)) / sinh e] / (a-1), computed in forms that lose no digits.
+
+    Parameters
+    ----------
+    epsilon : float
+        Epsilon of the pure DP, in nats, at least 0.
+    order : float
+        The order a, at least 1. Order 1 gives the KL divergence, and inf gives epsilon.
+
+    Returns
+    -------
+    float
+        The divergence, in nats.
+
+    References
+    ----------
+    Bun, Steinke (2016), Proposition 4, proof, https://arxiv.org/abs/1605.02065
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import pure_renyi
+    >>> round(pure_renyi(1.0, 2.0), 4)
+    0.7353
     """
     if order == inf:
         return epsilon
@@ -80,12 +155,40 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
 
 def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
-    """(epsilon, order): the least epsilon >= 0 for which (epsilon, delta)-DP follows from a Renyi bound.
+    """Return the least epsilon for which (epsilon, delta)-DP follows from a Renyi bound, and its order.
 
-    0 < delta <= 1; ValueError outside.
-    Canonne-Kamath-Steinke 2020: epsilon = D_a + log(1 - 1/a) + (log(1/delta) - log a) / (a - 1), at the best order a.
-    Every order gives a valid epsilon and the answer is the formula's value at the order returned, so a search that
-    stopped early could only cost sharpness. The order is 1 where epsilon = 0 follows from the KL divergence.
+    At the best order a, epsilon = D_a + log(1 - 1/a) + (log(1/delta) - log a) / (a - 1). Every order gives a valid
+    epsilon, so a search that stops early only loses sharpness.
+
+    Parameters
+    ----------
+    bound : RenyiBound
+        Bound on the Renyi divergences between neighbours.
+    delta : float
+        Probability in (0, 1].
+
+    Returns
+    -------
+    epsilon : float
+        The least epsilon, in nats, at least 0.
+    order : float
+        The order that gives it. It is 1 where epsilon = 0 follows from the KL divergence.
+
+    Raises
+    ------
+    ValueError
+        If delta is outside (0, 1].
+
+    References
+    ----------
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, renyi_bound, tightest_epsilon
+    >>> epsilon, order = tightest_epsilon(renyi_bound(ZCDP(0.1)), 1e-6)
+    >>> round(epsilon, 4), round(order, 2)
+    (2.1419, 11.66)
     """
     delta = scalar("delta", delta, 0, 1, finite=False)
     if delta >= total_variation(bound):
@@ -101,10 +204,40 @@ def tightest_epsilon(bound: RenyiBound, delta: float) -> tuple[float, float]:
 
 
 def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]:
-    """(log delta, order): the least delta <= 1 for which (epsilon, delta)-DP follows from a Renyi bound.
+    """Return the log of the least delta for which (epsilon, delta)-DP follows from a Renyi bound, and its order.
 
-    epsilon >= 0; ValueError outside. The inverse of `tightest_epsilon`:
+    This is the inverse of `tightest_epsilon`. At the best order a,
     log delta = (a-1)(D_a - epsilon) + (a-1) log(1 - 1/a) - log a.
+
+    Parameters
+    ----------
+    bound : RenyiBound
+        Bound on the Renyi divergences between neighbours.
+    epsilon : float
+        Epsilon in nats, at least 0.
+
+    Returns
+    -------
+    log_delta : float
+        The natural logarithm of the least delta, at most 0.
+    order : float
+        The order that gives it. It is 1 where the KL divergence gives it.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is negative or not finite.
+
+    References
+    ----------
+    Canonne, Kamath, Steinke (2020), Proposition 12, https://arxiv.org/abs/2004.00010
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, renyi_bound, tightest_log_delta
+    >>> log_delta, order = tightest_log_delta(renyi_bound(ZCDP(0.1)), 2.0)
+    >>> round(log_delta, 3), round(order, 2)
+    (-12.351, 10.98)
     """
     epsilon = scalar("epsilon", epsilon, 0, closed=True)
 
@@ -117,20 +250,21 @@ def tightest_log_delta(bound: RenyiBound, epsilon: float) -> tuple[float, float]
 
 
 def total_variation(bound: RenyiBound) -> float:
-    """The largest total variation distance that the KL divergence allows: delta at epsilon = 0.
+    """Return the largest total variation distance that the KL divergence allows, which is delta at epsilon = 0.
 
-    The lesser of sqrt(KL / 2) (Pinsker) and sqrt(1 - e^-KL) (Bretagnolle-Huber), with KL <= D_a for an a just above 1.
+    It is the lesser of sqrt(KL / 2) (Pinsker) and sqrt(1 - e^-KL) (Bretagnolle-Huber). KL is bounded by D_a at an order
+    a just above 1.
     """
     kl = bound.curve(min(1 + 1e-12, bound.highest))
     return sqrt(min(0.5 * kl, -expm1(-kl)))
 
 
 def _least(f: Callable[[float], float], highest: float) -> tuple[float, float]:
-    """(value, order) where f(order - 1) is least over 1 < order <= highest.
+    """Return the least value of f(order - 1) over 1 < order <= highest, and its order.
 
-    A grid in log(order - 1), then golden section around its best point. f is unimodal if the bound is a true Renyi
-    curve (then (a-1) D_a is convex); for others the answer is still a value of f. 1 + (highest - 1) never exceeds
-    highest in floating point, so the domain's end is asked for and nothing beyond.
+    The search uses a grid in log(order - 1), then golden section around its best point. If the bound is a true Renyi
+    curve then (a-1) D_a is convex and f is unimodal. Otherwise the answer is still a value of f. In floating point, 1 +
+    (highest - 1) never exceeds highest, so f is evaluated at the domain's end and never beyond.
     """
     low, high = _LOG_RANGE[0], min(log(highest - 1), _LOG_RANGE[1])
     step = (high - low) / _GRID

@@ -413,7 +413,7 @@ def test_the_error_is_half_of_the_records_that_do_not_suffice():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: information(ApproxDP(1, 1e-6), 5), "with probability delta all records may be told; valid: PureDP"),
+        (lambda: information(ApproxDP(1, 1e-6), 5), "with probability delta all records may leak; valid: PureDP"),
         (lambda: marginals_records(ApproxDP(1, 1e-6), 5, 0.1), "no bound on mutual information"),
         (lambda: selection_gap(RDP(3, 0.1), 5), "no lower bound is known for .*; valid: PureDP, ZCDP, TCDP"),
         (lambda: selection_gap(ApproxZCDP(1e-6, 0.1), 5), "no lower bound is known"),

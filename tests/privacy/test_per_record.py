@@ -129,7 +129,7 @@ def test_a_groups_omega():
         (lambda: parallel(SQUARE, neighbours="both"), "neighbours = 'both'"),
         (lambda: group_of_records(SQUARE, []), "0 records"),
         (lambda: group_of_records(SQUARE, [1.0], "loose"), "method = 'loose'"),
-        (lambda: group_of_records(TRUNCATED, [1.0], "printed"), "nothing is printed"),
+        (lambda: group_of_records(TRUNCATED, [1.0], "printed"), "the paper has no such result"),
     ],
 )
 def test_refusals_are_one_line(make, words):

@@ -327,7 +327,7 @@ def test_unknown_methods_and_notions_are_refused(what):
 def test_preconditions_are_named():
     with pytest.raises(ValueError, match=r"epsilon = 0.2 is not valid; Lemma 38 needs epsilon >= xi \+ rho = 0.3"):
         lemma_38_delta(ZCDP(0.1, 0.2), 0.2)
-    with pytest.raises(ValueError, match="Lemma 38 is not about guarantee = TCDP"):
+    with pytest.raises(ValueError, match="Lemma 38 does not apply to guarantee = TCDP"):
         lemma_38_delta(TCDP(0.1, 3), 1)
     with pytest.raises(ValueError, match="form = 'cks' is not known; valid: erfcx, paper"):
         lemma_38_delta(ZCDP(0.1), 1, "cks")

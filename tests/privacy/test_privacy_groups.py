@@ -224,7 +224,7 @@ def test_what_has_no_group_privacy_is_refused_with_the_reason():
 
 def test_the_preconditions_of_proposition_10_are_named():
     for wrong in (ZCDP(0.1), TCDP(0.1, math.inf), 0.1):
-        with pytest.raises(ValueError, match=r"Proposition 10 is not about guarantee = .*valid: TCDP with omega < inf"):
+        with pytest.raises(ValueError, match=r"Proposition 10 does not apply to .*valid: TCDP with omega < inf"):
             group_to_approx_dp(wrong, 2, 0.1)
     for delta in (0, -1, 1.1, math.nan):
         with pytest.raises(ValueError, match=r"delta = .* is not valid; valid: 0 < delta <= 1"):

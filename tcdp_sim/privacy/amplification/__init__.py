@@ -1,4 +1,4 @@
-"""What a guarantee becomes when the mechanism is run on a random subsample of its records."""
+"""Privacy amplification by subsampling: the guarantee of a mechanism that runs on a random subsample of its records."""
 
 from tcdp_sim.privacy.amplification.amplify import amplify
 from tcdp_sim.privacy.amplification.profiles import amplified_profile, group_delta

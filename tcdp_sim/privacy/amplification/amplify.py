@@ -1,4 +1,4 @@
-"""What a guarantee becomes when the mechanism is run on a random subsample of its records."""
+"""Privacy amplification by subsampling: one function for all sampling schemes and methods."""
 
 from math import floor, inf
 from typing import TypeGuard
@@ -39,32 +39,78 @@ def amplify(
     groups: GroupProfile | None = None,
     substitution: Profile | None = None,
 ) -> Guarantee | RenyiBound | Profile:
-    """The guarantee of M(subsample of x), M with `guarantee`, when a fraction 0 < s <= 1 of the records is sampled.
+    """Return the guarantee of a mechanism that runs on a random subsample of its records.
 
-    | scheme | the answer holds under | M's guarantee under |
+    The schemes are as follows, where m = s n records of n are drawn and s is the sampling fraction:
+
+    | scheme | the answer holds under | the given guarantee is under |
     |---|---|---|
-    | poisson: each record with chance s | add-remove | add-remove |
-    | without_replacement: m = s n of n | substitute | substitute |
-    | with_replacement: m = s n draws of n | substitute | substitute, multisets |
-    | hybrid: the same, n of the larger data set | add-remove | substitute, multisets |
+    | poisson: each record with probability s | add-remove | add-remove |
+    | without_replacement: m of n | substitute | substitute |
+    | with_replacement: m draws of n | substitute | substitute, multisets |
+    | hybrid: with replacement, n of the larger data set | add-remove | substitute, multisets |
     | poisson_substitution: an unnatural pairing | substitute | add-remove |
 
-    | method | of | gives | schemes |
-    |---|---|---|---|
-    | balle2018 (default) | PureDP, ApproxDP, profile | the same | all |
-    | certified (default) | TCDP, ZCDP | TCDP | poisson, without_replacement |
-    | certified | whatever has a Renyi bound, below its end | RDP, RenyiBound | poisson, without_replacement |
-    | theorem11, theorem12 | TCDP, ZCDP | TCDP | without_replacement |
-    | wang2019 (default of RDP), cheat_sheet_rdp | whatever has one | RDP, RenyiBound | without_replacement |
-    | lemma15 (default of RDP) | whatever has one | RDP, RenyiBound | poisson |
+    The methods are as follows:
 
-    Theorem 11's printed derivation has a gap (erratum E3); its statement holds, and `certified` proves more: at most
-    2.78 s^2 rho in place of 13 s^2 rho where it applies, and it applies everywhere. (s^2 rho, omega) would be false.
-    records: n, for the schemes that draw again. relation: checked, if given, against the scheme. order: asks methods
-    that give a Renyi bound for RDP at that order, which has to be whole except for `certified`; RDP stays at its own.
-    omega: of the answer, for `certified` of tCDP; by default as in `certified_tcdp`. A profile is a function
-    epsilon -> delta; groups, substitution: what else is known of it, as in `amplified_profile`.
-    Raises ValueError where nothing is proved, naming the precondition, and for what does not go with the guarantee.
+    | method | given | answer | schemes |
+    |---|---|---|---|
+    | balle2018 (default) | PureDP, ApproxDP, profile | the same notion | all |
+    | certified (default) | TCDP, ZCDP | TCDP | poisson, without_replacement |
+    | certified | Renyi bound, below its highest order | RDP, RenyiBound | poisson, without_replacement |
+    | theorem11, theorem12 | TCDP, ZCDP | TCDP | without_replacement |
+    | wang2019 (default of RDP), cheat_sheet_rdp | Renyi bound | RDP, RenyiBound | without_replacement |
+    | lemma15 (default of RDP) | Renyi bound | RDP, RenyiBound | poisson |
+
+    A Renyi bound is a `RenyiBound` or any guarantee that implies one. The printed derivation of Theorem 11 has a gap
+    (erratum E3), but its statement holds. The method `certified` applies everywhere. Where Theorem 11 applies, it gives
+    at most 2.78 s^2 rho in place of 13 s^2 rho. The guarantee (s^2 rho, omega) would be false.
+
+    Parameters
+    ----------
+    guarantee : Guarantee, RenyiBound or callable
+        The guarantee of the mechanism on the subsample. A callable is a privacy profile, epsilon -> delta.
+    sampling_fraction : float
+        Fraction of the records that is sampled, in (0, 1].
+    scheme : str
+        Name of the sampling scheme.
+    method : str, optional
+        Name of the method; the default depends on the guarantee.
+    records : int, optional
+        Number of records n, which the schemes with replacement need.
+    relation : str, optional
+        "substitute" or "add-remove". If given, it is checked against the scheme.
+    order : float, optional
+        Order of the answer, for methods that give a Renyi bound. It must be whole except for `certified`. An RDP
+        guarantee keeps its own order by default.
+    omega : float, optional
+        The omega of the answer, for the method `certified` with TCDP or ZCDP.
+    groups : callable, optional
+        Group profiles of a privacy profile, as in `amplified_profile`.
+    substitution : callable, optional
+        Profile under substitution, as in `amplified_profile`.
+
+    Returns
+    -------
+    Guarantee, RenyiBound or callable
+        The guarantee under subsampling, in the notion that the table gives.
+
+    Raises
+    ------
+    ValueError
+        If nothing is proved; the message names the precondition. Also if an argument does not fit the guarantee.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 6 and 8 to 11, https://arxiv.org/abs/1807.01647
+    Bun, Dwork, Rothblum, Steinke (2018), Theorems 11 and 12 and Lemma 15, https://doi.org/10.1145/3188745.3188946
+    Wang, Balle, Kasiviswanathan (2019), Theorem 9, https://arxiv.org/abs/1808.00087
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import PureDP, amplify
+    >>> round(amplify(PureDP(1.0), 0.01, "poisson").epsilon, 5)
+    0.01704
     """
     how = known_scheme(scheme, relation)
     s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
@@ -72,7 +118,7 @@ def amplify(
     if scheme not in _FOR[choice("method", method, METHODS)]:
         raise ValueError(_refusal(method, scheme))
     if how.replaces:
-        chance_drawn(s, scheme, records)  # of valid records
+        chance_drawn(s, scheme, records)  # checks `records`
     elif records is not None:
         whole("records", records)
     of_tcdp = method in _TCDP and isinstance(guarantee, TCDP | ZCDP) and order is None
@@ -90,12 +136,12 @@ def amplify(
     if of_tcdp and isinstance(guarantee, TCDP | ZCDP):
         return _TCDP[method](_as_tcdp(guarantee), s, **({} if omega is None else {"omega": omega}))
     if method not in _RENYI:
-        raise ValueError(f"{method} is not about guarantee = {guarantee}; valid: TCDP, ZCDP with xi = 0")
+        raise ValueError(f"{method} does not apply to guarantee = {guarantee}; valid: TCDP, ZCDP with xi = 0")
     return _by_renyi(guarantee, s, method, order)
 
 
 def _unused(name: str, value: object, goes_with: str) -> None:
-    """ValueError for a detail that nothing would read."""
+    """Raise ValueError if an argument is given that nothing would read."""
     if value is not None:
         raise ValueError(f"{name} = {value!r} is not valid here; valid with: {goes_with}")
 
@@ -114,7 +160,7 @@ def _is_profile(guarantee: Guarantee | RenyiBound | Profile) -> TypeGuard[Profil
 
 def _only(valid: str, method: str, what: str) -> None:
     if method != valid:
-        raise ValueError(f"method = {method!r} is not about {what}; valid: {valid}")
+        raise ValueError(f"method = {method!r} does not apply to {what}; valid: {valid}")
 
 
 def _refusal(method: str, scheme: str) -> str:
@@ -150,7 +196,7 @@ def _by_renyi(
 
 
 def _checked(bound: RenyiBound) -> RenyiBound:
-    """A user's bound, whose values have to be >= 0; inf says nothing."""
+    """Return a user's bound with a check that its values are at least 0; inf is allowed."""
 
     def curve(order: float) -> float:
         value = bound.curve(order)

@@ -1,4 +1,4 @@
-"""Pure and approximate DP under subsampling: what Balle-Barthe-Gaboardi 2018, Theorems 8 to 11, make of one number."""
+"""Pure and approximate DP under subsampling, by Theorems 8 to 11 of Balle-Barthe-Gaboardi 2018."""
 
 from math import exp, expm1, fsum, inf, log1p
 
@@ -12,26 +12,27 @@ from tcdp_sim.privacy.amplification.schemes import (
 )
 from tcdp_sim.privacy.definitions import ApproxDP, Notion, PureDP
 
-_LARGE = 600.0  # of a loss in logs: near where floats, and the chances of many draws, end
+_LARGE = 600.0  # nats; beyond, e^loss and the probabilities of many draws come near the ends of the floats
 _UNNATURAL = "an unnatural pairing (Balle-Barthe-Gaboardi 2018, Section 4), not known to be tight"
 
 
 def amplified_dp(guarantee: Notion, s: float, scheme: str, records: int | None) -> PureDP | ApproxDP:
-    """The guarantee under sampling; ValueError for other guarantees."""
+    """Return the guarantee under subsampling; raise ValueError unless the given one is PureDP or ApproxDP."""
     match guarantee:
         case PureDP(epsilon=epsilon):
             return PureDP(_pure(epsilon, s, scheme, records))
         case ApproxDP(epsilon=epsilon, delta=delta):
             return _approx(epsilon, delta, s, scheme, records)
-    raise ValueError(f"balle2018 is not about guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
+    raise ValueError(f"balle2018 does not apply to guarantee = {guarantee}; valid: PureDP, ApproxDP, or a profile")
 
 
 def _pure(epsilon: float, s: float, scheme: str, records: int | None) -> float:
-    """The largest ratio of the two mixtures' densities, given how far their parts may be from each other.
+    """Return the largest log ratio of the two mixtures' densities, given bounds on the distance between their parts.
 
-    With replacement: parts u_k = P_k / R, k = 0, 1, ... draws, are at most e^(k epsilon), and Q_k at least u_k and 1
-    over that; the ratio is largest where every u_k is at an end, as told by where it exceeds the ratio itself.
-    Where floats end: the largest numerator over the least denominator, which is no less.
+    With replacement, let u_k = P_k / R for k = 0, 1, ... draws of the record. Then u_k is at most e^(k epsilon), and
+    Q_k / R is at least e^(-k epsilon) times the larger of u_k and 1. The ratio of the mixtures is largest where every
+    u_k is at an end of [1, e^(k epsilon)]: at the upper one if e^(k epsilon) exceeds the ratio. Where floats overflow,
+    the answer is the largest numerator over the least denominator, which is no less.
     """
     how = known_scheme(scheme)
     if scheme == "poisson_substitution":  # P_1 <= e^epsilon R and Q_1 >= e^-epsilon R at once
@@ -39,14 +40,14 @@ def _pure(epsilon: float, s: float, scheme: str, records: int | None) -> float:
     if not how.replaces:
         return log_mixed(s, epsilon)
     chances = drawn_again(s, records)
-    if len(chances) * epsilon > _LARGE:  # rare draws may decide: E[e^(k epsilon)] / E[e^(-k epsilon)] in closed form
+    if len(chances) * epsilon > _LARGE:  # rare draws may matter: E[e^(k epsilon)] / E[e^(-k epsilon)] in closed form
         n, m = draws(s, records)
         loss = m * (log_mixed(1 / n, epsilon) - log1p(expm1(-epsilon) / n)) if n > 1 else epsilon
         return min(loss, m * epsilon)
     none = 1 - fsum(chances)
     rises = [k * epsilon for k in range(1, len(chances) + 1)]
     low, high = 0.0, rises[-1]
-    for _ in range(200):  # the log ratio at which the best gain is none
+    for _ in range(200):  # bisection for the log ratio at which the largest gain is zero
         middle = 0.5 * (low + high)
         gain = -none * expm1(middle)
         for chance, rise in zip(chances, rises):
@@ -60,7 +61,7 @@ def _approx(epsilon: float, delta: float, s: float, scheme: str, records: int | 
     how = known_scheme(scheme)
     if how.natural and not how.replaces:
         return ApproxDP(log_mixed(s, epsilon), s * delta, source)
-    if not how.natural:  # at 2 epsilon, where delta under substitution is that of two changes
+    if not how.natural:  # substitution is two changes, hence 2 epsilon
         inner = 2 * epsilon
         outer = log_mixed(s, inner)
         total = s * delta * (1 + exp(min(outer - inner + epsilon, 700.0)))
@@ -69,7 +70,7 @@ def _approx(epsilon: float, delta: float, s: float, scheme: str, records: int | 
     eta = chance_drawn(s, scheme, records)
     deltas = [min(delta * _geometric(epsilon, k), 1.0) for k in range(1, len(chances) + 1)]
     parts = [chance * each for chance, each in zip(chances, deltas)]
-    for most in range(1, len(chances) + 1):  # at epsilon * most, being drawn more often tells everything
+    for most in range(1, len(chances) + 1):  # being drawn more often than `most` counts as delta
         rest = drawn_more_often(s, records, most)
         if rest <= fsum(parts[:most]):
             break
@@ -77,7 +78,7 @@ def _approx(epsilon: float, delta: float, s: float, scheme: str, records: int | 
 
 
 def _geometric(epsilon: float, size: int) -> float:
-    """1 + e^epsilon + ... + e^((size - 1) epsilon)."""
+    """Return 1 + e^epsilon + ... + e^((size - 1) epsilon)."""
     if epsilon == 0:
         return size
     return expm1(size * epsilon) / expm1(epsilon) if size * epsilon < 700 else inf

@@ -1,7 +1,7 @@
-"""tCDP under sampling without replacement: the paper's theorems, and a certificate with a smaller constant.
+"""tCDP under sampling without replacement: the paper's theorems, and a numerical bound with a smaller constant.
 
-Erratum E3: Theorem 11 does not follow from Theorem 12 as printed, because its omega' meets condition (5) for small s
-only; but its statement is true, as the certificate shows, with at most 2.78 in place of 13.
+The printed Theorem 12 does not imply Theorem 11, because its omega' meets condition (5) for small s only (erratum E3).
+The statement of Theorem 11 is true nevertheless: `certified_tcdp` gives at most 2.78 in place of 13.
 """
 
 from math import ceil, exp, log, log2
@@ -11,14 +11,14 @@ from tcdp_sim.privacy.amplification.renyi import certified_excess
 from tcdp_sim.privacy.definitions import TCDP, require
 from tcdp_sim.privacy.renyi import renyi_bound
 
-_FIRST, _RATIO = 1e-3, 0.06  # order - 1 of the first order looked at, and the log of the ratio of the next ones to it
-_ROOM = 1e-9  # of quadrature and rounding
+_FIRST, _RATIO = 1e-3, 0.06  # the grid of orders: the first order - 1, and the log of the ratio of consecutive ones
+_ROOM = 1e-9  # relative allowance for quadrature and rounding
 
 
 def theorem_11(base: TCDP, s: float) -> TCDP:
-    """(13 s^2 rho, log(1/s) / (4 rho))-tCDP; needs rho, s <= 0.1 and omega >= log(1/s) / (2 rho).
+    """Return (13 s^2 rho, log(1/s) / (4 rho))-tCDP by Theorem 11 of Bun-Dwork-Rothblum-Steinke 2018.
 
-    Source: Bun-Dwork-Rothblum-Steinke 2018, Theorem 11. Raises ValueError outside its preconditions.
+    Raise ValueError unless rho <= 0.1, s <= 0.1 and omega >= log(1/s) / (2 rho).
     """
     rho = base.rho
     require(rho <= 0.1, "rho", rho, "Theorem 11 needs rho <= 0.1")
@@ -29,10 +29,11 @@ def theorem_11(base: TCDP, s: float) -> TCDP:
 
 
 def theorem_12(base: TCDP, s: float) -> TCDP:
-    """(13 s^2 rho, omega'/2)-tCDP at the largest omega' <= omega that meets condition (5); needs rho <= 0.1, omega > 2.
+    """Return (13 s^2 rho, omega'/2)-tCDP by Theorem 12 of Bun-Dwork-Rothblum-Steinke 2018.
 
-    Its right half is omega' <= 2 + W(rho e^(-2 rho) / s) / rho (Lambert's W). Source: Bun-Dwork-Rothblum-Steinke
-    2018, Theorem 12. Raises ValueError outside its preconditions.
+    The omega' is the largest one up to omega that meets condition (5). The right half of the condition is
+    omega' <= 2 + W(rho e^(-2 rho) / s) / rho, with Lambert's W. Raise ValueError unless rho <= 0.1 and omega > 2, or if
+    no omega' meets the condition.
     """
     rho = base.rho
     require(rho <= 0.1, "rho", rho, "Theorem 12 needs rho <= 0.1")
@@ -44,18 +45,18 @@ def theorem_12(base: TCDP, s: float) -> TCDP:
 
 
 def largest_omega(rho: float, s: float) -> float:
-    """The largest omega' with omega' <= log(1 / ((omega' - 2) s)) / rho, rounded down."""
+    """Return the largest omega' with omega' <= log(1 / ((omega' - 2) s)) / rho, rounded down."""
     from scipy.special import lambertw
 
     return 2 + float(lambertw(rho * exp(-2 * rho) / s).real) / rho * (1 - 1e-13)
 
 
 def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
-    """(c s^2 rho, omega)-tCDP with the smallest c that is certified, for all orders below omega, by the profile.
+    """Return (c s^2 rho, omega)-tCDP with the least c that follows from the privacy profile.
 
-    omega: by default that of Theorem 11, log(1/s) / (4 rho), and between 1 and the base's: no more than halfway there.
-    At orders between those looked at, (a - 1) D_a lies below its chord, by convexity. Never worse than no sampling.
-    Raises ValueError for omega outside (1, base.omega).
+    The guarantee holds for all orders below omega. The default omega is that of Theorem 11, log(1/s) / (4 rho), but at
+    most halfway between 1 and the base's omega. Between the orders that are evaluated, (a - 1) D_a lies below its chord
+    by convexity. The answer is never worse than without sampling. Raise ValueError for omega outside (1, base.omega).
     """
     if omega is None:
         omega = max(-log(s) / (4 * base.rho), 1 + -log(s) / (8 * base.rho))
@@ -68,16 +69,16 @@ def certified_tcdp(base: TCDP, s: float, omega: float | None = None) -> TCDP:
     count = ceil(log((omega - 1) / first) / _RATIO)
     ends = [0.0] + [first * ((omega - 1) / first) ** (i / count) for i in range(count + 1)]
     values = [0.0] + [certified_excess(bound, s, 1 + x) for x in ends[1:]]
-    slopes = [values[1] / ends[1]]  # D_a <= D at the first order, for all below
+    slopes = [values[1] / ends[1]]  # below the first order, D_a is at most its value there
     slopes += [_steepest(*pair) for pair in zip(ends[1:], ends[2:], values[1:], values[2:])]
     rho = max(slopes) * (1 + _ROOM)
     return TCDP(rho, omega) if rho < base.rho else TCDP(base.rho, omega)
 
 
 def _steepest(left: float, right: float, low: float, high: float) -> float:
-    """The most that the chord of (a - 1) D_a, over x = a - 1 from left to right, is of x (x + 1)."""
+    """Return the largest ratio of the chord of (a - 1) D_a to x (x + 1), for x = a - 1 from left to right."""
     slope = (high - low) / (right - left)
-    start = low - slope * left  # <= 0 for convex functions through the origin
+    start = low - slope * left  # at most 0, because the function is convex and zero at 0
     spots = [left, right]
     if start < 0 < slope:
         spots.append((-start + (start * start - start * slope) ** 0.5) / slope)

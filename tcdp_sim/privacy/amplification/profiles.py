@@ -1,6 +1,7 @@
 """Privacy profiles under subsampling: Theorems 8 to 11 of Balle-Barthe-Gaboardi 2018, and Poisson under substitution.
 
-A profile is a function epsilon >= 0 (nats) -> delta of one mechanism, under the relation of its data sets.
+A privacy profile of a mechanism is a function from epsilon >= 0, in nats, to delta. It holds for one neighbouring
+relation.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from tcdp_sim.privacy.amplification.schemes import chance_drawn, drawn_again, kn
 from tcdp_sim.privacy.definitions import whole
 
 Profile = Callable[[float], float]
-GroupProfile = Callable[[int, float], float]  # how many records change, epsilon -> delta
+GroupProfile = Callable[[int, float], float]  # (number of records that change, epsilon) -> delta
 F = TypeVar("F", Profile, GroupProfile)
 
 
@@ -26,16 +27,54 @@ def amplified_profile(
     substitution: Profile | None = None,
     records: int | None = None,
 ) -> Profile:
-    """The profile of the subsampled mechanism, an upper bound for every mechanism with the base profile.
+    """Return the privacy profile of the subsampled mechanism.
 
-    With eta the chance that a record is drawn, e^eps' = 1 + eta (e^eps - 1):
-    "poisson" (Theorem 8) and "without_replacement" (Theorem 9): eta delta(eps), tight. "with_replacement" (Theorem 10)
-    and "hybrid" (Theorem 11): the mean over how often the record is drawn of the group profiles delta_k(eps);
-    `records` = n, for "hybrid" the size of the larger data set. "poisson_substitution" (an unnatural pairing, not
-    known to be tight): eta ((1 - b) delta(eps) + b delta_sub(eps)), b = e^(eps' - eps).
-    groups: (k, epsilon) -> delta_k, white box; by default what any mechanism with this profile promises to groups.
-    substitution: the base profile under substitution, for "poisson_substitution"; by default that of two changes.
-    Raises ValueError for arguments out of range; the answer, for epsilon < 0 and for a profile that gives no delta.
+    It is an upper bound for every mechanism with the given profile.
+
+    Let eta be the probability that a record is drawn, and e^eps' = 1 + eta (e^eps - 1). The delta at eps' is:
+
+    - "poisson" and "without_replacement": eta delta(eps), which is tight.
+    - "with_replacement" and "hybrid": the mean of the group profiles delta_k(eps) over the number of draws k of the
+      record.
+    - "poisson_substitution": eta ((1 - b) delta(eps) + b delta_sub(eps)) with b = e^(eps' - eps). This bound comes from
+      an unnatural pairing and is not known to be tight.
+
+    Parameters
+    ----------
+    profile : callable
+        Privacy profile of the mechanism on the subsample, epsilon -> delta.
+    sampling_fraction : float
+        Fraction of the records that is sampled, in (0, 1].
+    scheme : str
+        Name of the sampling scheme, one of `SCHEMES`.
+    groups : callable, optional
+        Group profiles, (k, epsilon) -> delta_k. The default holds for any mechanism with the profile (`group_delta`).
+    substitution : callable, optional
+        Privacy profile under substitution, for "poisson_substitution". The default is the group profile of two changes.
+    records : int, optional
+        Number of records n, which the schemes with replacement need. For "hybrid" it is that of the larger data set.
+
+    Returns
+    -------
+    callable
+        The privacy profile, epsilon -> delta. It raises ValueError for epsilon < 0, and if the given profile returns
+        something that is no delta.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or does not fit the scheme.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import ZCDP, amplified_profile, delta_at
+    >>> profile = amplified_profile(lambda epsilon: delta_at(ZCDP(0.1), epsilon), 0.01, "poisson")
+    >>> profile(0.1) < delta_at(ZCDP(0.1), 0.1)
+    True
     """
     how = known_scheme(scheme)
     eta = chance_drawn(sampling_fraction, scheme, records)
@@ -53,9 +92,38 @@ def amplified_profile(
 
 
 def group_delta(profile: Profile, size: int, epsilon: float) -> float:
-    """What a profile promises to groups, black box: (e^eps - 1)/(e^(eps/k) - 1) delta(eps/k), at most 1.
+    """Return the delta that a privacy profile implies for groups of records, for any mechanism with this profile.
 
-    Source: Balle-Barthe-Gaboardi 2018, Section 5. Raises ValueError unless size is whole and epsilon >= 0.
+    With k = size it is (e^eps - 1) / (e^(eps/k) - 1) delta(eps/k), at most 1.
+
+    Parameters
+    ----------
+    profile : callable
+        Privacy profile for one record, epsilon -> delta.
+    size : int
+        Number of records in the group, at least 1.
+    epsilon : float
+        Epsilon of the group, in nats, at least 0.
+
+    Returns
+    -------
+    float
+        The delta of the group, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If size is not a whole number, or epsilon is negative.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), group-privacy profiles, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import group_delta
+    >>> round(group_delta(lambda epsilon: 1e-6, 2, 1.0), 9)
+    2.649e-06
     """
     size, epsilon, profile = whole("size", size), _valid(epsilon), _checked("profile", profile)
     if size == 1:
@@ -75,7 +143,7 @@ def _mean_over_draws(of_group: GroupProfile, chances: list[float], eta: float, e
     for k, chance in enumerate(chances, start=1):
         total += chance * of_group(k, inner)
         left -= chance
-        if left <= 1e-16 * total:  # the rest, at worst
+        if left <= 1e-16 * total:  # the remaining terms count as delta = 1 below
             break
     return min(total + max(left, 0.0), 1.0)
 
@@ -91,7 +159,7 @@ def _valid(epsilon: float) -> float:
 
 
 def _checked(name: str, function: F) -> F:
-    """A user's function, whose answers have to be a delta."""
+    """Return a user's function with a check that its values are a delta."""
     if not callable(function):
         raise ValueError(f"{name} = {function!r} is not valid; valid: a function of epsilon that gives delta")
     if getattr(function, "func", None) is _delta:

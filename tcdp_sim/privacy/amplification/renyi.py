@@ -1,6 +1,6 @@
-"""Renyi bounds under subsampling: from binomial sums at whole orders, and from the privacy profile at any order.
+"""Renyi bounds under subsampling, by binomial sums at whole orders and by the privacy profile at any order.
 
-At orders between whole ones the sums go on by convexity: (a - 1) D_a of two given laws is convex in a, and zero at 1.
+Between whole orders the sums are interpolated by convexity: (a - 1) D_a of two given laws is convex in a and zero at 1.
 """
 
 from collections.abc import Callable
@@ -15,58 +15,65 @@ if TYPE_CHECKING:
     from tcdp_sim.core.arrays import Floats
 
 MOST_TERMS = 100_000
-NODES = 1500  # of the profile
-ORDERS = 4000  # among which Canonne-Kamath-Steinke's bound looks for the best
+NODES = 1500  # number of nodes of the profile
+ORDERS = 4000  # number of orders among which the bound of Canonne-Kamath-Steinke is optimised
 _PANEL = 4
-_COARSE = 500.0  # nats: for larger bounds at the highest order the profile's nodes are too far from each other
+_COARSE = 500.0  # nats; if the bound at the highest order is larger, the profile's nodes are too far apart
 
 
 def lemma_15(bound: RenyiBound, s: float) -> RenyiBound:
-    """Bun-Dwork-Rothblum-Steinke 2018, Lemma 15: D_a((1-s) Q + s P || Q), with D_k(P || Q) <= bound(k).
+    """Return the bound of Poisson sampling under add/remove, by Lemma 15 of Bun-Dwork-Rothblum-Steinke 2018.
 
-    Poisson sampling under add/remove, any mechanism; at whole orders exact for the pair (P, Q) if the bound is.
-    Given which other records are drawn, with the laws Q of the answer without the record and P with it, sampling
-    releases M = (1-s) Q + s P beside Q, and by joint convexity the worst such pair counts, in both directions.
-    (M || Q) is the lemma. The other direction is no worse, as the bound holds for (P, Q) and for (Q, P): with
-    r = P/Q, w = 1-s + s r, v = 1-s + s/r, b = 2 (a-2) s + 3 and c = (2a-1) s / b, for all a >= 2
+    The lemma gives D_a((1-s) Q + s P || Q) from D_k(P || Q) <= bound(k). It holds for any mechanism. At whole orders it
+    is exact for the pair (P, Q) if the bound is. Fix the other records that are drawn. Let Q be the law of the answer
+    without the record and P the law with it. Then sampling releases M = (1-s) Q + s P beside Q. By joint convexity the
+    worst such pair counts, in both directions. The direction (M || Q) is the lemma.
+
+    The other direction is no worse, as the bound holds for (P, Q) and for (Q, P). With r = P/Q, w = 1-s + s r,
+    v = 1-s + s/r, b = 2 (a-2) s + 3 and c = (2a-1) s / b, for all a >= 2
 
         E_Q[w^(1-a)] <= (1-c) E_Q[w^a] + c E_P[v^a],    0 <= c <= 1,
 
-    two means that Lemma 15 bounds alike. Proof: both sides are expectations under Q of functions of r, the right one
-    less the left one being G(r) = (1-c) w^a + c r v^a - w^(1-a), and E_Q[r] = 1; G(1) = 0, so G'' >= 0 is enough. Now
-    G'' w^(a+1) / (a (a-1) s^2) = (1-c) w^(2a-1) + c (w v)^(a-2) (w/r)^3 - 1, and by the inequality of the means the
-    first two terms are at least e^h, h = (2a-1 - c (a-2)) log w + c (a-2) log v - 3 c log r; with log w >= s log r and
-    log v >= -s log r, h >= ((2a-1) s - c b) log r = 0. (For additive symmetric noise: Mironov-Talwar-Zhang 2019,
-    Theorem 5.) Under substitution the lemma's pair is not the worst: erratum S3.
+    and Lemma 15 bounds both means on the right alike. Proof: both sides are expectations under Q of functions of r. The
+    right one minus the left one is G(r) = (1-c) w^a + c r v^a - w^(1-a). Since E_Q[r] = 1 and G(1) = 0, it is enough
+    that G'' >= 0. Now G'' w^(a+1) / (a (a-1) s^2) = (1-c) w^(2a-1) + c (w v)^(a-2) (w/r)^3 - 1. By the inequality of
+    the means the first two terms are at least e^h, with h = (2a-1 - c (a-2)) log w + c (a-2) log v - 3 c log r. With
+    log w >= s log r and log v >= -s log r, h >= ((2a-1) s - c b) log r = 0. (For additive symmetric noise see Theorem 5
+    of Mironov-Talwar-Zhang 2019.) Under substitution the lemma's pair is not the worst: erratum S3.
     """
     return _between_whole_orders(bound, s, lambda a: _log_sum(_lemma_15_terms(bound, s, a)))
 
 
 def wang_2019(bound: RenyiBound, s: float) -> RenyiBound:
-    """Wang-Balle-Kasiviswanathan 2019, Theorem 9: without replacement, substitution, any mechanism."""
+    """Return the bound of sampling without replacement under substitution, by Theorem 9 of Wang et al. 2019.
+
+    The theorem holds for any mechanism.
+    """
     return _between_whole_orders(bound, s, lambda a: _log_sum(_wang_terms(bound, s, a)))
 
 
 def cheat_sheet(bound: RenyiBound, s: float) -> RenyiBound:
-    """The cheat sheet's RDP row: the same with every min{...} replaced by 2; never more than without sampling.
+    """Return the bound of the cheat sheet's RDP row: `wang_2019` with every min{...} replaced by 2.
 
-    As printed it does not vanish with epsilon (erratum E9), so the unsampled bound is offered where that is less.
+    The printed bound does not vanish with epsilon (erratum E9), so the bound without sampling is returned where it is
+    less.
     """
     return _between_whole_orders(bound, s, lambda a: min(_log_sum(_printed_terms(bound, s, a)), (a - 1) * bound(a)))
 
 
 def certified(bound: RenyiBound, s: float) -> RenyiBound:
-    """By the profile, any order below bound.highest: Balle-Barthe-Gaboardi 2018, Theorems 8 or 9, and 6.
+    """Return the bound by the privacy profile, for any order below bound.highest.
 
-    The Renyi bound gives a profile (Canonne-Kamath-Steinke 2020); sampling makes it s delta at w = 1 + s (e^eps - 1);
-    and a profile bounds D_a by log(1 + a (a-1) s^2 integral of (w^(a-2) + w^(-a-1)) e^eps delta(eps)) / (a - 1).
-    Holds for any mechanism, without replacement under substitution, and Poisson under add/remove. Between its nodes
-    the true profile is below its chords, being convex in e^eps; quadrature of the smooth weights is exact to 1e-12.
+    The Renyi bound gives a profile (Canonne-Kamath-Steinke 2020). Sampling makes it s delta at w = 1 + s (e^eps - 1),
+    by Theorem 8 or 9 of Balle-Barthe-Gaboardi 2018. A profile bounds D_a by log(1 + a (a-1) s^2 integral of (w^(a-2) +
+    w^(-a-1)) e^eps delta(eps)) / (a - 1), by their Theorem 6. The bound holds for any mechanism, without replacement
+    under substitution and for Poisson sampling under add/remove. Between the nodes the true profile is below its
+    chords, because it is convex in e^eps. The quadrature of the smooth weights is exact to 1e-12.
     """
 
     def curve(order: float) -> float:
         if order <= 1:
-            return curve(1 + 1e-6)  # D is nondecreasing
+            return curve(1 + 1e-6)  # Renyi divergences increase with the order
         if order == inf:
             return log_mixed(s, bound.curve(inf))
         return min(certified_excess(bound, s, order) / (order - 1), bound(order))
@@ -75,7 +82,7 @@ def certified(bound: RenyiBound, s: float) -> RenyiBound:
 
 
 def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
-    """(order - 1) D_order by `certified`, inf from the bound's highest order on."""
+    """Return (order - 1) D_order by `certified`, or inf from the bound's highest order on."""
     import numpy as np
 
     if order >= bound.highest:
@@ -84,7 +91,7 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
     if highest == inf or bound.curve(highest) > _COARSE:
         cut = 2.0 ** ceil(log2(2 * order + 62))
         while cut < 2.0**40 and cut < highest and bound.curve(min(2 * cut, highest)) <= 5.0:
-            cut *= 2  # for small rho the best order of the profile is far out
+            cut *= 2  # for small rho the best order of the profile is large
         highest = min(highest, cut)
     eps, log_delta, log_last, decay = _profile(bound, highest)
     if order - 1 >= decay:
@@ -100,7 +107,11 @@ def certified_excess(bound: RenyiBound, s: float, order: float) -> float:
 
 @lru_cache(maxsize=64)
 def _profile(bound: RenyiBound, highest: float) -> "tuple[Floats, Floats, float, float]":
-    """By Canonne-Kamath-Steinke: (epsilons, log delta there, that of the highest order at the last one, its rate)."""
+    """Return the privacy profile that the Renyi bound implies (Canonne-Kamath-Steinke 2020).
+
+    The parts are the nodes epsilon, log delta at each, log delta by the highest order at the last node, and the rate
+    (order - 1) of that order.
+    """
     import numpy as np
 
     excess = np.geomspace(1e-6, (highest - 1) * (1 - 1e-12), ORDERS)
@@ -119,7 +130,10 @@ def _profile(bound: RenyiBound, highest: float) -> "tuple[Floats, Floats, float,
 
 
 def _panels(eps: "Floats", log_delta: "Floats") -> "tuple[Floats, Floats, Floats]":
-    """Gauss nodes between the nodes of the profile, widths, and the log of the chord of delta in e^eps there."""
+    """Return Gauss nodes between the nodes of the profile, their weights, and the log of delta's chord there.
+
+    The chord is linear in e^eps.
+    """
     import numpy as np
 
     node, weight = np.polynomial.legendre.leggauss(_PANEL)
@@ -132,8 +146,8 @@ def _panels(eps: "Floats", log_delta: "Floats") -> "tuple[Floats, Floats, Floats
 
 
 def _log_tail(end: float, log_last: float, decay: float, s: float, order: float) -> float:
-    """log of the integral beyond the last node, where delta <= e^(log_last - decay (eps - end))."""
-    # w^(a-2) <= (s e^eps)^(a-2) below order 2; above, w / e^eps only falls
+    """Return the log of the integral beyond the last node, where delta <= e^(log_last - decay (eps - end))."""
+    # Below order 2, w^(a-2) <= (s e^eps)^(a-2). Above, w / e^eps decreases.
     log_ratio = log(s) if order < 2 else log(s + (1 - s) * exp(-end))
     rising = (order - 2) * log_ratio + (order - 1) * end - log(decay + 1 - order)
     falling = -(order + 1) * log(s) - order * end - log(decay + order)
@@ -141,7 +155,7 @@ def _log_tail(end: float, log_last: float, decay: float, s: float, order: float)
 
 
 def _between_whole_orders(bound: RenyiBound, s: float, scaled: Callable[[int], float]) -> RenyiBound:
-    """The curve that is scaled(a) / (a - 1) at whole orders a >= 2, and below its chords between them."""
+    """Return the curve that is scaled(a) / (a - 1) at whole orders a >= 2, with chords between them."""
     known = lru_cache(maxsize=4096)(lambda a: 0.0 if a == 1 else scaled(a))
 
     def curve(order: float) -> float:
@@ -160,7 +174,7 @@ def _between_whole_orders(bound: RenyiBound, s: float, scaled: Callable[[int], f
 
 
 def _log_sum(terms: list[float]) -> float:
-    """log(1 + sum of e^terms)."""
+    """Return log(1 + sum of e^terms)."""
     top = max(terms)
     if top == inf:
         return inf
@@ -173,7 +187,10 @@ def _log_binomial(a: int, k: int) -> float:
 
 
 def _lemma_15_terms(bound: RenyiBound, s: float, a: int) -> list[float]:
-    """Lemma 15 less its value for D = 0, which is 1: sum_k C(a,k) (1-s)^(a-k) s^k (e^((k-1) D_k) - 1), in logs."""
+    """Return the logs of the terms C(a,k) (1-s)^(a-k) s^k (e^((k-1) D_k) - 1) of Lemma 15.
+
+    Their sum is the lemma's sum minus 1, the sum for D = 0.
+    """
     _affordable(a)
     terms = []
     for k in range(2, a + 1):

@@ -1,4 +1,4 @@
-"""Ways to draw a subsample, the neighbouring relations that fit them, and how often one record is drawn."""
+"""Sampling schemes: the neighbouring relations that fit them, and the law of the number of draws of one record."""
 
 from dataclasses import dataclass
 from math import exp, expm1, fsum, inf, log, log1p
@@ -9,10 +9,19 @@ from tcdp_sim.privacy.definitions import whole
 
 @dataclass(frozen=True)
 class Scheme:
-    """A sampling scheme: the relation between data sets under which the answer holds, and that of its base mechanism.
+    """A sampling scheme with two neighbouring relations: that of the answer, and that of its base mechanism.
 
-    natural: whether couplings exist that keep neighbours' distances (Balle-Barthe-Gaboardi 2018, Section 4), so that
-    its bound is tight; replaces: whether a record may be drawn more than once.
+    Attributes
+    ----------
+    outer : str
+        The relation between data sets under which the answer holds.
+    base : str
+        The relation between subsamples under which the base mechanism's guarantee holds.
+    natural : bool
+        True if there are couplings that keep the distances of neighbours, so that the bound is tight
+        (Balle-Barthe-Gaboardi 2018, Section 4).
+    replaces : bool
+        True if a record may be drawn more than once.
     """
 
     outer: str
@@ -32,7 +41,10 @@ _TINY = 1e-299
 
 
 def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
-    """The scheme of that name; ValueError if there is none, or if `relation` is given and is not its outer one."""
+    """Return the scheme of that name.
+
+    Raise ValueError if there is none, or if `relation` is given and is not its outer one.
+    """
     named = SCHEMES[choice("scheme", scheme, SCHEMES)]
     if relation is not None and choice("relation", relation, ("substitute", "add-remove")) != named.outer:
         fit = ", ".join(name for name, other in SCHEMES.items() if other.outer == relation)
@@ -42,9 +54,36 @@ def known_scheme(scheme: str, relation: str | None = None) -> Scheme:
 
 
 def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
-    """(n, m): the size of the data set and the number of draws, m = s n; 0 < s <= 1.
+    """Return the number of records and the number of draws of a scheme with replacement.
 
-    Raises ValueError unless records is a whole number >= 1 and m is whole (to 1e-9) and at least 1.
+    Parameters
+    ----------
+    sampling_fraction : float
+        Number of draws over the number of records, in (0, 1].
+    records : int
+        Number of records n, at least 1.
+
+    Returns
+    -------
+    n : int
+        The number of records.
+    m : int
+        The number of draws.
+
+    Raises
+    ------
+    ValueError
+        If records is not a whole number, or the number of draws is not whole (to 1e-9) and at least 1.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import draws
+    >>> draws(0.01, 1000)
+    (1000, 10)
     """
     s = scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
     if records is None:
@@ -58,10 +97,35 @@ def draws(sampling_fraction: float, records: int | None) -> tuple[int, int]:
 
 
 def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
-    """P[one given record is drawn k times] for k = 1, 2, ... when m = s n are drawn with replacement from n.
+    """Return the probabilities that a given record is drawn 1, 2, ... times with replacement.
 
-    Ends where the chances fall below 1e-299; what is beyond is `drawn_more_often`. One after the other, from the chance
-    of once: differences of log factorials of a million lose nine digits. Raises ValueError as `draws`.
+    Parameters
+    ----------
+    sampling_fraction : float
+        Number of draws m over the number of records n, in (0, 1].
+    records : int
+        Number of records n, at least 1.
+
+    Returns
+    -------
+    list of float
+        P[one given record is drawn k times] for k = 1, 2, ... The list ends before the first probability below 1e-299;
+        `drawn_more_often` gives the rest.
+
+    Raises
+    ------
+    ValueError
+        If the arguments are not valid, as in `draws`.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorem 10, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import drawn_again
+    >>> drawn_again(1.0, 2)
+    [0.5, 0.25]
     """
     n, m = draws(sampling_fraction, records)
     if n == 1:
@@ -73,26 +137,84 @@ def drawn_again(sampling_fraction: float, records: int | None) -> list[float]:
 
 
 def drawn_more_often(sampling_fraction: float, records: int | None, times: int) -> float:
-    """P[one given record is drawn more than `times` >= 1 times], the chances below 1e-299 rounded up.
+    """Return the probability that a given record is drawn more than `times` times, with replacement.
 
-    Raises ValueError as `draws`.
+    Parameters
+    ----------
+    sampling_fraction : float
+        Number of draws m over the number of records n, in (0, 1].
+    records : int
+        Number of records n, at least 1.
+    times : int
+        Number of draws of the record, at least 1.
+
+    Returns
+    -------
+    float
+        An upper bound on the probability. It is exact up to terms below 1e-299.
+
+    Raises
+    ------
+    ValueError
+        If the arguments are not valid, as in `draws`.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorem 10, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import drawn_more_often
+    >>> round(drawn_more_often(1.0, 2, 1), 6)
+    0.25
     """
     n, m = draws(sampling_fraction, records)
     chances = drawn_again(sampling_fraction, records)
     last = len(chances)
-    beyond = 2 * _once_more(chances[-1], n, m, last) if last < m and n > 1 else 0.0  # each is at most half of the last
+    # Each further probability is at most half of the one before, so twice the first bounds their sum.
+    beyond = 2 * _once_more(chances[-1], n, m, last) if last < m and n > 1 else 0.0
     return fsum([*chances[times:], beyond])
 
 
 def _once_more(chance: float, n: int, m: int, k: int) -> float:
-    """P[drawn k + 1 times], from P[drawn k times]."""
+    """Return P[drawn k + 1 times] from P[drawn k times]."""
     return chance * ((m - k) / ((k + 1) * (n - 1)))
 
 
 def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = None) -> float:
-    """eta, the probability that a given record is drawn at all: s, or 1 - (1 - 1/n)^m with replacement.
+    """Return the probability that a given record is drawn at all.
 
-    It is the total variation distance between the subsamples of neighbours. Raises ValueError as `draws`.
+    The probability is s, or 1 - (1 - 1/n)^m with replacement. It is the total variation distance between the subsamples
+    of neighbours.
+
+    Parameters
+    ----------
+    sampling_fraction : float
+        Fraction s of the records that is sampled, in (0, 1].
+    scheme : str
+        Name of the sampling scheme, one of `SCHEMES`.
+    records : int, optional
+        Number of records n, which the schemes with replacement need.
+
+    Returns
+    -------
+    float
+        The probability, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the arguments are not valid, as in `draws`.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Theorems 8 to 11, https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> from tcdp_sim.privacy import chance_drawn
+    >>> round(chance_drawn(0.01, "with_replacement", 1000), 6)
+    0.009955
     """
     if not known_scheme(scheme).replaces:
         return scalar("sampling_fraction", sampling_fraction, 0, 1, finite=False)
@@ -101,7 +223,10 @@ def chance_drawn(sampling_fraction: float, scheme: str, records: int | None = No
 
 
 def log_mixed(eta: float, epsilon: float) -> float:
-    """log(1 + eta (e^epsilon - 1)): what subsampling makes of epsilon, of any sign; its inverse is `log_unmixed`."""
+    """Return log(1 + eta (e^epsilon - 1)), the epsilon under subsampling, for epsilon of either sign.
+
+    `log_unmixed` is its inverse.
+    """
     if eta == 1:
         return epsilon
     if epsilon < 700:
@@ -110,7 +235,7 @@ def log_mixed(eta: float, epsilon: float) -> float:
 
 
 def log_unmixed(eta: float, epsilon: float) -> float:
-    """log(1 + (e^epsilon - 1) / eta), for 0 < eta <= 1."""
+    """Return log(1 + (e^epsilon - 1) / eta), for 0 < eta <= 1."""
     if epsilon == inf:
         return inf
     return log1p(expm1(epsilon) / eta) if epsilon < 700 else epsilon - log(eta)
