@@ -35,7 +35,7 @@ class OptimalNoise(Mechanism):
     k : float
         The number of bins, whole, from 1 to 1e300.
     least : float
-        The certified lower bound on that quantile for every additive noise, in counts.
+        The lower bound on that quantile for every additive noise with this guarantee, in counts.
     quantile : float
         The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
 

@@ -20,10 +20,7 @@ Intervals = tuple[Floats, Floats]  # low and high ends, ascending along the last
 
 
 class Estimator(ABC):
-    """An estimator g of the answer, in the units of the answer.
-
-    `scale` is the standard deviation of V, and `offset` is the a in f(q + a).
-    """
+    """An estimator g of the answer; `scale` is the standard deviation of V, and `offset` is the a in f(q + a)."""
 
     scale: float
     offset: float
@@ -88,10 +85,7 @@ class Estimator(ABC):
 
 @dataclass(frozen=True)
 class Hermite(Estimator):
-    """The mean-unbiased inverse of the k-th root, scale^k He_k(V / scale) - offset, for whole k.
-
-    The mean is v^k - offset.
-    """
+    """The mean-unbiased inverse of the k-th root for whole k: scale^k He_k(V / scale) - offset."""
 
     degree: int
     scale: float
@@ -146,10 +140,7 @@ class Hermite(Estimator):
 
 @dataclass(frozen=True)
 class SignedPower(Estimator):
-    """The monotone inverse sign(V) |V|^k - offset, for any real k >= 1.
-
-    Because it is monotone, its median is q. For odd k it is the plain inverse.
-    """
+    """The median-unbiased inverse sign(V) |V|^k - offset for real k >= 1; for odd k it is the plain inverse."""
 
     degree: float
     scale: float
@@ -218,10 +209,7 @@ class EvenPower(Estimator):
 
 @dataclass(frozen=True)
 class Exponential(Estimator):
-    """The inverse e^(V - c scale^2) - offset of a logarithm, where c is `shrink`.
-
-    It is mean-unbiased for c = 1/2, median-unbiased for c = 0, and has the least squared error for c = 3/2.
-    """
+    """The inverse e^(V - c scale^2) - offset, where c is 1/2 (mean-unbiased), 0 (median-unbiased) or 3/2 (least MSE)."""
 
     scale: float
     offset: float
@@ -271,10 +259,7 @@ def estimator_of(transform: Transform, scale: float, name: str) -> Estimator:
 
 
 def normal_mean(function: RealFunction, v: float, scale: float, low: float, high: float) -> float:
-    """Return the integral of the function times the density of N(v, scale^2) over [low, high].
-
-    The function may have a kink at 0.
-    """
+    """Return the integral of the function, which may have a kink at 0, times the density of N(v, scale^2)."""
     edges = np.linspace(low, high, 41)
     if low < 0 < high:
         near = scale * 0.25 ** np.arange(20)
@@ -305,10 +290,7 @@ def _plain_terms(k: int, scale: float, v: float) -> list[float]:
 
 
 def _plain_var(k: int, scale: float, v: float) -> float:
-    """Return the variance of V^k from its Hermite coefficients, the means of its derivatives.
-
-    It is a sum of squares, so nothing cancels.
-    """
+    """Return the variance of V^k from its Hermite coefficients, as a sum of squares in which nothing cancels."""
     total = 0.0
     with np.errstate(over="ignore"):
         for i in range(1, k + 1):
