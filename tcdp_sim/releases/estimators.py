@@ -209,7 +209,7 @@ class EvenPower(Estimator):
 
 @dataclass(frozen=True)
 class Exponential(Estimator):
-    """The inverse e^(V - c scale^2) - offset, where c is 1/2 (mean-unbiased), 0 (median-unbiased) or 3/2 (least MSE)."""
+    """The inverse e^(V - c scale^2) - offset; c is 1/2 (mean-unbiased), 0 (median-unbiased) or 3/2 (least MSE)."""
 
     scale: float
     offset: float
@@ -244,7 +244,7 @@ def estimator_of(transform: Transform, scale: float, name: str) -> Estimator:
     if isinstance(transform, Log):
         return Exponential(scale, a, {"mean_unbiased": 0.5, "least_mse": 1.5}.get(name, 0.0))
     if name == "least_mse":
-        raise ValueError("estimator = 'least_mse' is not valid for roots; valid: it is known for the logarithm only")
+        raise ValueError("estimator = 'least_mse' is not valid for roots; valid: mean_unbiased, median_unbiased, plain")
     degree = getattr(transform, "degree", 1.0)
     if name == "median_unbiased":
         return SignedPower(degree, scale, a)
