@@ -166,7 +166,7 @@ def noise_nodes(noise: HasPrivacyLoss, shift: float) -> Floats:
     """
     shift = real("shift", shift, -np.inf)
     if shift == 0 or noise.shape != ():
-        raise ValueError(f"shift = {shift:g} of {noise} is not valid; valid: a nonzero shift, a noise with plain numbers")
+        raise ValueError(f"shift = {shift:g} of {noise} is not valid; valid: a nonzero shift and one noise")
     noise.need_loss()
     arm = noise.isf(_LEVELS)
     arm = np.concatenate([arm, arm[-1] * _BEYOND])

@@ -89,7 +89,7 @@ def selection_parameters(
             return {"epsilon": epsilon, "delta": delta}
         case PureDP(epsilon=epsilon):
             return {"epsilon": epsilon / m if algorithm == "exponential_mechanism" else epsilon}
-    raise ValueError(f"{algorithm} does not promise {promise}")
+    raise ValueError(f"{promise} is not what {algorithm} promises")
 
 
 def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
