@@ -245,6 +245,8 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
     if delta >= s:
-        raise ValueError(f"delta = {delta:g} is not valid; valid: below sampling_fraction = {s:g}; no noise is needed above")
+        raise ValueError(
+            f"delta = {delta:g} is not valid; valid: below sampling_fraction = {s:g}, above which no noise is needed"
+        )
     base = ApproxDP(log_unmixed(s, epsilon), delta / s)
     return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective).noise
