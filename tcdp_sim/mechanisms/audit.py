@@ -39,8 +39,8 @@ class Audit(Mechanism):
 
     A trial yields four numbers: one output on each neighbour to choose an event, and one on each to bound its
     probability. For an answer the number is its privacy loss in nats, of the first neighbour over the second, cut off
-    at +-1e6. For a selection it is the selected candidate. The scores are (1, 1, 1) on the first neighbour and (1 +
-    shift, 1 - shift, 1 - shift) on the second.
+    at +-1e6. For a selection it is the selected candidate. The scores are (1, 1, 1) on the first neighbour and
+    (1 + shift, 1 - shift, 1 - shift) on the second.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Audit(Mechanism):
     promise : Guarantee
         The claimed guarantee. It holds for `shift` = 1.
     shift : float
-        The change of the answer, or of every score, between the neighbours, in counts, above 0. A value above 1 plants
-        a bug: an underestimated sensitivity.
+        The change of the answer or of every score between the neighbours, in counts, above 0. A value above 1 plants a
+        bug: an underestimated sensitivity.
 
     Examples
     --------

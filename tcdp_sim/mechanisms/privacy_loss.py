@@ -27,10 +27,10 @@ class PrivacyLoss(Mechanism):
     under which the query has sensitivity 1.
 
     A trial yields one draw of the loss, in nats, if neither epsilon nor order is given; the draw is inf if Q cannot
-    give y. With epsilon it yields two numbers with the means P[L > epsilon] and delta(epsilon) = E[(1 - e^(epsilon -
-    L))_+]. With order it yields one with the mean E[e^((order - 1) L)] - 1. These numbers are drawn by importance
-    sampling. The relative standard error does not grow even as the means fall to 1e-300. If the moment is infinite or
-    above 1e150, every trial is inf.
+    give y. With epsilon it yields two numbers with the means P[L > epsilon] and
+    delta(epsilon) = E[(1 - e^(epsilon - L))_+]. With order it yields one with the mean E[e^((order - 1) L)] - 1. These
+    numbers are drawn by importance sampling. The relative standard error does not grow even as the means fall to
+    1e-300. If the moment is infinite or above 1e150, every trial is inf.
 
     Parameters
     ----------

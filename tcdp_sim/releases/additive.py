@@ -91,8 +91,8 @@ class AdditiveRelease(Release):
     def policy(self, influence: Any) -> Reals:
         """Return the printed zCDP policy at an influence t >= 0, in nats.
 
-        It is the divergence D_1 if D_a = a D_1, as for Gaussian noise. Otherwise it is P tanh(P / 2) with P =
-        `pure_policy`.
+        It is the divergence D_1 if D_a = a D_1, as for Gaussian noise. Otherwise it is P tanh(P / 2) with
+        P = `pure_policy`.
         """
         return policies.additive(self.noise, influence)
 

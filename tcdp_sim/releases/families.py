@@ -43,8 +43,8 @@ class Shapes:
 class ReleaseFamily(ABC):
     """A family of releases with a scale and perhaps a shape, which one or two anchors determine.
 
-    An anchor is a pair: a record's influence, in the units of the answer, and the largest privacy loss of that record,
-    in nats. The noise of a plain ReleaseFamily is Gaussian, and a record only shifts it. Families with other noise
+    An anchor is a pair: a record's influence (in the units of the answer) and the largest privacy loss of that record
+    (in nats). The noise of a plain ReleaseFamily is Gaussian, and a record only shifts it. Families with other noise
     derive from BoundedLossFamily.
 
     Attributes

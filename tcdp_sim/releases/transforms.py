@@ -126,8 +126,8 @@ class Log(Transform):
     Parameters
     ----------
     offset : float
-        The number that is added to the answer first, in the units of the answer, above 0. Without it the policy at q =
-        0 would be infinite.
+        The number that is added to the answer first, in the units of the answer, above 0. Without it the policy at
+        q = 0 would be infinite.
 
     Raises
     ------

@@ -89,7 +89,7 @@ class UnitSplitRelease(ContributionRelease):
         return np.square(self.pieces_of(influence)) * policies.gaussian(self.threshold, self.scale)
 
     def exact_policy(self, influence: Any) -> Reals:
-        """Return c(t)^2 / (2 scale^2), the exact zCDP of a record of value t, in nats, from the shift of a Gaussian."""
+        """Return the exact zCDP of a record of value t in nats, c(t)^2 / (2 scale^2) for its contribution c(t)."""
         exact = policies.gaussian(self.contribution(influence), self.scale)
         return np.minimum(exact, self.policy(influence))  # rounding could put the exact value above its bound
 

@@ -1,9 +1,9 @@
 """Exact draws of the extremes of k independent draws, at a cost that does not depend on k.
 
-If U is uniform, U^(1/k) is distributed as the largest of k uniforms. The distance of U^(1/k) from one is -expm1(-E /
-k), where E = -log U is standard exponential. The noise's inverse survival function maps this distance to the maximum
-without loss of digits for any k up to 1e300. (ppf(u**(1/k)) returns inf for a third of the draws at k = 1e16.) This
-module uses nothing from the exact laws in `tcdp_sim.exact`, so each can test the other.
+If U is uniform, U^(1/k) is distributed as the largest of k uniforms. The distance of U^(1/k) from one is
+-expm1(-E / k), where E = -log U is standard exponential. The noise's inverse survival function maps this distance to
+the maximum without loss of digits for any k up to 1e300. (ppf(u**(1/k)) returns inf for a third of the draws at
+k = 1e16.) This module uses nothing from the exact laws in `tcdp_sim.exact`, so each can test the other.
 """
 
 from typing import Any, Protocol

@@ -22,7 +22,7 @@ _COARSE, _FINE, _MARGIN = 1.0, 0.25, 12.0  # node spacings in log x, and the wid
 def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float) -> Importance:
     """Return a sampler of numbers with the mean P[L > threshold].
 
-    The threshold is above 0, in nats, and the shift is above 0, in counts.
+    It is defined for threshold > 0 (nats) and shift > 0 (counts).
     """
     threshold = scalar("threshold", threshold, 0)
     return _probability(noise, shift, lambda loss: np.where(loss > threshold, 0.0, -np.inf))
@@ -31,7 +31,7 @@ def record_loss_tail_draws(noise: HasPrivacyLoss, shift: float, threshold: float
 def record_hockey_stick_draws(noise: HasPrivacyLoss, shift: float, epsilon: float) -> Importance:
     """Return a sampler of numbers with the mean delta(epsilon) = E[(1 - e^(epsilon - L))_+].
 
-    Epsilon is above 0, in nats, and the shift is above 0, in counts.
+    It is defined for epsilon > 0 (nats) and shift > 0 (counts).
     """
     epsilon = scalar("epsilon", epsilon, 0)
 

@@ -119,9 +119,9 @@ def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
 
     The scale is in counts.
 
-    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So P[j] -
-    e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most k
-    times that. The scale is that of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
+    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So
+    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most
+    k times that. The scale is that of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
     noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).noise
@@ -146,10 +146,10 @@ def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Gu
 def _of_one_step(promise: Guarantee, m: int) -> Guarantee:
     """Return the largest guarantee of a move by 2 with which Algorithm 21 keeps its promise.
 
-    The noise is dithered with steps of length 2. Let D_a <= a r for a move by 2. Then a move by v <= 2 costs log(1 +
-    (e^((a-1) D_a) - 1) v / 2) / (a-1), which is concave in v. So among 2m moves that add up to 2m, moves by 1 each cost
-    most. Over the orders the cost is largest at omega, since log((1 + e^(x r)) / 2) / x increases with x = a (a-1).
-    There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
+    The noise is dithered with steps of length 2. Let D_a <= a r for a move by 2. Then a move by v <= 2 costs
+    log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), which is concave in v. So among 2m moves that add up to 2m, moves by 1
+    each cost most. Over the orders the cost is largest at omega, since log((1 + e^(x r)) / 2) / x increases with
+    x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
     """
     if not isinstance(promise, TCDP):
         return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # lattice families promise tCDP or zCDP only

@@ -15,8 +15,8 @@ MOST = 1e300
 class Scores:
     """The scores of k candidates: the listed ones, and `others` more that share the score `level`.
 
-    Neighbours substitute one record, which may change ALL scores, each by up to `sensitivity`, up or down. Among tied
-    scores the first listed one counts as the highest. A tie at the top is a gap of zero.
+    Neighbours substitute one record, which may change ALL scores, each by up to +-`sensitivity`. Among tied scores the
+    first listed one counts as the highest. A tie at the top is a gap of zero.
 
     Parameters
     ----------

@@ -232,8 +232,8 @@ def _wanted(point: Point) -> tuple[str, ...]:
 def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
     """Return the noise for the base's target, or for the epsilon and delta of the subsampled histogram.
 
-    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018), a base profile delta(eps) becomes s delta at log(1 + s
-    (e^eps - 1)), tightly. So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
+    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018), the base profile delta(eps) becomes exactly s delta at
+    log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
     is chosen for the least variance, and lattice noise for the least error over k bins.
     """
     family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1

@@ -30,7 +30,7 @@ class SubsampledSelection(Mechanism):
     """A private selection of the m fullest of `bins` bins from the counts of a subsample.
 
     It is judged by the counts of all records. Every count changes by at most one between neighbours, whether a record
-    is substituted, added or removed, so the guarantees of the algorithms hold under either relation. A trial draws a
+    is substituted or added or removed. So the guarantees of the algorithms hold under either relation. A trial draws a
     subsample and selects once. Equal subsamples share one call of the algorithm, and each different one costs its
     set-up.
 
