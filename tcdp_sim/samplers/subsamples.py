@@ -20,9 +20,9 @@ def subsample_counts(
 ) -> Ints:
     """Return the counts of `size` independent subsamples, shape (size, bins).
 
-    `counts` holds the records of every bin, shape (bins,). The scheme "poisson" keeps each record with probability
-    `fraction`, "without_replacement" draws `draws` of them, and any other scheme draws as many with replacement. Rows
-    add up to `draws`, except for "poisson". The cost is one random number per bin, whatever the counts.
+    `counts` holds the records of every bin, shape (bins,). A scheme whose name begins with "poisson" keeps each record
+    with probability `fraction`. The scheme "without_replacement" draws `draws` records, and any other scheme draws as
+    many with replacement. Rows add up to `draws`, except for Poisson schemes. The cost is one random number per bin.
     """
     if scheme.startswith("poisson"):
         return rng.binomial(counts, fraction, (size, len(counts)))
@@ -58,7 +58,7 @@ class Sampling:
     scheme : str
         The scheme of `subsample_counts`.
     fraction : float
-        The sampling probability of each record for "poisson", else the number of draws over the number of records.
+        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
     path : str
         The way to draw a subsample, one of PATHS.
 

@@ -51,7 +51,7 @@ class SubsampledHistogram(Mechanism):
     scheme : str
         One of SCHEMES.
     fraction : float
-        The sampling probability of each record for "poisson", else the number of draws over the number of records.
+        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
     threshold : float or None
         The privacy loss whose exceedance is counted, in nats.
     path : str
