@@ -1,4 +1,4 @@
-"""An axis of a sweep: what is declared of it, once, by the class that reads it."""
+"""The declaration of a sweep's axis, made once by the class that reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,17 +17,22 @@ class Axis:
     name : str
         The key in `sweep` and the column in published tables.
     meaning : str
-        A few words for people.
+        The meaning in a few words.
     unit : str
-        The unit of its values, "1" for a number without one, "" for what is no number.
+        The unit of the values, "1" for a pure number, "" for values that are not numbers.
     valid : str
-        The values that it may have, in words.
+        The valid values, in words.
     kind : str
-        "number": a number, or a word that the reader of the axis knows. "whole": the same, and the values of a range
-        are rounded to whole numbers. "text": a name. "flag": true or false. "option": the name of a file in the folder
-        of conf/ that is called like the axis.
+        "number" for a number or a word that the reader of the axis knows; "whole" for the same, with the values of a
+        range rounded to whole numbers; "text" for a name; "flag" for true or false; "option" for the name of a file in
+        the folder of conf/ that has the axis's name.
     default : object
-        The value that holds where a sweep gives none; None if there is none.
+        The value where a sweep gives none; None if there is no default.
+
+    Examples
+    --------
+    >>> Axis("scale", "scale of the noise", "counts", "above 0").has_exponent
+    True
     """
 
     name: str
@@ -44,7 +49,23 @@ class Axis:
 
 
 def declared(*axes: Axis) -> Mapping[str, Axis]:
-    """Return the axes by name, each once, in the order in which they first come."""
+    """Return the axes by name, each once, in the order of their first occurrence.
+
+    Parameters
+    ----------
+    *axes : Axis
+        The axes. If several have the same name, the first one counts.
+
+    Returns
+    -------
+    mapping of str to Axis
+        The axes by name, read-only.
+
+    Examples
+    --------
+    >>> list(declared(Axis("k", "bins"), Axis("rho", "privacy"), Axis("k", "candidates")))
+    ['k', 'rho']
+    """
     by_name: dict[str, Axis] = {}
     for axis in axes:
         by_name.setdefault(axis.name, axis)

@@ -1,4 +1,4 @@
-"""Mechanisms, by name: they are what the files of this folder define."""
+"""The mechanisms that a sweep can simulate, by name."""
 
 from tcdp_sim.core import registry
 from tcdp_sim.core.axes import Axis, declared
@@ -22,7 +22,28 @@ MECHANISMS: dict[str, type[Mechanism]] = registry.defined(__name__, Mechanism, "
 
 
 def mechanism_class(name: str) -> type[Mechanism]:
-    """The mechanism of that name, the package's own or a plug-in's; UserError listing the valid ones."""
+    """Return the mechanism class of this name, from the package or from a plug-in.
+
+    Parameters
+    ----------
+    name : str
+        The name of a mechanism, such as "histogram"; `MECHANISMS` lists those of the package.
+
+    Returns
+    -------
+    type of Mechanism
+        The class.
+
+    Raises
+    ------
+    UserError
+        If no mechanism has this name. The message lists the valid names.
+
+    Examples
+    --------
+    >>> mechanism_class("histogram").__name__
+    'Histogram'
+    """
     mechanism: type[Mechanism] = registry.mechanism(name)
     return mechanism
 

@@ -1,4 +1,4 @@
-"""A release on two neighbours, twice: what an audit chooses an event with, and what puts the event to the test."""
+"""An audited release on two neighbours: one sample to choose an event, and another to test it."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -29,19 +29,39 @@ from tcdp_sim.selection.calibration import (
 from tcdp_sim.selection.scores import Scores
 
 CANDIDATES = 3
-LARGEST = 1e6  # losses are cut off there: infinite ones have a place
+LARGEST = 1e6  # losses are cut off here, so that infinite ones can be counted
 SAMPLES = ("choose_first", "choose_second", "bound_first", "bound_second")
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Mechanism):
-    """One answer with noise, or a selection among three candidates, on two neighbours; calibrated to its promise.
+    """A calibrated release on two neighbours: one answer with noise, or a selection among three candidates.
 
-    release: the noise, or the algorithm; shift: by how much the answer, or every score, changes between the two, in
-    counts, > 0. The promise holds for 1; more than that is a planted bug: a sensitivity that was forgotten. A trial
-    yields one number of an output on each neighbour, twice, independently: of an answer its privacy loss in nats
-    (first over second), of a selection the candidate's number. Scores are (1, 1, 1) and (1 + shift, 1 - shift, 1 -
-    shift).
+    A trial yields four numbers: one output on each neighbour to choose an event, and one on each to bound its
+    probability. For an answer the number is its privacy loss in nats, of the first neighbour over the second, cut off
+    at +-1e6. For a selection it is the selected candidate. The scores are (1, 1, 1) on the first neighbour and
+    (1 + shift, 1 - shift, 1 - shift) on the second.
+
+    Parameters
+    ----------
+    release : Noise or Selection
+        The noise that is added to the answer, or the algorithm that selects.
+    promise : Guarantee
+        The claimed guarantee. It holds for `shift` = 1.
+    shift : float
+        The change of the answer or of every score between the neighbours, in counts, above 0. A value above 1 plants a
+        bug: an underestimated sensitivity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Laplace
+    >>> from tcdp_sim.privacy import PureDP
+    >>> draws = Audit(Laplace(1.0), PureDP(1.0)).simulate(np.random.default_rng(0), 100)
+    >>> sorted(draws)
+    ['bound_first', 'bound_second', 'choose_first', 'choose_second']
+    >>> bool((abs(draws["bound_first"]) <= 1).all())
+    True
     """
 
     release: Noise | Selection
@@ -89,7 +109,7 @@ class Audit(Mechanism):
         if "algorithm" not in law:
             noise, promise = built_noise(law)
             if promise is None:
-                raise ValueError("noise whose parameters are given promises nothing that could be audited")
+                raise ValueError("noise with given parameters has no claim to audit; give a target such as rho instead")
             return cls(noise, promise, law["shift"])
         family = law["noise"]["family"] if "noise" in law else None
         promise = selection_guarantee(law["algorithm"], family, "tight", law["target"])
@@ -97,12 +117,12 @@ class Audit(Mechanism):
 
     @property
     def selects(self) -> bool:
-        """Whether a trial yields a candidate's number, not a privacy loss."""
+        """True if a trial yields a candidate's number, False if it yields a privacy loss."""
         return isinstance(self.release, Selection)
 
     @property
     def noise(self) -> Any:
-        """What is drawn, for people."""
+        """The audited release, to be printed."""
         return self.release
 
     @property

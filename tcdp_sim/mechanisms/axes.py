@@ -1,4 +1,4 @@
-"""The axes that several mechanisms have, declared once; each mechanism declares its own beside them."""
+"""The axes that several mechanisms share; each mechanism declares its own axes beside them."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -18,17 +18,20 @@ OMEGA = Axis("omega", "largest order of tCDP", "1", "above 1")
 OMEGA_SQRT_RHO = Axis("omega_sqrt_rho", "omega, given as omega times the root of rho", "1", POSITIVE)
 DELTA = Axis("delta", "privacy parameter of (epsilon, delta)-DP", "1", "between 0 and 1")
 TCDP_TARGET = (RHO, OMEGA, OMEGA_SQRT_RHO)
-COMMON = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)  # in the order in which every sweep is multiplied out
+COMMON = declared(NOISE, DATA, K, *TCDP_TARGET, DELTA)  # every sweep is multiplied out in this order
 
 ORDER = Axis("order", "order of a Renyi divergence", "1", "above 1")
 SCHEME = Axis("scheme", "how records are sampled", valid=", ".join(SCHEMES), kind="text")
 SAMPLING_FRACTION = Axis("sampling_fraction", "share of the records that is sampled", "1", "above 0, at most 1")
 
-OMEGA_FORMS = (OMEGA.name, OMEGA_SQRT_RHO.name)  # one parameter, which either axis gives
+OMEGA_FORMS = (OMEGA.name, OMEGA_SQRT_RHO.name)  # either axis gives the same parameter
 
 
 def scaled_omega(point: Mapping[str, Any]) -> float | None:
-    """Return the omega that a point gives as omega_sqrt_rho, or None if it gives none; ValueError out of range."""
+    """Return the omega that a point gives as omega_sqrt_rho, or None if it gives none.
+
+    Raises ValueError if omega_sqrt_rho or rho is not above 0.
+    """
     scaled, rho = point.get(OMEGA_SQRT_RHO.name), point.get(RHO.name)
     if scaled is None or rho is None:
         return None

@@ -1,4 +1,4 @@
-"""What a mechanism is to the rest of the package."""
+"""The interface of a mechanism: its law as plain data, its simulation and its guarantee."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -15,15 +15,30 @@ from tcdp_sim.core.errors import UserError
 from tcdp_sim.mechanisms.axes import COMMON
 from tcdp_sim.privacy import Guarantee
 
-Point = Mapping[str, Any]  # axis -> value, of a sweep; a noise by its spec
-Options = Mapping[str, Any]  # of a mechanism
-Law = Mapping[str, Any]  # plain data
-Draws = dict[str, NDArray[Any]]  # name -> one number, or one yes or no, a trial
+Point = Mapping[str, Any]  # the value of each axis; a noise is given by its spec
+Options = Mapping[str, Any]  # the mechanism's own settings
+Law = Mapping[str, Any]  # plain data that can be written as JSON
+Draws = dict[str, NDArray[Any]]  # the trials of each observable or event
 
 
 @dataclass(frozen=True)
 class Observable:
-    """A number that a trial yields: its unit, its meaning in a few words, and the range of its values."""
+    """A number that every trial yields.
+
+    Parameters
+    ----------
+    unit : str
+        The unit, such as "counts"; "1" for a pure number.
+    meaning : str
+        The meaning in a few words, for tables and figures.
+    least, most : float
+        The range of its values, in its unit.
+
+    Examples
+    --------
+    >>> Observable("counts", "largest absolute error over all bins").unit
+    'counts'
+    """
 
     unit: str
     meaning: str
@@ -41,19 +56,47 @@ def check_beta(options: Options) -> None:
 class Mechanism(ABC):
     """A mechanism on fixed data, ready to be simulated.
 
-    `law` and `build` are each other's inverse: a point of a sweep becomes the plain, JSON-able description of
-    everything the distribution of the outputs depends on, and nothing else (the cell's identity); on a worker
-    that description becomes the mechanism again.
+    `law` and `build` are inverse to each other. `law` turns a sweep point into a plain description that can be written
+    as JSON. It holds everything the distribution of the outputs depends on and nothing else, so it identifies the cell.
+    A worker turns it back into the mechanism with `build`.
+
+    Attributes
+    ----------
+    name : str
+        The name in configurations and in every law.
+    version : int
+        The version of the law and of the use of the random stream.
+    axes : mapping of str to Axis
+        The axes of a sweep that the mechanism understands, by name.
+    required : tuple of str
+        The axes that every sweep point must give.
+    options : tuple of str
+        The mechanism's own settings, in conf/mechanism/<name>.yaml.
+    observables : mapping of str to Observable
+        The numbers that a trial yields, by name.
+    events : mapping of str to str
+        The meaning of each yes or no that a trial yields, by name.
+    neighbours : str
+        The neighbouring relation of the guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.mechanisms import Histogram
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> isinstance(Histogram(Gaussian(10.0), ZCDP(0.01), np.array([5, 3]), 100.0), Mechanism)
+    True
     """
 
     name: ClassVar[str]
     version: ClassVar[int]  # raise it whenever the law or the use of the random stream changes
-    axes: ClassVar[Mapping[str, Axis]]  # of a sweep, by name: all that it understands
-    required: ClassVar[tuple[str, ...]]  # those that every point must give
-    options: ClassVar[tuple[str, ...]]  # its own settings, in conf/mechanism/<name>.yaml
+    axes: ClassVar[Mapping[str, Axis]]
+    required: ClassVar[tuple[str, ...]]
+    options: ClassVar[tuple[str, ...]]
     observables: ClassVar[Mapping[str, Observable]]
-    events: ClassVar[Mapping[str, str]]  # name -> meaning
-    neighbours: ClassVar[str] = "substitute"  # the relation under which its guarantee holds
+    events: ClassVar[Mapping[str, str]]
+    neighbours: ClassVar[str] = "substitute"
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -63,56 +106,107 @@ class Mechanism(ABC):
 
     @classmethod  # noqa: B027 (a mechanism may have nothing to check)
     def check_options(cls, options: Options) -> None:
-        """UserError for a value of the mechanism's own options that no cell could use: before any cell is made."""
+        """Raise UserError for a value of an option that no cell could use, before any cell is made."""
 
     @classmethod
     def blurs_counts(cls, point: Point) -> bool:
-        """Whether noise on a lattice will do: what it is added to moves by whole numbers, and ties are provided for."""
+        """Return True if lattice noise is allowed at this point.
+
+        Lattice noise fits numbers that change by whole steps, in a mechanism that handles ties.
+        """
         return False
 
     @classmethod
     @abstractmethod
     def uses(cls, point: Point) -> tuple[str, ...]:
-        """The axes of the point that the law depends on."""
+        """Return the axes of the point that the law depends on."""
 
     @classmethod
     @abstractmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        """The plain description of the law at a sweep point; ValueError if something that it needs is missing.
+        """Return the plain description of the law at a sweep point.
 
-        counts: the Counts of the point's data set; None for a mechanism without the axis "data".
+        Parameters
+        ----------
+        point : mapping
+            The value of each axis; a noise is given by its spec.
+        options : mapping
+            The mechanism's own settings.
+        counts : Counts or None
+            The data set of the point; None for a mechanism without the axis "data".
+
+        Returns
+        -------
+        dict
+            Plain data that can be written as JSON.
+
+        Raises
+        ------
+        ValueError
+            If the point lacks a value or has an invalid one.
         """
 
     @classmethod
     @abstractmethod
     def build(cls, law: Law, counts: Any) -> Self:
-        """The mechanism that a description stands for; ValueError if it is not valid.
+        """Return the mechanism of a description made by `law`.
 
-        counts: of the occupied bins; empty for a mechanism without the axis "data".
+        Parameters
+        ----------
+        law : mapping
+            The description.
+        counts : array_like of int
+            The records in each occupied bin; empty for a mechanism without the axis "data".
+
+        Returns
+        -------
+        Mechanism
+            The mechanism, ready to be simulated.
+
+        Raises
+        ------
+        ValueError
+            If the description is not valid.
         """
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee | None:
-        """The privacy guarantee of its noise; None for noise that promises nothing."""
+        """The privacy guarantee of the release; None if the noise promises nothing."""
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:
-        """Observable -> label -> value at which exceedances are counted exactly; none unless a mechanism says so."""
+        """The values above which a run counts trials exactly, as observable -> label -> value.
+
+        A mechanism without such thresholds has an empty mapping.
+        """
         return {}
 
     @property
     @abstractmethod
     def work(self) -> float:
-        """Roughly how many random numbers a trial costs; only for scheduling and time estimates."""
+        """The approximate number of random numbers per trial, for scheduling and time estimates only."""
 
     @abstractmethod
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
-        """Independent trials: observable or event name -> array of shape (trials,), float64 or bool."""
+        """Return independent trials.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of randomness.
+        trials : int
+            The number of trials.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The values of each observable (float64) and event (bool), shape (trials,).
+        """
 
 
 def _of_names(mechanism: str, names: Iterable[str]) -> Mapping[str, Axis]:
-    """Return the axes of a plug-in's mechanism that gives their names alone, as all mechanisms once did."""
+    """Return the axes of a plug-in's mechanism that lists their names only, as mechanisms once did."""
     advice = "declare them: axes = declared(NOISE, Axis('mean', 'mean of the records', '1', '0 to 1'))"
     warnings.warn(f"the axes of {mechanism} are names; {advice}", DeprecationWarning, stacklevel=4)
     return declared(*(COMMON.get(name, Axis(name, "")) for name in names))

@@ -1,4 +1,4 @@
-"""Private selection under a gap assumption, by every algorithm, as a mechanism of a sweep."""
+"""Private selection under a gap assumption, by every algorithm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ from tcdp_sim.selection.calibration import (
 )
 from tcdp_sim.selection.scores import MOST
 
-SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k: this many hundredths of it
+SHARE = 0.01  # Theorem 20 asks for P[|Z| >= gap / 2] << 1/k; we take 1% of 1/k
 ALGORITHM = Axis("algorithm", "algorithm of private selection", valid=", ".join(ALGORITHMS), kind="text")
 ACCOUNTING = Axis(
     "accounting", "how an algorithm's guarantee is derived", valid=", ".join(ACCOUNTINGS), kind="text", default="tight"
@@ -40,15 +40,48 @@ M = Axis("m", "how many candidates tie at the top, and are selected", "1", "a wh
 
 @dataclass(frozen=True, eq=False)
 class GapMax(Mechanism):
-    """m candidates tie at the top and lead the k - m others, which tie as well, by `gap`: are they selected?
+    """A private selection of the m best of k candidates that lead the others by `gap`.
 
-    Neighbours substitute one record, upon which every score may change by up to one. algorithm: see
-    `selection.calibration.ALGORITHMS`; calibrated: it, ready to select; gap >= 0 in counts; k whole, 2 to 1e300;
-    1 <= m < k. beta: failure probability at which the sufficient conditions of the papers are put to the test.
-    A trial is a draw of all noise of a run, which does not depend on the gap, so it yields the smallest gap at which
-    the run succeeds; at a cost that does not depend on k. Methods without free noise ignore the axis `noise`,
-    those with one derivation of their guarantee the axis `accounting`. Ties, which noise on a lattice would make, are
-    broken by a fair coin.
+    The m best candidates tie, and so do the k - m others. Neighbours substitute one record, which may change every
+    score by up to one. A trial draws all noise of a run. The noise does not depend on the gap, so the trial yields the
+    smallest gap at which the run succeeds. The cost does not depend on k. Lattice noise would cause ties, which a fair
+    coin breaks.
+
+    Algorithms without free noise ignore the axis `noise`. Algorithms with one derivation of their guarantee ignore the
+    axis `accounting`.
+
+    Parameters
+    ----------
+    algorithm : str
+        One of `selection.calibration.ALGORITHMS`.
+    calibrated : Selection
+        The algorithm with its noise, ready to select.
+    promise : Guarantee
+        The guarantee that the noise is calibrated to.
+    gap : float
+        The lead of the best candidates, in counts, at least 0.
+    k : float
+        The number of candidates, whole, from 2 to 1e300.
+    m : int
+        The number of candidates that tie at the top and are selected, 1 <= m < k.
+    beta : float
+        The failure probability of the tested sufficient conditions, in (0, 1).
+    sufficient : mapping of str to float
+        Gaps that are claimed to suffice, in counts, by label.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.privacy import PureDP
+    >>> from tcdp_sim.selection import permute_and_flip
+    >>> selection = GapMax("permute_and_flip", permute_and_flip(1.0), PureDP(1.0), gap=60.0, k=1e6)
+    >>> float(selection.simulate(np.random.default_rng(0), 1000)["top_selected"].mean()) > 0.99
+    True
     """
 
     algorithm: str
@@ -121,7 +154,7 @@ class GapMax(Mechanism):
 
     @property
     def noise(self) -> Any:
-        """Its noise, for people."""
+        """The noise of a score, to be printed."""
         name = "score_noise" if isinstance(self.calibrated, SparseVector) else "noise"
         return getattr(self.calibrated, name)
 
@@ -143,11 +176,11 @@ class GapMax(Mechanism):
 
 
 def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) -> dict[str, float]:
-    """Gaps that are claimed to be enough, in counts.
+    """Return the gaps that are claimed to suffice, in counts, by label.
 
-    proved: for a failure probability of at most beta (for Algorithm 22 of at most 1/k, whatever beta).
-    theorem_20: the one of Theorem 20, where noise exceeds half the gap with probability SHARE / k; it is enough for
-    Algorithm 21, but not for Algorithm 22, for which the paper claims it as well (erratum E6).
+    The gap `proved` gives a failure probability of at most beta; for Algorithm 22 it is at most 1/k, whatever beta is.
+    The gap `theorem_20` is that of Theorem 20: noise exceeds half of it with probability SHARE / k. It suffices for
+    Algorithm 21. The paper claims it for Algorithm 22 too, for which it does not suffice (erratum E6).
     """
     if isinstance(calibrated, Stability):
         return {"proved": max(2 * (calibrated.threshold(k) + calibrated.noise.isf(beta)) + 2, 0.0)}
@@ -156,8 +189,8 @@ def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) 
     elif isinstance(calibrated, GeneralizedHistogram):
         gaps = {"proved": 2 * float(calibrated.noise.isf(beta / (2 * k)))}
     elif algorithm in ("exponential_mechanism", "permute_and_flip"):
-        # Lemma 34 of Bun-Steinke 2016: a candidate further below than this is selected with probability beta at most;
-        # m selections, each among what is left, share beta.
+        # Lemma 34 of Bun-Steinke 2016: a candidate that trails by more is selected with probability at most beta.
+        # The m selections, each among the remaining candidates, share beta.
         return {"proved": calibrated.noise.scale * np.log(m * k / beta)}
     else:
         return {}
@@ -165,7 +198,10 @@ def _sufficient(algorithm: str, calibrated: Any, k: float, m: int, beta: float) 
 
 
 def _family(point: Point) -> str | None:
-    """The family of the point's noise; UserError for an unknown algorithm, or one that lacks its noise."""
+    """Return the family of the point's noise, or None if the point gives no noise.
+
+    Raises UserError for an unknown algorithm, and for one that lacks its noise.
+    """
     algorithm = point["algorithm"]
     if algorithm not in ALGORITHMS:
         raise UserError(f"sweep.algorithm = {algorithm} is not known; valid: {', '.join(ALGORITHMS)}")

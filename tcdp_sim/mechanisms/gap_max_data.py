@@ -10,12 +10,23 @@ from tcdp_sim.selection.scores import Scores
 
 
 class GapMaxData(GapMax):
-    """Gap-Max whose scores are the counts of a data set: which m bins hold most records?
+    """A private selection of the m bins with the most records of a data set.
 
-    k is the declared number of bins, the gap that between the m-th and the (m+1)-th largest count. The law of
-    generalized_histogram with m = 1, obvious_answer and stability depends on nothing else. Otherwise the top m are
-    taken to be as full as the last of them and all bins below as the fullest of those: a lower bound on success.
-    Substitution of one record changes two counts by one; no algorithm here makes use of the others standing still.
+    The scores are the counts of the data set. k is the declared number of bins, and the gap is that between the m-th
+    and the (m+1)-th largest count. The law depends on nothing else for generalized_histogram with m = 1, obvious_answer
+    and stability. For the others, the top m bins are taken to be as full as the m-th, and all other bins as full as the
+    (m+1)-th. The simulated success probability is then a lower bound. Substituting one record changes only two counts,
+    each by one; no algorithm here exploits that. The parameters are those of `GapMax`.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> GapMaxData.required
+    ('algorithm', 'data', 'k', 'rho')
     """
 
     name = "gap_max_data"
@@ -31,5 +42,5 @@ class GapMaxData(GapMax):
         others = counts.bins - len(counts.counts)
         scores = Scores(counts.counts.astype(float), others=others, sensitivity=1)
         m = M.default if point.get("m") is None else point["m"]
-        gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # what is no number of winners is refused below
+        gap = scores.gap(int(m)) if float(m).is_integer() else 0.0  # an invalid m is refused below
         return super().law({**point, "k": counts.bins, "gap": gap}, options, None)

@@ -19,21 +19,55 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import Guarantee
 from tcdp_sim.samplers import sample_extremes
 
-TILE = 2**15  # numbers drawn at a time: fits the second-level cache, large enough to hide call overhead
+TILE = 2**15  # numbers drawn at a time: they fit the second-level cache and hide the overhead of a call
 DENSE_BINS = 1e7
 SAMPLINGS = ("order_statistics", "dense")
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram(Mechanism):
-    """Counts plus iid noise in each of `bins` bins; neighbours substitute one record (two bins change by one).
+    """A histogram with independent noise in every bin of a declared domain.
 
-    counts: of the occupied bins, descending, whole and positive, shape (m,), m >= 0; bins: size of the public
-    domain, any real >= max(m, 1), up to 1e300. Occupied bins are drawn one by one. The empty ones are represented
-    by their smallest and largest noise, jointly and exactly, at a cost that does not depend on their number;
-    `sampling="dense"` draws every bin instead (bins <= 1e7): the same law, the plain way.
-    Where releases tie, as with noise on a lattice, none of them is on top and none overtakes.
-    beta: failure probability at which the papers' bounds on the largest error are put to the test.
+    Neighbours substitute one record, so two bins change by one. Occupied bins are drawn one by one. The empty bins are
+    represented by their smallest and largest noise, which are drawn jointly and exactly at a cost that does not depend
+    on the number of bins. Where releases tie, as lattice noise makes them do, no bin is on top and none overtakes.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise in a bin, in counts.
+    promise : Guarantee
+        The guarantee that the noise is calibrated to.
+    counts : array_like of int
+        The records in each occupied bin, shape (m,), positive and in descending order.
+    bins : float
+        The number of bins in the public domain, whole, from max(m, 1) to 1e300.
+    beta : float
+        The failure probability of the papers' bounds on the largest error, in (0, 1).
+    sampling : str
+        "order_statistics", or "dense" to draw every bin: the same law by the plain algorithm, up to 1e7 bins.
+    bounds : mapping of str to float
+        The papers' bounds on the largest error, in counts, by label.
+
+    Raises
+    ------
+    ValueError
+        If counts, bins, beta or sampling are not valid.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 4.1,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> histogram = Histogram(Gaussian(10.0), ZCDP(0.01), np.array([5000, 30]), 1e12)
+    >>> draws = histogram.simulate(np.random.default_rng(0), 1000)
+    >>> bool(draws["top_stays"].all()), bool(60 < np.median(draws["linf_error"]) < 80)
+    (True, True)
     """
 
     noise: Noise
@@ -66,7 +100,7 @@ class Histogram(Mechanism):
 
     def __post_init__(self) -> None:
         given = np.asarray(self.counts)
-        whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused, not cut off
+        whole = given.dtype.kind in "iu" or not given.size  # a fraction is refused instead of being truncated
         counts = given.astype(np.int64) if whole else np.zeros(1)
         if counts.ndim != 1 or (counts < 1).any() or (counts[1:] > counts[:-1]).any():
             raise ValueError("counts are not valid; valid: positive whole numbers in descending order")
@@ -109,7 +143,7 @@ class Histogram(Mechanism):
     @classmethod
     def build(cls, law: Law, counts: Any) -> Self:
         noise = noise_axes.built(law["noise"]["family"], law["parameters"])
-        bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # before any logarithm of it is taken
+        bins, beta = law["bins"], real("beta", law["beta"], 0, 1)  # beta is checked before its logarithm is taken
         bounds = {"bound": histogram_error_bound(noise, bins, beta)}
         printed = noise.printed_radius(law["target"]["rho"], bins, beta)
         bounds |= {} if printed is None else {"printed": printed}
@@ -125,7 +159,7 @@ class Histogram(Mechanism):
 
     @property
     def empty(self) -> float:
-        """How many bins hold no record."""
+        """The number of bins that hold no record."""
         return self.bins - len(self.counts)
 
     @property
@@ -163,9 +197,9 @@ class Histogram(Mechanism):
         return out
 
     def _draw(self, rng: np.random.Generator, trials: int, columns: int) -> tuple[Floats, ...]:
-        """Noise in the first `columns` bins, tile by tile: largest error, sums, top, runner-up, largest empty.
+        """Return statistics of the first `columns` bins: largest error, sums, top, runner-up and largest empty bin.
 
-        Column order: the bins that share the largest count, the other occupied ones, then empty ones.
+        The columns are ordered: the bins that share the largest count, the other occupied bins, the empty bins.
         """
         m = len(self.counts)
         ties = int(np.count_nonzero(self.counts == self.counts[0])) if m else 0

@@ -1,4 +1,4 @@
-"""What a noisy answer says about n equal records: one count, or a histogram."""
+"""The mutual information between n equal records and a noisy answer, one count or a histogram."""
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -22,12 +22,37 @@ TILE = 2**18  # numbers drawn at a time
 
 @dataclass(frozen=True, eq=False)
 class Information(Mechanism):
-    """n equal records, of a random value U; a trial is how far the release moves what is known of U, in nats.
+    """A release on n equal records of a random value U, and the information that it gives about U.
 
-    k = 1: U is a fair bit, the release the number of ones plus noise (a query of sensitivity 1). k >= 2: U is a
-    uniform one of k bins, the release the histogram plus iid noise in every bin (two bins change by one; up to 1e5).
-    The trial's number is D_1(law of U given the release || law of U), whose mean is I(X; M(X)), X the records.
-    Neighbours substitute one record; n: records, whole, at least 1.
+    With k = 1, U is a fair bit and the release is the number of ones plus noise (sensitivity 1). With k >= 2, U is
+    uniform on k bins and the release is the histogram plus independent noise in every bin (two bins change by one). A
+    trial yields D_1(law of U given the release || law of U) in nats. The mean of this number is the mutual information
+    I(X; M(X)) of the records X and the release. Neighbours substitute one record.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise in a bin, in counts.
+    promise : Guarantee
+        The guarantee that the noise is calibrated to.
+    n : int
+        The number of records, at least 1.
+    k : int
+        The number of bins, from 2 to 100,000; 1 for one count of a fair bit.
+
+    References
+    ----------
+    Bun, Steinke (2016), Concentrated differential privacy: simplifications, extensions, and lower bounds, Section 6,
+    https://doi.org/10.1007/978-3-662-53641-4_24
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> nats = Information(Gaussian(1.0), ZCDP(0.5), n=100, k=8).simulate(np.random.default_rng(0), 10)["information"]
+    >>> np.allclose(nats, np.log(8))
+    True
     """
 
     noise: Noise
@@ -80,17 +105,23 @@ class Information(Mechanism):
         return {"information": np.concatenate([self._of_a_bin(rng, size) for size in sizes])}
 
     def _of_a_bit(self, rng: np.random.Generator, trials: int) -> Floats:
-        """The release is noise around 0; by symmetry the number has the same law where it is noise around n."""
+        """Return the trials for k = 1, with a release that is noise around 0.
+
+        By symmetry the number has the same law where the release is noise around n.
+        """
         loss = self.noise.privacy_loss(self.noise.sample(rng, trials), self.n)
         chance = 1 / (1 + np.exp(-np.abs(loss)))
         return np.maximum(np.log(2) - entr(chance) - entr(1 - chance), 0.0)
 
     def _of_a_bin(self, rng: np.random.Generator, trials: int) -> Floats:
-        """The records lie in the first bin: by symmetry the number has the same law wherever they lie."""
+        """Return the trials for k >= 2, with all records in the first bin.
+
+        By symmetry the number has the same law for every bin.
+        """
         release = self.noise.sample(rng, (trials, self.k))
         release[:, 0] += self.n
         with np.errstate(invalid="ignore"):
-            weight = -self.noise.privacy_loss(release, self.n)  # log of the odds of each bin, up to a constant
+            weight = -self.noise.privacy_loss(release, self.n)  # log-odds of each bin, up to a constant
             weight -= logsumexp(weight, axis=1, keepdims=True)
             nats = np.log(self.k) - entr(np.exp(weight)).sum(axis=1)
         return np.where(np.isnan(nats), np.log(self.k), np.maximum(nats, 0.0))  # only one bin can give the release

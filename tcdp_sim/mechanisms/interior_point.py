@@ -1,4 +1,4 @@
-"""An interior point of a data set over an ordered domain of up to 2^65536 elements and beyond."""
+"""An interior point of a data set over an ordered domain of up to 2^1048576 elements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,18 +22,49 @@ from tcdp_sim.mechanisms.base import Draws, Law, Mechanism, Observable, Options,
 from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP, Guarantee
 
-MOST_LOG2_K = 2**20  # the elements are written down: n of them, of so many bits
+MOST_LOG2_K = 2**20  # memory: each of the n elements is an integer of this many bits
 MOST_N = 10**6
-VERSIONS = {"binary_search": 3}  # methods whose use of the random stream changed when that of the others did not
+VERSIONS = {"binary_search": 3}  # these methods changed their use of the random stream
 
 
 @dataclass(frozen=True, eq=False)
 class InteriorPoint(Mechanism):
-    """One of `methods.METHODS` on a hard data set: n records in {0, ..., 2^log2_k - 1}, neighbours substitute one.
+    """A private interior point of a hard data set: an element between the least and the greatest of its n records.
 
-    recipes: of the trees, outermost first; empty for the baselines, whose one number is `scale`: epsilon of the
-    exponential mechanism over the domain, or the standard deviation of the binary search's comparisons.
-    shape, draw: see `interior.hard_data`.
+    The records lie in {0, ..., 2^log2_k - 1}. Neighbours substitute one record.
+
+    Parameters
+    ----------
+    method : str
+        One of `interior.methods.METHODS`.
+    promise : Guarantee
+        The guarantee of the release.
+    shape : str
+        The hard data set, one of `data.hard_records.SHAPES`.
+    draw : int
+        The number of the data set among the random ones of this shape, at least 0.
+    log2_k : int
+        The logarithm to base 2 of the size of the domain, from 1 to 2^20.
+    n : int
+        The number of records, from 1 to 10^6.
+    recipes : tuple of Recipe
+        The public parameters of the trees, the outermost first; empty for a baseline.
+    scale : float
+        The only parameter of a baseline: epsilon of the exponential mechanism over the domain, or the standard
+        deviation of the binary search's comparisons.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> search = InteriorPoint("binary_search", ZCDP(0.1), "pair", 0, 32, 1000, scale=30.0)
+    >>> float(search.simulate(np.random.default_rng(0), 100)["success"].mean()) > 0.9
+    True
     """
 
     method: str
@@ -148,7 +179,7 @@ class InteriorPoint(Mechanism):
 
     @property
     def noise(self) -> Noise | None:
-        """The noise on the nodes of the outermost tree."""
+        """The noise on the nodes of the outermost tree; None for a baseline."""
         return self.recipes[0].noise if self.recipes else None
 
     @property
@@ -157,7 +188,7 @@ class InteriorPoint(Mechanism):
 
     @cached_property
     def profile(self) -> LevelProfile:
-        """The tree as the data set fills it."""
+        """The dyadic tree over the domain, as the data set fills it."""
         k = 2**self.log2_k
         return LevelProfile.of(hard_data(self.shape, self.n, k, self.draw), k)
 
@@ -185,7 +216,7 @@ class InteriorPoint(Mechanism):
 
 
 def _omega(point: Point, noise: Any, method: str) -> float | None:
-    """The target's omega, None where the method is concentrated at every order."""
+    """Return the target's omega, or None for a method whose guarantee does not depend on omega."""
     if method != methods.WEAKER and not (methods.is_tree(method) and "omega" in noise_axes.depends_on(noise)):
         return None
     who = method if method == methods.WEAKER else noise["family"]
@@ -193,11 +224,11 @@ def _omega(point: Point, noise: Any, method: str) -> float | None:
 
 
 def _records(point: Point, least: int) -> int:
-    """The number of records; n goes before n_share, which an experiment may suggest."""
+    """Return the number of records; n has precedence over n_share, which an experiment may suggest."""
     if point.get("n") is not None:
         return whole("n", point["n"], 1, MOST_N)
     if point.get("n_share") is None:
-        raise ValueError("n or n_share has to be given (n_share: of the n that is proved to suffice)")
+        raise ValueError("n is missing; give n, or n_share as a multiple of the n that is proved to suffice")
     n = max(round(scalar("n_share", point["n_share"], 0) * least), 1)
     if n > MOST_N:
         raise ValueError(f"n_share = {point['n_share']:g} of {least} records is not valid; valid: n <= {MOST_N}")

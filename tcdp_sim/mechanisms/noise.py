@@ -1,4 +1,4 @@
-"""One draw of a noise that is calibrated to a target, or whose parameters are given."""
+"""One draw of a noise, calibrated to a target or given by its parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,38 +26,58 @@ NOISE_AXES = (
 
 
 def noise_uses(point: Mapping[str, Any]) -> tuple[str, ...]:
-    """The axes of a sweep point that its noise depends on: its own parameters if they are given, else its target."""
+    """Return the axes of a sweep point that its noise depends on.
+
+    These are the noise's own parameters if the point gives them, else the parameters of its target.
+    """
     return ("noise", *(_given(point) or noise_axes.target_axes(noise_axes.depends_on(point["noise"]))))
 
 
 def noise_law(point: Mapping[str, Any]) -> dict[str, Any]:
-    """The noise of a sweep point as plain data: family, calibration ("given" without one), parameters, target.
+    """Return the noise of a sweep point as plain data: family, calibration, parameters and target.
 
-    The target is what the noise is calibrated to for a query of sensitivity 1; a noise whose parameters (`scale`,
-    `knee`, `bound`, in counts) are given has none and promises nothing. Raises ValueError if something is missing.
+    The noise is calibrated to the target for a query of sensitivity 1. A noise that the point gives by its parameters
+    (`scale`, `knee` or `bound`, in counts) has the calibration "given", has no target and promises nothing. Raises
+    ValueError if the point lacks a value.
     """
     spec = point["noise"]
     if given := _given(point):
         noise = noise_axes.built(spec["family"], noise_axes.target(spec["family"], given, point))
         return {"noise": noise_axes.named(spec, "given"), "parameters": noise_axes.parameters(noise)}
-    return noise_axes.noise_law(spec, point)  # tuned to one query where it is tuned to k
+    return noise_axes.noise_law(spec, point)  # a noise that is tuned to k is tuned to one query here
 
 
 def built_noise(law: Mapping[str, Any]) -> tuple[Noise, Guarantee | None]:
-    """The inverse of `noise_law`: the noise and what it promises, None if its parameters were given."""
+    """Return the noise of plain data from `noise_law` and its guarantee, which is None for given parameters."""
     promise = noise_axes.promised(law) if "target" in law else None
     return noise_axes.built(law["noise"]["family"], law["parameters"]), promise
 
 
 def _given(point: Mapping[str, Any]) -> tuple[str, ...]:
-    """The family's own parameters, if the point gives any of them."""
+    """Return the names of the family's parameters if the point gives any of them, else nothing."""
     names: tuple[str, ...] = registry.noise(point["noise"]["family"]).parameters()
     return names if any(point.get(name) is not None for name in names) else ()
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDraw(Mechanism):
-    """A trial is one draw Z of the noise, in counts, and Z^2. promise: None where the parameters were given."""
+    """A single draw Z of a noise. A trial yields Z, in counts, and Z^2.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    promise : Guarantee or None
+        The guarantee for a query of sensitivity 1; None if the parameters of the noise were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> draws = NoiseDraw(Gaussian(2.0), None).simulate(np.random.default_rng(0), 10)
+    >>> bool((draws["squared_noise"] == draws["noise"] ** 2).all())
+    True
+    """
 
     noise: Noise
     promise: Guarantee | None

@@ -1,4 +1,4 @@
-"""The best additive noise that there can be, in all bins of a histogram: its largest error."""
+"""The optimal additive noise for a histogram, and its largest error."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,17 +15,43 @@ from tcdp_sim.noise import Noise
 from tcdp_sim.privacy import TCDP, ZCDP, Guarantee
 from tcdp_sim.samplers import sample_abs_max
 
-LEVEL = 0.95  # of the quantile that is least
+LEVEL = 0.95  # the noise is optimal for the quantile at this level
 _EXACT_INTEGERS = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
 class OptimalNoise(Mechanism):
-    """iid noise in k bins, two of which change by one: the noise with the least 95% quantile of the largest error.
+    """The noise with the least 95% quantile of the largest error, drawn independently in k bins.
 
-    promise: (rho, omega)-tCDP; rho-zCDP where omega is infinite or not given. least, quantile: certified bounds on
-    that quantile of the best noise of all, in counts; `quantile`, a multiple of 1/2, is that of `noise`. k: whole, 1 to
-    1e300. The driver finds the noise, and its table is part of the law. Neighbours substitute one record.
+    Neighbours substitute one record, so two bins change by one. The driver computes the noise, and its table of
+    probabilities is part of the law.
+
+    Parameters
+    ----------
+    noise : Noise
+        The optimal noise found, in counts.
+    promise : Guarantee
+        (rho, omega)-tCDP, or rho-zCDP if omega is infinite or not given.
+    k : float
+        The number of bins, whole, from 1 to 1e300.
+    least : float
+        The lower bound on that quantile for every additive noise with this guarantee, in counts.
+    quantile : float
+        The quantile of `noise`, a multiple of 1/2 count, and so an upper bound on the optimum.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP,
+    https://doi.org/10.1145/3188745.3188946 (the guarantee; the optimal noise is derived here)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> mechanism = OptimalNoise(Gaussian(10.0), ZCDP(0.01), 1000.0, least=30.0, quantile=40.0)
+    >>> mechanism.thresholds
+    {'linf_error': {'optimum': 40.0}}
     """
 
     noise: Noise
@@ -48,7 +74,7 @@ class OptimalNoise(Mechanism):
 
     @classmethod
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
-        from tcdp_sim.optimal import (  # the driver's alone: it knows exact divergences
+        from tcdp_sim.optimal import (  # only the driver needs it, and it imports exact divergences
             LargestError,
             optimal_noise,
         )

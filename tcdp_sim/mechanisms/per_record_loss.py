@@ -1,4 +1,4 @@
-"""The privacy loss of one record under a release: what an output says about whether the record is there."""
+"""The privacy loss of one record under a release."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,14 +36,39 @@ from tcdp_sim.samplers.record_losses import (
 
 @dataclass(frozen=True, eq=False)
 class PerRecordLoss(Mechanism):
-    """L(y) = log(P(y) / Q(y)), y ~ P: the laws of a release without and with a record of that influence.
+    """The privacy loss of one record: L(y) = log(P(y) / Q(y)) for an output y drawn from P.
 
-    influence t > 0, in the units of the answer: the most that the record can change it. For a transformed release the
-    answer without the record is 0, where the record stands out most; its noise is what hides the record there.
-    Without epsilon and order a trial is one draw of the loss, in nats. With epsilon > 0 (nats) it yields two numbers
-    with means P[L > epsilon] and delta(epsilon) = E[(1 - e^(epsilon - L))_+]; with order > 1 one with mean
-    E[e^((order - 1) L)] - 1. Those are drawn by importance sampling, with a relative standard error that grows neither
-    for small influences nor for large orders. Where the moment is infinite, or above 1e150, every trial is inf.
+    P and Q are the laws of a release without and with a record of the given influence. For a transformed release the
+    answer without the record is 0, where the record is hidden least.
+
+    A trial yields one draw of the loss, in nats, if neither epsilon nor order is given. With epsilon it yields two
+    numbers with the means P[L > epsilon] and delta(epsilon) = E[(1 - e^(epsilon - L))_+]. With order it yields one with
+    the mean E[e^((order - 1) L)] - 1. These numbers are drawn by importance sampling. The relative standard error grows
+    neither for small influences nor for large orders. If the moment is infinite or above 1e150, every trial is inf.
+
+    Parameters
+    ----------
+    release : Release
+        The release.
+    influence : float
+        The largest change of the answer by the record, in the units of the answer, above 0.
+    epsilon : float or None
+        The privacy loss at which tail and profile are taken, in nats, above 0.
+    order : float or None
+        The order of the Renyi divergence, above 1.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Laplace
+    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> loss = PerRecordLoss(AdditiveRelease(Laplace(2.0)), influence=1.0)
+    >>> bool((abs(loss.simulate(np.random.default_rng(0), 100)["privacy_loss"]) <= 0.5).all())
+    True
     """
 
     release: Release
@@ -54,7 +79,7 @@ class PerRecordLoss(Mechanism):
     name = "per_record_loss"
     version = 1
     neighbours = "add-remove"
-    largest = LARGEST  # above it a mean is drawn as inf
+    largest = LARGEST  # larger means are drawn as inf
     axes = declared(
         *RELEASE_AXES,
         Axis("influence", "largest change of the answer by the record", "counts", INFLUENCE),
@@ -104,7 +129,7 @@ class PerRecordLoss(Mechanism):
 
     @cached_property
     def hidden_by(self) -> tuple[Noise, float]:
-        """The noise that hides the record, and the shift that the record makes in it at worst."""
+        """The noise that hides the record, and the largest shift of the noise by the record."""
         return self.release.worst_shift(self.influence)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Sums of skewed records, in all or by group, released so that small records are protected more than large ones."""
+"""Sums of skewed records, overall or by group, released with more protection for small records than for large ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,22 +23,43 @@ from tcdp_sim.mechanisms.record_axes import (
 from tcdp_sim.releases import Release, TransformedRelease
 from tcdp_sim.releases.clipped import ContributionRelease
 
-TOLERANCE = 0.1  # relative error of a sum that is close enough
-UNGROUPED = "none"  # group_by of one sum of all records, in a list with columns
-MOST_AT_ONCE = 2_000_000  # releases in memory
-LARGEST = 1e150  # an error beyond it is drawn as infinite
+TOLERANCE = 0.1  # a sum with at most this relative error is close
+UNGROUPED = "none"  # the value of group_by for one sum of all records
+MOST_AT_ONCE = 2_000_000  # releases in memory at a time
+LARGEST = 1e150  # larger errors are recorded as infinite
 
 
 @dataclass(frozen=True, eq=False)
 class PerRecordSum(Mechanism):
-    """One release of each sum; errors are released minus true sum, in the units of the values.
+    """One release of each sum, and its error: the released sum minus the true sum, in the units of the values.
 
-    answers: what noise is added to, one a group (for a clipped release the sums of what is left of the records), each
-    >= 0; truths: the true sums, if they differ. nonnegative: releases below 0 become 0 (transformed releases have that
-    in themselves). A record is in one group, so that its policy is that of one release.
-    One sum yields its error, several yield what is said of all of them: the median of the relative errors, and the
-    share of groups that are close. Squared errors are recorded where the fourth moment of the release is finite: else
-    their mean has no standard error.
+    A record is in one group, so its policy is that of one release. One sum yields its error. Several sums yield the
+    median of the relative errors and the shares of groups that are close or negative. Squared errors are recorded only
+    if the fourth moment of the release is finite, because otherwise the mean of squared errors has no standard error.
+
+    Parameters
+    ----------
+    release : Release
+        The release of a sum.
+    answers : tuple of float
+        The numbers that noise is added to, one per group, each at least 0; for a clipped release the clipped sums.
+    truths : tuple of float or None
+        The true sums, if they differ from `answers`.
+    nonnegative : bool
+        True if released sums below 0 become 0. Transformed releases have an option of their own for that.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> sums = PerRecordSum(AdditiveRelease(Gaussian(1.0)), (1000.0,))
+    >>> bool(sums.simulate(np.random.default_rng(0), 100)["within_10_percent"].all())
+    True
     """
 
     release: Release
@@ -106,7 +127,7 @@ class PerRecordSum(Mechanism):
 
     @property
     def guarantee(self) -> None:
-        """None: what is promised depends on the record, by the release's policy."""
+        """None, because the guarantee depends on the record: see the policy of the release."""
 
     @property
     def work(self) -> float:
@@ -114,12 +135,12 @@ class PerRecordSum(Mechanism):
 
     @property
     def true_sums(self) -> tuple[float, ...]:
-        """What errors are measured against."""
+        """The true sums, which errors are measured against."""
         return self.answers if self.truths is None else self.truths
 
     @cached_property
     def has_squared_error(self) -> bool:
-        """Whether a mean of squared errors has a standard error; of one sum alone it is recorded."""
+        """True if there is one sum and the mean of its squared errors has a standard error."""
         return len(self.answers) == 1 and bool(np.isfinite(self.release.kurtosis(self.answers[0])))
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
@@ -131,7 +152,7 @@ class PerRecordSum(Mechanism):
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _releases(self, rng: np.random.Generator, trials: int) -> Floats:
-        """Shape (trials, groups)."""
+        """Return independent releases of all groups, shape (trials, groups)."""
         answers = np.array(self.answers)
         released = np.asarray(self.release.sample(rng, answers, (trials, len(answers))))
         return np.maximum(released, 0.0) if self.nonnegative else released
@@ -155,18 +176,21 @@ class PerRecordSum(Mechanism):
 
 
 def _relative(size: Floats, truth: Any) -> Floats:
-    """|error| / truth; of a true sum of 0 it is 0 without error, else inf."""
+    """Return |error| / truth; for a true sum of 0 it is 0 without error, else inf."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(size == 0, 0.0, size / truth)
 
 
 def _summable(draws: Floats) -> Floats:
-    """The draws, those beyond LARGEST as infinite: their squares would be no floats, and no mean could tell of them."""
+    """Return the draws with those beyond +-LARGEST made infinite.
+
+    The squares of larger draws would overflow, and their means would not show it.
+    """
     return np.where(np.abs(draws) > LARGEST, np.copysign(np.inf, draws), draws)
 
 
 def _answer(release: Release, answer: Any) -> float:
-    """A true sum >= 0 that stands by itself; ValueError for releases whose error depends on the records."""
+    """Return a true sum >= 0; ValueError for a release whose error depends on the records."""
     if isinstance(release, ContributionRelease) and getattr(release, "rule", "") != "full":
         raise ValueError(
             f"answer = {answer} is not valid with {release!r}, which loses an amount that depends on the records; "
@@ -176,7 +200,7 @@ def _answer(release: Release, answer: Any) -> float:
 
 
 def _sums(release: Release, point: Point, options: Options) -> dict[str, Any]:
-    """The sums of the population's groups, and what was done to rows that did not fit."""
+    """Return the sums of the population's groups, and the treatment of rows that did not fit."""
     group_by = point.get("group_by")
     population = population_of(point, options, None if group_by in (None, UNGROUPED) else str(group_by))
     law: dict[str, Any] = {"answers": list(population.sums)}

@@ -1,4 +1,4 @@
-"""The privacy loss of additive noise: what an output says about which of two neighbours it came from."""
+"""The privacy loss of additive noise on two neighbouring inputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,16 +21,43 @@ from tcdp_sim.samplers.importance import LARGEST
 
 @dataclass(frozen=True, eq=False)
 class PrivacyLoss(Mechanism):
-    """L(y) = log(P(y) / Q(y)), y ~ P: P is the law of one query's noise, Q of the same noise moved by `shift`.
+    """The privacy loss of additive noise: L(y) = log(P(y) / Q(y)) for an output y drawn from P.
 
-    The noise is calibrated to the promise for a query of sensitivity 1 (neighbours: any relation under which it has
-    that), or its parameters are given and there is no promise; shift: how far two data sets are apart, in counts, > 0
-    (2: a group of two).
-    Without epsilon and order a trial is one draw of the loss itself (+inf where Q cannot give y: counted as not
-    finite). With epsilon (nats, of any sign) it yields two numbers with means P[L > epsilon] and
-    delta(epsilon) = E[(1 - e^(epsilon - L))_+]; with order > 1 one with mean E[e^((order - 1) L)] - 1. Those are
-    drawn by importance sampling: their relative standard error does not grow as the means go to 1e-300. Where the
-    moment is infinite, or above 1e150, every trial is inf.
+    P is the law of the noise on one query, and Q is the same law moved by `shift`. The neighbouring relation is any
+    under which the query has sensitivity 1.
+
+    A trial yields one draw of the loss, in nats, if neither epsilon nor order is given; the draw is inf if Q cannot
+    give y. With epsilon it yields two numbers with the means P[L > epsilon] and
+    delta(epsilon) = E[(1 - e^(epsilon - L))_+]. With order it yields one with the mean E[e^((order - 1) L)] - 1. These
+    numbers are drawn by importance sampling. The relative standard error does not grow even as the means fall to
+    1e-300. If the moment is infinite or above 1e150, every trial is inf.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise.
+    promise : Guarantee or None
+        The guarantee that the noise is calibrated to at sensitivity 1; None if its parameters were given.
+    shift : float
+        The distance of the answers on two data sets, in counts, above 0; 2 for a group of two records.
+    epsilon : float or None
+        The privacy loss at which tail and profile are taken, in nats, of any sign.
+    order : float or None
+        The order of the Renyi divergence, above 1.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 2,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> moment = PrivacyLoss(Gaussian(1.0), None, order=2.0).simulate(rng, 10_000)["renyi_excess"]
+    >>> bool(abs(moment.mean() - np.expm1(1.0)) < 0.02)
+    True
     """
 
     noise: Noise
@@ -41,7 +68,7 @@ class PrivacyLoss(Mechanism):
 
     name = "privacy_loss"
     version = 1
-    largest = LARGEST  # above it a mean is drawn as inf
+    largest = LARGEST  # larger means are drawn as inf
     axes = declared(
         *NOISE_AXES,
         Axis("shift", "distance of the answers on two neighbours", "counts", POSITIVE),

@@ -1,7 +1,8 @@
-"""The release of a sweep point: its parameters, or the anchors that it is calibrated to; as plain data and back.
+"""The release of a sweep point: its axes, and its conversion to plain data and back.
 
-An anchor is an influence and what a record of that influence may lose. An influence is a number or one of WORDS, which
-is read off the population: such an anchor is confidential, and a study of it an illustration.
+A release is given by its parameters or by the anchors that it is calibrated to. An anchor is an influence and the
+largest privacy loss of a record of that influence. An influence is a number or one of WORDS, which names a quantile of
+the population. Such an anchor is confidential, so a study that uses it is an illustration only.
 """
 
 import json
@@ -23,19 +24,19 @@ from tcdp_sim.mechanisms.base import Options, Point
 from tcdp_sim.releases import FORMS, RELEASE_FAMILIES, Release, ReleaseFamily
 from tcdp_sim.releases.families import ACCOUNTINGS
 
-WORDS = {  # of influence -> quantile of the population
+WORDS = {  # word for an influence -> level of the population's quantile
     **{"min": 0.0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75},
     **{"p90": 0.9, "p95": 0.95, "p99": 0.99, "max": 1.0},
 }
 INFLUENCE = f"above 0, or of the population: {', '.join(WORDS)}"
-_PUBLISHED = (  # the order in which tables have the parameters of releases; others follow
+_PUBLISHED = (  # tables list the parameters of releases in this order; others follow
     *("power", "rate", "offset", "degree", "clip", "threshold", "rule", "pieces", "exponent"),
     *("estimator", "nonnegative"),
 )
 
 
 def _parameter_axes() -> tuple[Axis, ...]:
-    """Return the parameters of all families, each once."""
+    """Return the axes of the parameters of all families, each once."""
     axes = declared(*(axis for family in RELEASE_FAMILIES.values() for axis in family.parameters))
     first = [axes[name] for name in _PUBLISHED]
     return (*first, *(axis for name, axis in axes.items() if name not in _PUBLISHED))
@@ -65,7 +66,10 @@ Data = dict[str, Any]
 
 
 def release_uses(point: Point) -> tuple[str, ...]:
-    """Return the axes of a point that its release depends on; UserError or ValueError for an unknown release."""
+    """Return the axes of a point that its release depends on.
+
+    Raises UserError or ValueError for an unknown release.
+    """
     given = tuple(_given(point))
     if point.get("scale") is not None:
         return ("release", "scale", *given)
@@ -76,18 +80,18 @@ def release_uses(point: Point) -> tuple[str, ...]:
 
 
 def is_illustration(point: Point) -> bool:
-    """Whether the release is calibrated at influences that are read off confidential data."""
+    """Return True if the release is calibrated at influences that are computed from confidential data."""
     names = ("influence_high", "influence_low") if _has_two_anchors(point) else ("influence_high",)
     return point.get("scale") is None and any(point.get(name) in WORDS for name in names)
 
 
 def release_law(point: Point, values: Floats | None = None) -> Data:
-    """Return the release of a point as plain data, which `built_release` takes.
+    """Return the release of a point as plain data, which `built_release` turns back into a release.
 
-    `release` is one of RELEASE_FAMILIES. With `scale` its parameters are given. Without it the release is calibrated:
-    by `accounting`, to `value_high` at `influence_high`, and also to `value_low` at `influence_low` where the family's
-    shape (power, rate, offset) is not given. values: of the population's records, for influences in WORDS.
-    Raises ValueError if something is missing or not valid.
+    The point's `release` is one of RELEASE_FAMILIES. If the point gives `scale`, it must give the other parameters too.
+    Otherwise the release is calibrated by `accounting` to `value_high` at `influence_high`. If the family's shape
+    (power, rate or offset) is not given, it is also calibrated to `value_low` at `influence_low`. `values` holds the
+    population's records, for influences in WORDS. Raises ValueError if a value is missing or not valid.
     """
     given = _given(point)
     if "nonnegative" in given:
@@ -102,7 +106,10 @@ def release_law(point: Point, values: Floats | None = None) -> Data:
 
 
 def influence_of(name: str, value: Any, values: Floats | None = None) -> float:
-    """A number > 0, or the quantile (inverted CDF) of the values that one of WORDS names; ValueError for others."""
+    """Return an influence above 0: a given number, or a quantile of the values that one of WORDS names.
+
+    The quantile is that of the inverted CDF. Raises ValueError for anything else.
+    """
     if not isinstance(value, str):
         return real(name, value, 0)
     choice(name, value, WORDS)
@@ -116,14 +123,17 @@ def influence_of(name: str, value: Any, values: Floats | None = None) -> float:
 
 
 def population_of(point: Point, options: Options, group_by: str | None = None) -> Population:
-    """The point's population, one of the option `populations`; UserError or ValueError for a bad one."""
+    """Return the point's population, one of the option `populations`.
+
+    Raises UserError or ValueError for a population that is missing or not valid.
+    """
     known = options.get("populations")
     if not isinstance(known, Mapping):
-        raise UserError(f"mechanism.populations = {known!r} is not valid; valid: names and what each of them is")
+        raise UserError(f"mechanism.populations = {known!r} is not valid; valid: a mapping from names to data sources")
     if point.get("population") is None:
         raise ValueError(
-            f"what is read off records (a sum, an influence such as median) needs population, which the sweep does not "
-            f"give; valid: {', '.join(map(str, known))}"
+            f"a sum, or an influence such as median, needs population, which the sweep does not give; "
+            f"valid: {', '.join(map(str, known))}"
         )
     name = choice("population", point["population"], known)
     if not isinstance(known[name], Mapping):
@@ -133,7 +143,7 @@ def population_of(point: Point, options: Options, group_by: str | None = None) -
 
 @lru_cache(maxsize=8)
 def _population(name: str, spec: str, group_by: str | None, stamp: object) -> Population:
-    """Of many cells with one population it is read once, as long as its file does not change."""
+    """Return a population, which is read once for all cells as long as its file does not change."""
     return skewed_records(name, json.loads(spec), group_by)
 
 
@@ -141,17 +151,17 @@ def _stamp(path: Any) -> object:
     try:
         about = os.stat(path)
     except (OSError, TypeError, ValueError):
-        return None  # the reader says what is wrong with it
+        return None  # the reader reports the error
     return about.st_mtime_ns, about.st_size
 
 
 def population_values(point: Point, options: Options) -> Floats:
-    """The values of all records of the point's population; errors as for `population_of`."""
+    """Return the values of all records of the point's population; errors as for `population_of`."""
     return population_of(point, options).values
 
 
 def is_true(point: Point, axis: str) -> bool:
-    """A yes or no of a sweep, where values are texts or numbers; no where it is not given."""
+    """Return the truth value of a sweep's yes or no, given as text or number; False if it is not given."""
     value = point.get(axis)
     return (
         value is not None
@@ -160,7 +170,7 @@ def is_true(point: Point, axis: str) -> bool:
 
 
 def built_release(data: Mapping[str, Any]) -> Release:
-    """Return the release that plain data of `release_law` stands for."""
+    """Return the release of plain data made by `release_law`."""
     parameters = dict(data)
     return FORMS[parameters.pop("form")].of_data(parameters)
 
@@ -170,7 +180,7 @@ def _family(point: Point) -> type[ReleaseFamily]:
 
 
 def _given(point: Point) -> Data:
-    """Return the parameters of the release that the point gives, beside the scale."""
+    """Return the parameters of the release that the point gives besides the scale."""
     return {axis.name: point[axis.name] for axis in _family(point).parameters if point.get(axis.name) is not None}
 
 
@@ -192,7 +202,7 @@ def _needed(point: Point, name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _calibrated(family: str, anchors: Any, accounting: str, delta: float | None, given: Any) -> Data:
-    """Of many cells with one release it is calibrated once."""
+    """Return the calibrated release as plain data, computed once for all cells that share it."""
     more = {} if delta is None else {"delta": delta}
     return calibration.calibrate_records(family, anchors, accounting, **more, **dict(given)).release.as_data()
 

@@ -1,4 +1,4 @@
-"""A centre of ordered records: with noise whose scale is a smooth sensitivity, beside global sensitivity noise."""
+"""A private centre of ordered records, with noise scaled by a smooth sensitivity or by the global sensitivity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,16 +30,52 @@ METHODS = {  # name -> (statistic, where its noise comes from)
     "median_interior_point": ("median", "interior point"),
 }
 MOST_RECORDS = 10**7
-INTERIOR_POINT = ("sinh_normal", "tight")  # noise and calibration of the interior points
+INTERIOR_POINT = ("sinh_normal", "tight")  # noise and calibration of interior points
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothSensitivity(Mechanism):
-    """A private median or mean of n records in {0, ..., 2^log2_k - 1}, some of which have been replaced by the largest.
+    """A private median or mean of n records in {0, ..., 2^log2_k - 1}, a share of which is contaminated.
 
-    n records are taken of the named ones, at evenly spaced ranks; the share `contamination` of them is moved to the
-    upper bound. The error is the distance of the release, clamped to the domain, from the same statistic of the n
-    records before that. Neighbours substitute one record. noise: added, times `sensitivity`; None for interior points.
+    The n records are taken from a named data set at evenly spaced ranks. The share `contamination` of them is moved to
+    the upper bound of the domain. The error is the distance between the release, clamped to the domain, and the same
+    statistic of the n clean records. Neighbours substitute one record.
+
+    Parameters
+    ----------
+    method : str
+        One of METHODS: the statistic and the source of its noise.
+    promise : TCDP or ZCDP
+        The guarantee of the release.
+    clean : Records
+        The n records before their contamination.
+    contamination : float
+        The share of the records that is moved to the upper bound, from 0 to below 0.5.
+    trim : float
+        The share of the records that a trimmed mean leaves out at each end.
+    noise : Noise or None
+        The noise that is added, times `sensitivity`; None for an interior point.
+    smoothing : float
+        The largest change of the log of the smooth sensitivity per substituted record, in nats.
+
+    References
+    ----------
+    Nissim, Raskhodnikova, Smith (2007), Smooth sensitivity and sampling in private data analysis,
+    https://doi.org/10.1145/1250790.1250803
+
+    Bun, Steinke (2019), Average-case averages: private algorithms for smooth sensitivity and mean estimation,
+    https://arxiv.org/abs/1906.02830
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> from tcdp_sim.thresholds import Records
+    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
+    >>> mean = SmoothSensitivity("mean_global", ZCDP(0.5), records, 0.0, 0.0, Gaussian(1.0))
+    >>> mean.answer, mean.sensitivity
+    (500.0, 1.023)
     """
 
     method: str
@@ -104,7 +140,7 @@ class SmoothSensitivity(Mechanism):
         noise = noise_axes.built(law["noise"], law["parameters"]) if "noise" in law else None
         rest = (law["contamination"], law.get("trim", 0.0), noise, law.get("smoothing", 0.0))
         built = cls(law["method"], _promise(law["target"]), records, *rest)
-        _ = built.plan  # a budget that cannot be had is refused now, not on a worker
+        _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
     @property
@@ -117,12 +153,12 @@ class SmoothSensitivity(Mechanism):
 
     @property
     def largest(self) -> int:
-        """The public upper bound of the records; the lower one is 0."""
+        """The public upper bound of the records. The lower bound is 0."""
         return self.clean.k - 1
 
     @cached_property
     def records(self) -> Records:
-        """The records with their contamination."""
+        """The records after their contamination."""
         moved = round(self.contamination * self.clean.n)
         every = self.clean.sorted
         kept = every[np.arange(len(every) - moved) * len(every) // max(len(every) - moved, 1)]
@@ -130,7 +166,7 @@ class SmoothSensitivity(Mechanism):
 
     @cached_property
     def plan(self) -> Any:
-        """The interior point that is released; None for the other methods."""
+        """The plan of the released interior point; None for the other methods."""
         if self.noise is not None:
             return None
         family, calibration = INTERIOR_POINT
@@ -140,17 +176,17 @@ class SmoothSensitivity(Mechanism):
 
     @cached_property
     def target(self) -> float:
-        """What is estimated: the statistic of the records before their contamination."""
+        """The estimated number: the statistic of the clean records."""
         return robust_statistic(self.clean.sorted, self._statistic)
 
     @cached_property
     def answer(self) -> float:
-        """The statistic of the records as they are."""
+        """The statistic of the contaminated records."""
         return robust_statistic(self.records.sorted, self._statistic)
 
     @cached_property
     def sensitivity(self) -> float:
-        """What the noise is multiplied by, in units: smooth, or global."""
+        """The factor of the noise, in units of the values: the smooth or the global sensitivity."""
         statistic, source = METHODS[self.method]
         if source == "smooth":
             return smooth_sensitivity(self.records.sorted, (0, self.largest), self.smoothing, self._statistic)
@@ -176,10 +212,13 @@ def _promise(target: Mapping[str, float]) -> TCDP | ZCDP:
 
 
 def _records(point: Point, options: Options) -> dict[str, Any]:
-    """n of the named records, at evenly spaced ranks, as text: every digit is identity."""
+    """Return n of the named records, at evenly spaced ranks.
+
+    They are kept as text, because every digit is part of the cell's identity.
+    """
     known = options["records"]
     if not isinstance(known, Mapping):
-        raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")
+        raise ValueError(f"mechanism.records = {known!r} is not valid; valid: a mapping from names to data sources")
     name = choice("records", point["records"], known)
     if not isinstance(known[name], Mapping):
         raise ValueError(f"mechanism.records.{name} = {known[name]!r} is not valid; valid: file or path, column, ...")

@@ -1,4 +1,4 @@
-"""Threshold queries on ordered records: a CDF, quantiles, a median, by interior points or the zCDP baselines."""
+"""Threshold queries on ordered records: a CDF, quantiles or a median, by interior points or by zCDP baselines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from tcdp_sim.thresholds.step_cdf import StepCdf
 from tcdp_sim.thresholds.windows import plan_windows
 
 DECILES = tuple(i / 10 for i in range(1, 10))
-LEVELS = tuple(i / 20 for i in range(1, 20))  # where the private CDF is watched
-METHODS = {  # name -> whether it is made of interior points
+LEVELS = tuple(i / 20 for i in range(1, 20))  # the private CDF is recorded at these quantiles
+METHODS = {  # name -> True if the method uses interior points
     "windows": True,
     **{f"medians_{i}": True for i in range(1, 7)},
     "deciles": True,
@@ -40,10 +40,40 @@ METHODS = {  # name -> whether it is made of interior points
 
 @dataclass(frozen=True, eq=False)
 class Thresholds(Mechanism):
-    """One of METHODS on the records; neighbours substitute one, n and the domain are public.
+    """A private CDF, quantiles or median of ordered records, by one of METHODS.
 
-    windows, medians_h, deciles, median: T1, T2 with h rounds, T3; tree_b: noisy b-ary tree; binary_search: for the
-    median. most_windows: how many windows at most. family, calibration: of the noise on nodes, where there are any.
+    Neighbours substitute one record. The number of records n and the domain are public.
+
+    Parameters
+    ----------
+    method : str
+        "windows" (algorithm T1), "medians_h" (T2 with h rounds), "deciles" or "median" (T3), "tree_b" (a noisy b-ary
+        tree) or "binary_search" (for the median).
+    promise : TCDP or ZCDP
+        The guarantee of the release.
+    records : Records
+        The records.
+    beta : float
+        The failure probability of the proved error bound, in (0, 1).
+    family, calibration : str
+        The noise on the nodes of a tree of interior points, for methods that use them.
+    most_windows : int
+        The largest number of windows, from 1 to 10,000.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5.3,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.privacy import ZCDP
+    >>> from tcdp_sim.thresholds import Records
+    >>> records = Records([400, 500, 600], [300, 400, 300], 1024)
+    >>> search = Thresholds("binary_search", ZCDP(10.0), records)
+    >>> float(search.simulate(np.random.default_rng(0), 100)["median_rank_error"].max()) < 50
+    True
     """
 
     method: str
@@ -104,7 +134,7 @@ class Thresholds(Mechanism):
                 target["omega"] = real("omega", given["omega"], 1)
         known = options["records"]
         if not isinstance(known, Mapping):
-            raise ValueError(f"mechanism.records = {known!r} is not valid; valid: names and what each of them is")
+            raise ValueError(f"mechanism.records = {known!r} is not valid; valid: a mapping from names to data sources")
         name = choice("records", point["records"], known)
         if not isinstance(known[name], Mapping):
             raise ValueError(
@@ -112,7 +142,7 @@ class Thresholds(Mechanism):
             )
         values, times, log2_k, done = ordered_records(name, known[name])
         law |= {"unfit": done} if done else {}
-        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, times))}  # every digit is identity
+        texts = {"values": " ".join(map(str, values)), "counts": " ".join(map(str, times))}  # ids need every digit
         if method == "windows":
             law["most_windows"] = int(
                 real("most_windows", options["most_windows"], 1, 10**4, closed=True, finite=False)
@@ -127,7 +157,7 @@ class Thresholds(Mechanism):
         records = Records(values, times, 2 ** law["log2_k"])
         more = {name: law[name] for name in ("most_windows",) if name in law}
         built = cls(law["method"], promise, records, law["beta"], **law.get("noise", {}), **more)
-        _ = built.plan  # a budget that cannot be had is refused now, not on a worker
+        _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
     @property
@@ -136,7 +166,7 @@ class Thresholds(Mechanism):
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:
-        """The proved bound, where there is one: windows of fewer records than it takes prove nothing."""
+        """The proved error bound, if there is one; it needs enough records in every window."""
         bound = getattr(self.plan, "error_bound", None)
         return {"sup_error": {"bound": bound}} if bound and self.plan.finder.m >= self.plan.finder.needed else {}
 
@@ -150,7 +180,7 @@ class Thresholds(Mechanism):
 
     @cached_property
     def plan(self) -> Any:
-        """What the method is worked out to: public parameters and the ledger; None for the binary search."""
+        """The plan of the method: its public parameters and its ledger; None for the binary search."""
         rho, omega = self.promise.rho, self.promise.omega if isinstance(self.promise, TCDP) else inf
         n, k = self.records.n, self.records.k
         rest: dict[str, Any] = {"beta": self.beta, "family": self.family, "calibration": self.calibration}
@@ -189,7 +219,10 @@ class Thresholds(Mechanism):
 
     @cached_property
     def _places(self) -> Ints | Objects:
-        """Where a tree's CDF is looked at: F changes at no other elements, so its largest error is at one of them."""
+        """The elements at which a tree's CDF is evaluated.
+
+        F changes at no other element, so the largest error is at one of these.
+        """
         return np.unique(np.concatenate([self.records.values, np.maximum(self.records.values - 1, 0)]))
 
     def _trees(self, rng: np.random.Generator, trials: int, rank: int) -> Draws:

@@ -1,4 +1,4 @@
-"""Releases of one number whose privacy depends on the record, and their families: what the files here define."""
+"""Releases of one number whose privacy depends on the record, and the families that they belong to."""
 
 from tcdp_sim.core import registry
 from tcdp_sim.releases.additive import AdditiveRelease

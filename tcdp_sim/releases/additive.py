@@ -1,4 +1,4 @@
-"""The answer plus noise, and the families of such releases."""
+"""Additive releases, the answer plus noise, and their families."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,13 +17,36 @@ from tcdp_sim.releases import policies
 from tcdp_sim.releases.base import Release, one_influence
 from tcdp_sim.releases.families import MOST_LOG, OFFSET, BoundedLossFamily, Parameters, ReleaseFamily, Shapes
 
-LEAST_RATE_ABOVE_ONE, MOST_RATE = 1e-9, 1e9  # beyond the second one it is Laplace noise
+LEAST_RATE_ABOVE_ONE, MOST_RATE = 1e-9, 1e9  # at larger rates the noise is Laplace noise
 POWER = Axis("power", "exponent in the density of generalized Gaussian or polylogarithmic noise", "1", "above 0")
 
 
 @dataclass(frozen=True)
 class AdditiveRelease(Release):
-    """q + noise, for any real q and a noise with plain numbers as parameters; its error does not depend on q."""
+    """The answer plus noise, for any real answer q. The error does not depend on q.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise, with numbers as parameters, in the units of the answer.
+
+    Raises
+    ------
+    ValueError
+        If `noise` is not a Noise or has arrays as parameters.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 5, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian, Laplace
+    >>> float(AdditiveRelease(Gaussian(10.0)).policy(20.0))
+    2.0
+    >>> float(AdditiveRelease(Laplace(10.0)).pure_policy(20.0))
+    2.0
+    """
 
     noise: Noise
 
@@ -66,14 +89,21 @@ class AdditiveRelease(Release):
         return q + self.noise.sample(rng, np.shape(q) if size is None else size)
 
     def policy(self, influence: Any) -> Reals:
-        """D_1 where D_a = a D_1 (Gaussian), else P tanh(P / 2), P = `pure_policy`; both in nats."""
+        """Return the printed zCDP policy at an influence t >= 0, in nats.
+
+        It is the divergence D_1 if D_a = a D_1, as for Gaussian noise. Otherwise it is P tanh(P / 2) with
+        P = `pure_policy`.
+        """
         return policies.additive(self.noise, influence)
 
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
         return self.noise, one_influence(influence)
 
     def pure_policy(self, influence: Any) -> Reals:
-        """The largest privacy loss at influence t >= 0, in nats: pure DP of each record; inf where there is none."""
+        """Return the largest privacy loss at an influence t >= 0, in nats.
+
+        This is the pure DP guarantee of a record; it is inf if the loss is unbounded.
+        """
         return policies.pure(self.noise, influence)
 
 
@@ -144,7 +174,7 @@ class ExponentialPolylogarithmicRelease(BoundedLossFamily):
         power = parameters["power"]
         if power == 1:
             return Shapes(1 + LEAST_RATE_ABOVE_ONE, MOST_RATE, 2.0, base=1.0)
-        least = 1.01 / (power * MOST_LOG ** (power - 1))  # the mode of the log of the noise's size is at MOST_LOG
+        least = 1.01 / (power * MOST_LOG ** (power - 1))  # puts the mode of the log of the noise at MOST_LOG
         least = max(least, loss / MOST_LOG**power)
         return Shapes(least, MOST_RATE, max(1.0, 2 * least))
 
@@ -158,5 +188,8 @@ class ExponentialPolylogarithmicRelease(BoundedLossFamily):
 
     @staticmethod
     def _offset(power: float, offset: float | None) -> float:
-        """Return e^(power - 1), the least valid offset, if none is given; at power 1 it only multiplies the scale."""
+        """Return the offset, by default e^(power - 1), the least valid one.
+
+        At power 1 the offset only multiplies the scale.
+        """
         return exp(min(scalar("power", power, 0) - 1, 700.0)) if offset is None else offset

@@ -1,4 +1,4 @@
-"""What every release of one number is to the rest: its exact law given the true answer, and its printed policy."""
+"""The interface of a release of one number: its exact law given the true answer, and its printed policy."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,84 +14,120 @@ from tcdp_sim.noise import Noise
 
 
 class Release(ABC):
-    """A random answer to a question whose true answer is q.
+    """A random answer to a question with the true answer q.
 
-    q and x are in the units of the answer, u is a probability in [0, 1]; arrays broadcast, numbers give numbers.
-    Influence is the most that one record can change q when it is added or removed: for a sum, its absolute value.
+    The arguments q and x are in the units of the answer, and u is a probability in [0, 1]. Arrays broadcast; numbers
+    give numbers. The influence of a record is the largest change of q when the record is added or removed. For a sum it
+    is the record's absolute value.
+
+    Attributes
+    ----------
+    form : str
+        The name of the class in plain data.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> from tcdp_sim.releases import AdditiveRelease
+    >>> release = AdditiveRelease(Gaussian(10.0))
+    >>> float(release.cdf(100.0, 100.0)), float(release.mse(100.0))
+    (0.5, 100.0)
     """
 
-    form: ClassVar[str]  # what plain data call this class
+    form: ClassVar[str]
 
     def as_data(self) -> dict[str, Any]:
-        """Return the release as plain data: its form, and its parameters as far as they are given."""
+        """Return the release as plain data: its form, and those parameters that are not None."""
         given = {name: value for name, value in asdict(self).items() if value is not None}  # type: ignore[call-overload]
         return {"form": self.form} | given
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Self:
-        """Return the release of plain data that `as_data` made, without the form."""
+        """Return the release of plain data made by `as_data`, without the form."""
         return cls(**data)
 
     @abstractmethod
     def cdf(self, q: Any, x: Any) -> Reals:
-        """P[release <= x]."""
+        """Return P[release <= x]."""
 
     @abstractmethod
     def sf(self, q: Any, x: Any) -> Reals:
-        """P[release > x], accurate in the upper tail."""
+        """Return P[release > x], accurate in the upper tail."""
 
     @abstractmethod
     def ppf(self, q: Any, u: Any) -> Reals:
-        """The least x with P[release <= x] >= u."""
+        """Return the least x with P[release <= x] >= u."""
 
     @abstractmethod
     def bias(self, q: Any) -> Reals:
-        """E release - q."""
+        """Return the mean error, E[release] - q."""
 
     @abstractmethod
     def var(self, q: Any) -> Reals:
-        """Variance of the release; inf where it is infinite or no float, never NaN."""
+        """Return the variance of the release; inf if it is infinite or overflows, never NaN."""
 
     @abstractmethod
     def kurtosis(self, q: Any) -> Reals:
-        """E (release - q)^4 / mse^2: inf where the fourth moment is infinite or no float, never NaN.
+        """Return E[(release - q)^4] / mse^2; inf if the fourth moment is infinite or overflows, never NaN.
 
-        The standard error of a mean of n squared errors is sqrt((kurtosis - 1) / n) of the MSE.
+        The mean of n squared errors has the standard error sqrt((kurtosis - 1) / n) times the mean squared error.
         """
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
-        """Independent releases of shape `size` (default: the shape of q)."""
+        """Return independent releases.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of randomness.
+        q : array_like of float
+            The true answers.
+        size : int or tuple of int, optional
+            The shape of the result; the default is the shape of q.
+
+        Returns
+        -------
+        float or ndarray
+            The releases.
+        """
 
     @abstractmethod
     def policy(self, influence: Any) -> Reals:
-        """The printed zCDP policy: D_a <= a policy(t) in nats for a record of influence t >= 0, all a > 1."""
+        """Return the printed zCDP policy at an influence t >= 0, in nats.
+
+        The release satisfies D_a <= a policy(t) for a record of influence t and every order a > 1.
+        """
 
     @abstractmethod
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
-        """The noise that hides a record of influence t >= 0, and how far the record moves its centre, at worst.
+        """Return the noise that hides a record of influence t >= 0, and its largest shift by the record.
 
-        The release is a function of a draw of that noise around its centre: it gives away at most what the draw does.
+        The release is a function of a draw of that noise around its centre, so it leaks at most as much as the draw.
         """
 
     def mean(self, q: Any) -> Reals:
-        """E release."""
+        """Return E[release]."""
         return q + self.bias(q)
 
     def mse(self, q: Any) -> Reals:
-        """E (release - q)^2."""
+        """Return the mean squared error, E[(release - q)^2]."""
         return self.var(q) + np.square(self.bias(q))
 
     def prob_negative(self, q: Any) -> Reals:
-        """P[release < 0]."""
+        """Return P[release < 0]."""
         return self.cdf(q, 0.0)
 
     def median_abs_error(self, q: Any) -> Reals:
-        """The least r with P[|release - q| <= r] >= 1/2."""
+        """Return the least r with P[|release - q| <= r] >= 1/2."""
         return elementwise(self._median_abs_error, q)
 
     def _median_abs_error(self, q: float) -> float:
-        reach = max(abs(self.ppf(q, 0.25) - q), abs(self.ppf(q, 0.75) - q))  # between them lies half of the mass
+        reach = max(abs(self.ppf(q, 0.25) - q), abs(self.ppf(q, 0.75) - q))  # half of the mass lies between them
 
         def excess(r: float) -> float:
             return float(self.sf(q, q + r) + self._below(q, q - r)) - 0.5
@@ -99,29 +135,32 @@ class Release(ABC):
         return crossing(lambda r: -excess(r), 0.0, reach)
 
     def _below(self, q: float, x: float) -> float:
-        """P[release < x]: the cdf, unless the release has atoms."""
+        """Return P[release < x], which is the cdf unless the release has atoms."""
         return float(self.cdf(q, x))
 
 
 def influences(influence: Any) -> Reals:
-    """The influence of records, finite and >= 0, as floats; ValueError for others."""
+    """Return the influences of records as floats; ValueError unless they are finite and >= 0."""
     return real("influence", influence, 0, closed=True)
 
 
 def one_influence(influence: Any) -> float:
-    """The influence of one record, finite and >= 0; ValueError for another."""
+    """Return the influence of one record as a float; ValueError unless it is finite and >= 0."""
     return scalar("influence", influence, 0, closed=True)
 
 
 def elementwise(function: Callable[..., float], *arguments: Any) -> Reals:
-    """function of every element of the arguments, broadcast; a float where all of them are numbers."""
+    """Return the function of every element of the broadcast arguments; a float if all of them are numbers."""
     arrays = np.broadcast_arrays(*(np.asarray(argument, dtype=np.float64) for argument in arguments))
     values = [function(*(float(each) for each in row)) for row in zip(*(array.ravel() for array in arrays))]
     return np.array(values, dtype=np.float64).reshape(arrays[0].shape)[()]
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a nondecreasing function of [low, high] becomes positive; the end that is nearest if it does not."""
+    """Return the place in [low, high] where a nondecreasing function becomes positive.
+
+    If it has one sign on the whole interval, the result is the nearer end.
+    """
     if function(low) >= 0:
         return low
     if function(high) <= 0:

@@ -1,4 +1,4 @@
-"""Sums of clipped values plus Gaussian noise, the baseline that bounds every record's influence."""
+"""Sums of clipped values plus Gaussian noise, a baseline that bounds every record's influence."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -17,19 +17,20 @@ from tcdp_sim.releases.families import ReleaseFamily
 
 
 class ContributionRelease(Release):
-    """sum of c(value) + N(0, scale^2), for a public contribution function c.
+    """A sum of contributions c(value) plus Gaussian noise of standard deviation `scale`, for a public function c.
 
-    q is the sum of the contributions, `answer(records)`; errors are against `truth`, the true sum (default: q).
+    The true answer q is the sum of the contributions. Errors are measured against `truth`, the true sum of the values,
+    by default q.
     """
 
     scale: float
 
     @abstractmethod
     def contribution(self, value: Any) -> Reals:
-        """What a record of that value >= 0 adds to the sum."""
+        """Return the contribution to the sum of a record whose value is >= 0."""
 
     def answer(self, records: Any) -> float:
-        """The sum of the contributions of all records: the q of the other methods."""
+        """Return the sum of the contributions of all records, the q of the other methods."""
         return float(np.sum(self.contribution(records)))
 
     def cdf(self, q: Any, x: Any) -> Reals:
@@ -42,23 +43,23 @@ class ContributionRelease(Release):
         return q + self.scale * ndtri(u)
 
     def bias(self, q: Any, truth: Any = None) -> Reals:
-        """q - truth: minus what was clipped away."""
+        """Return q - truth, which is minus the amount clipped away."""
         return np.subtract(q, q if truth is None else truth)
 
     def var(self, q: Any) -> Reals:
         return np.full(np.shape(q), self.scale**2)[()]
 
     def mse(self, q: Any, truth: Any = None) -> Reals:
-        """scale^2 + bias^2."""
+        """Return the mean squared error against the truth, scale^2 + bias^2."""
         return self.var(q) + np.square(self.bias(q, truth))
 
     def kurtosis(self, q: Any, truth: Any = None) -> Reals:
-        """E (release - truth)^4 / mse^2: of a Gaussian with that bias."""
+        """Return E[(release - truth)^4] / mse^2, that of a Gaussian error with this bias."""
         shift = np.square(self.bias(q, truth) / self.scale)
         return (3 + 6 * shift + shift**2) / np.square(1 + shift)
 
     def median_abs_error(self, q: Any, truth: Any = None) -> Reals:
-        """The median of |release - truth|."""
+        """Return the median of |release - truth|."""
         return elementwise(self._folded_median, self.bias(q, truth))
 
     def _folded_median(self, bias: float) -> float:
@@ -75,7 +76,30 @@ class ContributionRelease(Release):
 
 @dataclass(frozen=True)
 class ClippedRelease(ContributionRelease):
-    """sum of min(value, clip) + N(0, scale^2); clip > 0 and scale > 0 in the units of the values, which are >= 0."""
+    """The sum of min(value, clip) over all records plus Gaussian noise.
+
+    Parameters
+    ----------
+    clip : float
+        The largest contribution of a record, in the units of the values, above 0. Values are >= 0.
+    scale : float
+        The standard deviation of the noise, in the units of the values, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not above 0.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> release = ClippedRelease(clip=10.0, scale=5.0)
+    >>> release.answer([3.0, 40.0]), float(release.policy(40.0))
+    (13.0, 2.0)
+    """
 
     clip: float
     scale: float
@@ -90,7 +114,7 @@ class ClippedRelease(ContributionRelease):
         return np.minimum(real("value", value, 0, closed=True), self.clip)
 
     def policy(self, influence: Any) -> Reals:
-        """min(t, clip)^2 / (2 scale^2), for a record of value t."""
+        """Return the printed zCDP policy min(t, clip)^2 / (2 scale^2) of a record of value t, in nats."""
         return policies.gaussian(self.contribution(influence), self.scale)
 
 

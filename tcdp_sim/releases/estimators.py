@@ -1,4 +1,4 @@
-"""What is released once noise has been added to f(q + a): a function g of V = N(v, scale^2), and its exact law."""
+"""Estimators of the answer from its noisy transform: a function g of V = N(v, scale^2), and its exact law."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from tcdp_sim.core.arrays import Floats, RealFunction, Reals
 from tcdp_sim.core.numerics import gauss_panels
 from tcdp_sim.releases.transforms import Log, Transform
 
-REACH = 39.0  # standard deviations beyond which a normal has no mass that is a float
-STEPS = 110  # halvings of an interval of roots: to the last digit of a double
-MOST_DEGREE = 30  # of a Hermite polynomial
+REACH = 39.0  # standard deviations beyond which the mass of a normal underflows
+STEPS = 110  # halvings that find a root to the last digit of a double
+MOST_DEGREE = 30  # the largest degree of a Hermite polynomial
 Intervals = tuple[Floats, Floats]  # low and high ends, ascending along the last axis
 
 
 class Estimator(ABC):
-    """g, in the units of the answer; `scale` that of V, `offset` the a of f(q + a)."""
+    """An estimator g of the answer; `scale` is the standard deviation of V, and `offset` is the a in f(q + a)."""
 
     scale: float
     offset: float
@@ -28,49 +28,49 @@ class Estimator(ABC):
 
     @abstractmethod
     def value(self, noisy: Any) -> Reals:
-        """g(V)."""
+        """Return g(V)."""
 
     @abstractmethod
     def at_most(self, x: Floats) -> Intervals:
-        """The intervals of V on which g(V) <= x: shape of x and one axis more."""
+        """Return the intervals of V on which g(V) <= x, with one axis more than x."""
 
     @abstractmethod
     def bias(self, v: float) -> float:
-        """E g(V) - g of no noise, i.e. minus q."""
+        """Return E[g(V)] minus the answer, which is g without noise."""
 
     @abstractmethod
     def var(self, v: float) -> float:
-        """Variance of g(V)."""
+        """Return the variance of g(V)."""
 
     def cdf(self, v: Any, x: Any) -> Reals:
-        """P[g(V) <= x]."""
+        """Return P[g(V) <= x]."""
         low, high = self.at_most(np.asarray(x, dtype=np.float64))
         return _mass(low, high, v, self.scale)
 
     def sf(self, v: Any, x: Any) -> Reals:
-        """P[g(V) > x], from the gaps between the intervals."""
+        """Return P[g(V) > x], computed from the gaps between the intervals."""
         low, high = self.at_most(np.asarray(x, dtype=np.float64))
         end = np.full((*low.shape[:-1], 1), np.inf)
         return _mass(np.concatenate([-end, high], axis=-1), np.concatenate([low, end], axis=-1), v, self.scale)
 
     def lowest(self) -> float:
-        """The infimum of g."""
+        """Return the infimum of g."""
         return -np.inf
 
     def turns(self) -> Floats:
-        """The V, ascending, at which g turns; none where it is monotone."""
+        """Return the turning points of g in V, ascending; none if g is monotone."""
         return np.empty(0)
 
     def log_slope(self, noisy: Floats) -> Floats:
-        """log |g'(V)|, up to a constant; only needed where g turns."""
+        """Return log |g'(V)| up to a constant; it is used only if g has turning points."""
         return np.zeros(np.shape(noisy))
 
     def quantile(self, v: float, u: float) -> float | None:
-        """The u-quantile of g(V) in closed form, 0 < u < 1; None where g is not monotone."""
+        """Return the u-quantile of g(V) in closed form, 0 < u < 1; None if g is not monotone."""
         return float(self.value(v + self.scale * ndtri(u))) if self.monotone else None
 
     def negative_moments(self, v: float) -> tuple[float, float]:
-        """E max(-g, 0) and E max(-g, 0)^2, by quadrature over the intervals on which g < 0."""
+        """Return E[max(-g, 0)] and E[max(-g, 0)^2], by quadrature over the intervals on which g < 0."""
         first = second = 0.0
         for low, high in zip(*self.at_most(np.array(0.0))):
             low, high = max(low, v - REACH * self.scale), min(high, v + REACH * self.scale)
@@ -85,7 +85,7 @@ class Estimator(ABC):
 
 @dataclass(frozen=True)
 class Hermite(Estimator):
-    """scale^k He_k(V / scale) - offset, mean v^k - offset: the mean-unbiased inverse of the k-th root, whole k."""
+    """The mean-unbiased inverse of the k-th root for whole k: scale^k He_k(V / scale) - offset."""
 
     degree: int
     scale: float
@@ -120,7 +120,7 @@ class Hermite(Estimator):
         return np.where(rising, left, cut) * self.scale, np.where(rising, cut, right) * self.scale
 
     def _cut(self, target: Floats, low: Floats, high: Floats, rising: Any) -> Floats:
-        """Where He_k crosses the target on each piece between two turns; an end where it does not."""
+        """Return the crossing of He_k with the target on each piece between two turns; an end if there is none."""
         for _ in range(STEPS):
             middle = 0.5 * (low + high)
             up = (eval_hermitenorm(self.degree, middle) <= target) == rising
@@ -140,7 +140,7 @@ class Hermite(Estimator):
 
 @dataclass(frozen=True)
 class SignedPower(Estimator):
-    """sign(V) |V|^k - offset, any real k >= 1: monotone, so its median is q; for odd k it is the plain inverse."""
+    """The median-unbiased inverse sign(V) |V|^k - offset for real k >= 1; for odd k it is the plain inverse."""
 
     degree: float
     scale: float
@@ -166,7 +166,7 @@ class SignedPower(Estimator):
         return _normal_mean_everywhere(lambda noisy: (self._change(noisy, v) - bias) ** 2, v, self.scale)
 
     def _change(self, noisy: Floats, v: float) -> Floats:
-        """sign(V) |V|^k - v^k, without cancellation near v."""
+        """Return sign(V) |V|^k - v^k, without cancellation near v."""
         with np.errstate(divide="ignore", invalid="ignore"):
             step = (noisy - v) / v if v > 0 else np.full_like(noisy, np.inf)
             near = v**self.degree * np.expm1(self.degree * np.log1p(step))
@@ -175,7 +175,7 @@ class SignedPower(Estimator):
 
 @dataclass(frozen=True)
 class EvenPower(Estimator):
-    """V^k - offset, even k: the plain inverse of an even root, which folds negative V."""
+    """The plain inverse V^k - offset of an even root, which folds negative V."""
 
     degree: int
     scale: float
@@ -209,7 +209,7 @@ class EvenPower(Estimator):
 
 @dataclass(frozen=True)
 class Exponential(Estimator):
-    """e^(V - c scale^2) - offset; c = 1/2 unbiased, 0 median-unbiased, 3/2 of least squared error."""
+    """The inverse e^(V - c scale^2) - offset; c is 1/2 (mean-unbiased), 0 (median-unbiased) or 3/2 (least MSE)."""
 
     scale: float
     offset: float
@@ -239,12 +239,12 @@ class Exponential(Estimator):
 
 
 def estimator_of(transform: Transform, scale: float, name: str) -> Estimator:
-    """The estimator of that name; ValueError where it does not exist, with the reason."""
+    """Return the estimator of this name; ValueError says why it does not exist for this transform."""
     a = transform.offset
     if isinstance(transform, Log):
         return Exponential(scale, a, {"mean_unbiased": 0.5, "least_mse": 1.5}.get(name, 0.0))
     if name == "least_mse":
-        raise ValueError("estimator = 'least_mse' is not valid for roots; valid: it is known for the logarithm only")
+        raise ValueError("estimator = 'least_mse' is not valid for roots; valid: mean_unbiased, median_unbiased, plain")
     degree = getattr(transform, "degree", 1.0)
     if name == "median_unbiased":
         return SignedPower(degree, scale, a)
@@ -259,7 +259,7 @@ def estimator_of(transform: Transform, scale: float, name: str) -> Estimator:
 
 
 def normal_mean(function: RealFunction, v: float, scale: float, low: float, high: float) -> float:
-    """The integral of function times the density of N(v, scale^2) over [low, high]; V = 0 may be a kink."""
+    """Return the integral of the function, which may have a kink at 0, times the density of N(v, scale^2)."""
     edges = np.linspace(low, high, 41)
     if low < 0 < high:
         near = scale * 0.25 ** np.arange(20)
@@ -275,7 +275,7 @@ def _normal_mean_everywhere(function: Callable[[Floats], Floats], v: float, scal
 
 
 def _mass(low: Floats, high: Floats, v: Any, scale: float) -> Reals:
-    """The mass of N(v, scale^2) on a union of intervals, in the tails without cancellation."""
+    """Return the mass of N(v, scale^2) on a union of intervals, without cancellation in the tails."""
     v = np.asarray(v, dtype=np.float64)[..., None]
     a, b = (low - v) / scale, (high - v) / scale
     inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
@@ -283,14 +283,14 @@ def _mass(low: Floats, high: Floats, v: Any, scale: float) -> Reals:
 
 
 def _plain_terms(k: int, scale: float, v: float) -> list[float]:
-    """E V^k by even powers of the noise: the first is v^k."""
+    """Return the terms of E[V^k] by even powers of the noise; the first is v^k."""
     pairs = {j: comb(k, j) * factorial(j) // (2 ** (j // 2) * factorial(j // 2)) for j in range(0, k + 1, 2)}
     with np.errstate(over="ignore"):
         return [float(count * np.float64(scale) ** j * v ** (k - j)) for j, count in pairs.items()]
 
 
 def _plain_var(k: int, scale: float, v: float) -> float:
-    """Var V^k by its Hermite coefficients, the means of its derivatives: a sum of squares, so nothing cancels."""
+    """Return the variance of V^k from its Hermite coefficients, as a sum of squares in which nothing cancels."""
     total = 0.0
     with np.errstate(over="ignore"):
         for i in range(1, k + 1):

@@ -1,4 +1,4 @@
-"""Families of releases: what a release of each is made of, and what anchors decide of it."""
+"""Families of releases: the release for given parameters, and the parameters that anchors determine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from tcdp_sim.releases.base import Release
 
 Parameters = Mapping[str, Any]
 Anchor = tuple[float, float]  # influence, value
-ACCOUNTINGS = ("printed", "zcdp", "approx_dp", "pure")  # currencies of a record's privacy
-MOST_LOG = 650.0  # of influence over scale: both are floats, and so is the noise's median
+ACCOUNTINGS = ("printed", "zcdp", "approx_dp", "pure")  # definitions of a record's privacy
+MOST_LOG = 650.0  # log(influence / scale) stays below this, so that the noise's median is a finite float
 LEAST_OFFSET = 1e-290
 OFFSET = Axis("offset", "number that is added before a root or a logarithm is taken", "1", "at least 0")
 
@@ -27,32 +27,58 @@ class Shapes:
     base: float = 0.0
 
     def place(self, shape: float) -> float:
-        """Return the place of a shape on the scale that is searched; a shape that is `base` is at its lower end."""
+        """Return the place of a shape on the searched scale; the shape `base` is at its lower end."""
         return log(max(shape - self.base, LEAST_OFFSET))
 
     def range(self) -> tuple[float, float]:
-        """Return the ends of that scale."""
+        """Return the two ends of the searched scale."""
         return self.place(self.least), self.place(self.most)
 
     def at(self, place: float) -> float:
-        """Return the shape at a place, at the ends exactly."""
+        """Return the shape at a place; at the ends it is exactly `least` or `most`."""
         low, high = self.range()
         return self.least if place <= low else self.most if place >= high else self.base + exp(place)
 
 
 class ReleaseFamily(ABC):
-    """Releases with a scale, which one anchor decides, and perhaps a shape, which a second one decides.
+    """A family of releases with a scale and perhaps a shape, which one or two anchors determine.
 
-    An anchor is a record's influence, in the units of the answer, and what that record may lose, in nats. The noise of
-    a plain ReleaseFamily is Gaussian, and a record only shifts it; other noise has a BoundedLossFamily.
+    An anchor is a pair: a record's influence (in the units of the answer) and the largest privacy loss of that record
+    (in nats). The noise of a plain ReleaseFamily is Gaussian, and a record only shifts it. Families with other noise
+    derive from BoundedLossFamily.
+
+    Attributes
+    ----------
+    name : str
+        The name of the family in the axis `release`.
+    parameters : tuple of Axis
+        The parameters besides the scale, including the shape.
+    required : tuple of str
+        The parameters without a default.
+    shape : str
+        The name of the parameter that a second anchor determines, "" for none.
+    example : float
+        A valid value of the shape.
+    shape_of_one_anchor : float or None
+        The default value of the shape with one anchor, if there is one.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.releases import RELEASE_FAMILIES
+    >>> RELEASE_FAMILIES["gaussian"].release(2.0)
+    AdditiveRelease(noise=Gaussian(scale=2.0))
     """
 
     name: ClassVar[str]
-    parameters: ClassVar[tuple[Axis, ...]] = ()  # beside the scale, the shape among them
-    required: ClassVar[tuple[str, ...]] = ()  # those without which there is no release; the others have a default
-    shape: ClassVar[str] = ""  # the parameter that a second anchor decides, "" for none
-    example: ClassVar[float] = 1.0  # a valid value of the shape
-    shape_of_one_anchor: ClassVar[float | None] = None  # the shape's value with one anchor, if it has a default there
+    parameters: ClassVar[tuple[Axis, ...]] = ()
+    required: ClassVar[tuple[str, ...]] = ()
+    shape: ClassVar[str] = ""
+    example: ClassVar[float] = 1.0
+    shape_of_one_anchor: ClassVar[float | None] = None
 
     @classmethod
     @abstractmethod
@@ -61,12 +87,23 @@ class ReleaseFamily(ABC):
 
     @classmethod
     def shapes(cls, parameters: Parameters, influence: float, loss: float) -> Shapes:
-        """Return the range of the shape that is searched.
+        """Return the range in which the shape is searched.
 
-        parameters: the others; influence: of the second anchor, the larger one; loss: the least one, in nats, that the
-        first anchor admits.
+        Parameters
+        ----------
+        parameters : mapping
+            The values of the other parameters.
+        influence : float
+            The influence of the second anchor, the larger one.
+        loss : float
+            The least privacy loss that the first anchor admits, in nats.
+
+        Returns
+        -------
+        Shapes
+            The range.
         """
-        raise NotImplementedError(f"{cls.name} has a shape and does not say in which range")
+        raise NotImplementedError(f"{cls.name} has a shape but no range for it; define `shapes` in the family")
 
     @classmethod
     def optional(cls) -> dict[str, Any]:
@@ -75,15 +112,26 @@ class ReleaseFamily(ABC):
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
-        """Return the parameters that need not be given with a scale, and their defaults."""
+        """Return the parameters that need not be given along with a scale, with their defaults."""
         shape = {} if cls.shape_of_one_anchor is None else {cls.shape: cls.shape_of_one_anchor}
         return cls.optional() | shape
 
 
 class BoundedLossFamily(ReleaseFamily):
-    """Additive noise whose privacy loss is bounded by a function of a record's influence over the scale."""
+    """A family of additive releases whose privacy loss is bounded by a function of influence over scale.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 5, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.releases import RELEASE_FAMILIES
+    >>> RELEASE_FAMILIES["laplace"].reach(2.0, {})
+    2.0
+    """
 
     @classmethod
     @abstractmethod
     def reach(cls, loss: float, parameters: Parameters) -> float:
-        """Return the influence, in scales, at which the largest privacy loss is `loss` nats; inf if it is no float."""
+        """Return the influence, in scales, at which the largest privacy loss is `loss` nats; inf if it overflows."""

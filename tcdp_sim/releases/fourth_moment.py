@@ -1,4 +1,4 @@
-"""The fourth moment of the error of a transformed release: how many trials a mean of squared errors takes."""
+"""The fourth moment of the error of a transformed release, which determines the standard error of its MSE."""
 
 from itertools import pairwise
 from math import comb
@@ -9,11 +9,14 @@ from scipy.special import ndtr
 from tcdp_sim.core.arrays import Floats
 from tcdp_sim.releases.estimators import REACH, Estimator, Exponential, normal_mean
 
-WIDE = 1.0  # scale of a logarithm from which on its moments do not cancel, and its tails are too far for quadrature
+WIDE = 1.0  # from this scale on, moments of a logarithm do not cancel, and its tails are too wide for quadrature
 
 
 def fourth_moment(law: Estimator, v: float, q: float, nonnegative: bool) -> float:
-    """E (release - q)^4; inf where it is no float. q: the answer, v: what it is before noise."""
+    """Return E[(release - q)^4]; inf if it overflows.
+
+    The argument q is the true answer, and v is its transform before noise is added.
+    """
     kinks = np.concatenate([each.ravel() for each in law.at_most(np.array(0.0))]) if nonnegative else np.empty(0)
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(law, Exponential) and law.scale >= WIDE:
@@ -35,7 +38,10 @@ def _by_quadrature(law: Estimator, v: float, q: float, nonnegative: bool, kinks:
 
 
 def _of_exponential(law: Exponential, lowest: float, q: float) -> float:
-    """By the moments of a lognormal variable beyond its deviate `lowest`, below which the release is 0."""
+    """Return the fourth moment from the moments of a lognormal variable.
+
+    The release is 0 below the normal deviate `lowest`.
+    """
     s2 = np.float64(law.scale) ** 2
     moments = (
         (-1) ** j * comb(4, j) * np.exp(j * j * s2 / 2 - j * law.shrink * s2) * ndtr(j * law.scale - lowest)

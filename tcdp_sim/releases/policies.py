@@ -1,7 +1,7 @@
-"""Printed policies: what a record of influence t gives away, in nats, as a function of t alone.
+"""Printed policies: the privacy loss of a record, in nats, as a function of its influence t alone.
 
-The policy of a release is public, its value at a real record is not. Source: Finley et al. 2024, with the Gaussian's
-factor of 2 put right.
+The policy of a release is public, and its value at a real record is confidential. Source: Finley et al. (2024), with
+the factor 2 of the Gaussian policy corrected.
 """
 
 from typing import Any
@@ -17,38 +17,51 @@ from tcdp_sim.releases.transforms import Transform
 
 
 def gaussian(influence: Any, scale: float) -> Reals:
-    """t^2 / (2 scale^2): zCDP of N(0, scale^2) noise on an answer that a record moves by t >= 0."""
+    """Return t^2 / (2 scale^2), in nats.
+
+    This is the zCDP of N(0, scale^2) noise on an answer that a record moves by t >= 0.
+    """
     with np.errstate(over="ignore"):
         return 0.5 * np.square(influences(influence) / real("scale", scale, 0))
 
 
 def transformation(transform: Transform, influence: Any, scale: float) -> Reals:
-    """(f(t+a) - f(a))^2 / (2 scale^2): zCDP of N(0, scale^2) noise on f(q + a), for concave f; attained at q = 0."""
+    """Return (f(t+a) - f(a))^2 / (2 scale^2), in nats.
+
+    This is the zCDP of N(0, scale^2) noise on f(q + a) for concave f. It is attained at q = 0.
+    """
     return gaussian(transform.rise(influences(influence)), scale)
 
 
 def value_change(transform: Transform, old: Any, new: Any, scale: float) -> Reals:
-    """(f(max+a) - f(min+a))^2 / (2 scale^2): zCDP when one record changes from `old` to `new`, both >= 0."""
+    """Return (f(max+a) - f(min+a))^2 / (2 scale^2), in nats.
+
+    This is the zCDP if one record changes from `old` to `new`, both >= 0.
+    """
     old, new = real("old", old, 0, closed=True), real("new", new, 0, closed=True)
     low = np.minimum(old, new)
     return gaussian(transform.rise(np.abs(np.subtract(new, old)), start=low), scale)
 
 
 def pure(noise: HasPrivacyLoss, influence: Any) -> Reals:
-    """The supremum of the privacy loss of additive noise, in nats: pure DP; inf where the noise bounds none."""
+    """Return the supremum of the privacy loss of additive noise, in nats; inf if the loss is unbounded."""
     return elementwise(lambda t: _largest_loss(noise, t), influences(influence))
 
 
 def printed_zcdp(loss: Any) -> Reals:
-    """P tanh(P / 2): zCDP of P-DP in both directions, P >= 0 (Finley et al. 2024, Lemma 5.2)."""
+    """Return P tanh(P / 2), in nats, for a pure DP loss P >= 0.
+
+    This is the zCDP of P-DP in both directions (Finley et al. 2024, Lemma 5.2).
+    """
     loss = real("loss", loss, 0, closed=True)
     return loss * np.tanh(np.multiply(0.5, loss))
 
 
 def additive(noise: HasPrivacyLoss, influence: Any) -> Reals:
-    """zCDP of additive noise: its divergence of order 1 where D_a = a D_1, else P tanh(P / 2) of its largest loss.
+    """Return the zCDP policy of additive noise, in nats.
 
-    ValueError for a noise without any zCDP policy: one whose loss is unbounded and not linear in the order.
+    It is the divergence of order 1 if D_a = a D_1, else P tanh(P / 2) of the largest loss P. Raises ValueError for a
+    noise without a zCDP policy: one whose loss is unbounded and not linear in the order.
     """
     t = influences(influence)
     if noise.linear_in_order:
@@ -68,4 +81,4 @@ def _first_order(noise: HasPrivacyLoss, t: float) -> float:
 
 def _largest_loss(noise: HasPrivacyLoss, t: float) -> float:
     loss = noise.largest_loss(t) if t > 0 else 0.0
-    return np.inf if np.isnan(loss) else float(loss)  # NaN: not known
+    return np.inf if np.isnan(loss) else float(loss)  # NaN means unknown

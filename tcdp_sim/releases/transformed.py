@@ -1,4 +1,4 @@
-"""Slowly scaling releases: noise on a concave function of the answer, and an estimator of the answer from that."""
+"""Slowly scaling releases: noise on a concave function of the answer, and an estimator of the answer."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ from tcdp_sim.releases.fourth_moment import fourth_moment
 from tcdp_sim.releases.transforms import Log, Root, Transform
 
 ESTIMATORS = ("mean_unbiased", "median_unbiased", "plain", "least_mse")
-FURTHEST_OFFSET = 1e12  # in influences: there a transformation is a line
+FURTHEST_OFFSET = 1e12  # a transformation is a line beyond this many influences
 DEGREE = Axis("degree", "degree of a root", "1", "at least 1")
 ESTIMATION = (
     Axis(
@@ -31,11 +31,35 @@ TRANSFORMS: dict[str, type[Transform]] = {"root": Root, "log": Log}
 
 @dataclass(frozen=True)
 class TransformedRelease(Release):
-    """g(V), V = N(f(q + a), scale^2), for an answer q >= 0; scale > 0 in the units of f.
+    """An estimator g(V) of an answer q >= 0 from its noisy transform V = N(f(q + a), scale^2).
 
-    estimator: "mean_unbiased" (E = q; Hermite polynomials for roots of whole degree), "median_unbiased" (median = q,
-    any degree), "plain" (f undone), "least_mse" (logarithm only). nonnegative: negative releases become 0.
-    Source: Finley et al. 2024, Algorithm 1 and Theorem 4.9.
+    Parameters
+    ----------
+    transform : Transform
+        The transformation f and its offset a.
+    scale : float
+        The standard deviation of the noise, in the units of f, above 0.
+    estimator : str
+        "mean_unbiased" (mean q; Hermite polynomials for roots of whole degree), "median_unbiased" (median q; any
+        degree), "plain" (the inverse of f) or "least_mse" (for the logarithm only).
+    nonnegative : bool
+        True if negative releases become 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not valid, or if the transform has no such estimator.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Algorithm 1, Theorems 4.4 and 4.9,
+    https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> release = TransformedRelease(Root(2), 1.0)
+    >>> float(release.policy(4.0)), float(release.bias(100.0)), float(release.var(100.0))
+    (2.0, 0.0, 402.0)
     """
 
     transform: Transform
@@ -93,7 +117,7 @@ class TransformedRelease(Release):
         return super().median_abs_error(self._checked(q))
 
     def prob_negative(self, q: Any) -> Reals:
-        """P[release < 0]; 0 where negative releases become 0."""
+        """Return P[release < 0], which is 0 if negative releases become 0."""
         return np.zeros(np.shape(q))[()] if self.nonnegative else self.cdf(q, 0.0)
 
     def sample(self, rng: np.random.Generator, q: Any, size: Any = None) -> Reals:
@@ -103,7 +127,10 @@ class TransformedRelease(Release):
         return np.maximum(released, 0.0) if self.nonnegative else released
 
     def policy(self, influence: Any) -> Reals:
-        """(f(t+a) - f(a))^2 / (2 scale^2) in nats, attained at q = 0 as the order grows (Theorem 4.4)."""
+        """Return the printed zCDP policy (f(t+a) - f(a))^2 / (2 scale^2) at an influence t >= 0, in nats.
+
+        It is attained at q = 0 as the order grows (Theorem 4.4).
+        """
         return policies.transformation(self.transform, influence, self.scale)
 
     def worst_shift(self, influence: float) -> tuple[Noise, float]:
@@ -125,13 +152,16 @@ class TransformedRelease(Release):
         return max(x, 0.0) if self.nonnegative else x
 
     def _search(self, v: float, u: float) -> float:
-        """The quantile between the extremes of g where V has mass: at the ends of its reach, or at its lowest turn."""
+        """Return the quantile by search between the extremes of g where V has mass.
+
+        The extremes lie at the ends of the reach of V or at the lowest turn of g.
+        """
         ends = self.law.value(v + self.scale * np.array([-REACH, REACH]))
         low = self.law.lowest() if np.isfinite(self.law.lowest()) else float(min(ends))
         return crossing(lambda x: self._above(v, x, u), low, float(max(ends)))
 
     def _above(self, v: float, x: float, u: float) -> float:
-        """cdf - u, from the smaller of the two tails."""
+        """Return cdf - u, computed from the smaller of the two tails."""
         return float(self.law.cdf(v, x)) - u if u <= 0.5 else (1 - u) - float(self.law.sf(v, x))
 
     def _bias(self, q: float) -> float:

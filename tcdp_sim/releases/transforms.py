@@ -1,4 +1,4 @@
-"""Transformations f of the answer before Gaussian noise is added: f(q + offset), concave and increasing."""
+"""Transformations f of the answer before Gaussian noise is added. Each f(q + offset) is concave and increasing."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,22 +11,53 @@ from tcdp_sim.core.errors import scalar
 
 
 class Transform(ABC):
-    """f(q + offset) of an answer q >= 0; the scale of the noise is in units of f."""
+    """A concave and increasing transformation f(q + offset) of an answer q >= 0.
+
+    The noise is in the units of f.
+
+    Attributes
+    ----------
+    offset : float
+        The number that is added to the answer first, in the units of the answer.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> from tcdp_sim.releases import Log, Root
+    >>> float(Root(2, offset=1.0).forward(8.0)), float(Log(1.0).forward(0.0))
+    (3.0, 0.0)
+    """
 
     offset: float
 
     @abstractmethod
     def forward(self, q: Any) -> Reals:
-        """f(q + offset)."""
+        """Return f(q + offset)."""
 
     @abstractmethod
     def rise(self, step: Any, start: Any = 0.0) -> Reals:
-        """f(start + step + offset) - f(start + offset), without cancellation for step far below start + offset."""
+        """Return f(start + step + offset) - f(start + offset).
+
+        There is no cancellation for a step far below start + offset.
+        """
 
 
 @dataclass(frozen=True)
 class Identity(Transform):
-    """f(x) = x: Gaussian noise on the answer itself."""
+    """The identity f(x) = x: Gaussian noise on the answer itself.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> float(Identity().rise(3.0))
+    3.0
+    """
 
     offset = 0.0
 
@@ -39,9 +70,30 @@ class Identity(Transform):
 
 @dataclass(frozen=True)
 class Root(Transform):
-    """f(x) = x^(1/degree), degree >= 1 (below it f is not concave, and the policy false); offset >= 0 in counts.
+    """The root f(x) = x^(1/degree).
 
-    Source: Finley et al. 2024, Section 4. Degree 2 gives a policy that is linear in t; slower ones need more.
+    Degree 2 gives a policy that is linear in the influence. Policies that grow more slowly need a higher degree.
+
+    Parameters
+    ----------
+    degree : float
+        The degree, at least 1. Below 1 the function f is not concave, and the policy would be false.
+    offset : float
+        The number that is added to the answer first, in the units of the answer, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> float(Root(2).rise(9.0))
+    3.0
     """
 
     degree: float
@@ -69,7 +121,28 @@ class Root(Transform):
 
 @dataclass(frozen=True)
 class Log(Transform):
-    """f(x) = log x; offset > 0 in counts, without which one record at q = 0 would give everything away."""
+    """The logarithm f(x) = log x.
+
+    Parameters
+    ----------
+    offset : float
+        The number that is added to the answer first, in the units of the answer, above 0. Without it the policy at
+        q = 0 would be infinite.
+
+    Raises
+    ------
+    ValueError
+        If the offset is not above 0.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 4, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> round(float(Log(1.0).rise(1.0)), 4)
+    0.6931
+    """
 
     offset: float
 

@@ -1,4 +1,4 @@
-"""Unit splitting: each record becomes several, each clamped; what comes out is Gaussian noise on a clipped sum."""
+"""Unit splitting, which replaces a record by several clamped ones; the result is Gaussian noise on a clipped sum."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +18,38 @@ RULES = ("full", "capped", "sublinear")
 
 @dataclass(frozen=True)
 class UnitSplitRelease(ContributionRelease):
-    """A value v >= 0 is split into m(v) equal pieces, each clamped at `threshold`; N(0, scale^2) is added to the sum.
+    """A sum of values that are split into equal pieces, each clamped at `threshold`, plus Gaussian noise.
 
-    rule: "full" m = ceil(v / threshold), nothing lost; "capped" at most `pieces` (whole, >= 1); "sublinear"
-    ceil((v / threshold)^exponent), 0 < exponent < 1. threshold > 0 and scale > 0 in the units of the values.
-    Source: Finley et al. 2024, Section 2.
+    A value v >= 0 is split into m(v) pieces.
+
+    Parameters
+    ----------
+    threshold : float
+        The largest piece, in the units of the values, above 0.
+    scale : float
+        The standard deviation of the noise, in the units of the values, above 0.
+    rule : str
+        "full" for m(v) = ceil(v / threshold), so that nothing is lost; "capped" for at most `pieces` pieces;
+        "sublinear" for m(v) = ceil((v / threshold)^exponent).
+    pieces : int or None
+        The largest number of pieces, at least 1, for rule "capped" only.
+    exponent : float or None
+        The exponent, in (0, 1), for rule "sublinear" only.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, missing, or given for another rule.
+
+    References
+    ----------
+    Finley et al. (2024), Slowly scaling per-record differential privacy, Section 2, https://arxiv.org/abs/2409.18118
+
+    Examples
+    --------
+    >>> release = UnitSplitRelease(threshold=10.0, scale=100.0, rule="capped", pieces=3)
+    >>> release.contribution([5.0, 25.0, 80.0]).tolist()
+    [5.0, 25.0, 30.0]
     """
 
     threshold: float
@@ -47,24 +74,24 @@ class UnitSplitRelease(ContributionRelease):
             object.__setattr__(self, "exponent", scalar("exponent", self.exponent, 0, 1))
 
     def pieces_of(self, value: Any) -> Reals:
-        """m(v): how many records a value v >= 0 becomes; 1 for v = 0."""
+        """Return m(v), the number of pieces of a value v >= 0; it is 1 for v = 0."""
         units = np.divide(real("value", value, 0, closed=True), self.threshold)
         units = np.ceil(units if self.exponent is None else units**self.exponent)
         return np.clip(units, 1, np.inf if self.pieces is None else self.pieces)
 
     def contribution(self, value: Any) -> Reals:
         value = real("value", value, 0, closed=True)
-        # By rule "full" nothing is lost, not even to rounding.
+        # The rule "full" must lose nothing, not even to rounding.
         return value if self.rule == "full" else np.minimum(value, self.threshold * self.pieces_of(value))
 
     def policy(self, influence: Any) -> Reals:
-        """The printed policy m(t)^2 threshold^2 / (2 scale^2), never below `exact_policy`."""
+        """Return the printed policy m(t)^2 threshold^2 / (2 scale^2), in nats, which is never below `exact_policy`."""
         return np.square(self.pieces_of(influence)) * policies.gaussian(self.threshold, self.scale)
 
     def exact_policy(self, influence: Any) -> Reals:
-        """c(t)^2 / (2 scale^2): what a record of value t really gives away, by the shift of a Gaussian."""
+        """Return the exact zCDP of a record of value t in nats, c(t)^2 / (2 scale^2) for its contribution c(t)."""
         exact = policies.gaussian(self.contribution(influence), self.scale)
-        return np.minimum(exact, self.policy(influence))  # equal for whole pieces, but for rounding
+        return np.minimum(exact, self.policy(influence))  # rounding could put the exact value above its bound
 
 
 class UnitSplitting(ReleaseFamily):

@@ -1,4 +1,4 @@
-"""Exact sampling of order statistics, and of rare events by importance."""
+"""Exact sampling of order statistics, and importance sampling of rare events."""
 
 from tcdp_sim.samplers.extremes import first_above, sample_abs_max, sample_extremes, sample_max, sample_top
 from tcdp_sim.samplers.importance import Importance, importance

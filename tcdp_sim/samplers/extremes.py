@@ -1,9 +1,9 @@
-"""Exact draws of the extremes of k iid draws, at a cost that does not depend on k.
+"""Exact draws of the extremes of k independent draws, at a cost that does not depend on k.
 
-If U is uniform, U^(1/k) is distributed as the largest of k uniforms; its distance from one is
--expm1(-E / k) with E = -log U a standard exponential, and the noise's inverse survival function takes it from
-there without loss of digits for any k up to 1e300. (ppf(u**(1/k)) returns inf for a third of the draws at
-k = 1e16.) Nothing of the exact laws in `tcdp_sim.exact` is used here: each is the other's test.
+If U is uniform, U^(1/k) is distributed as the largest of k uniforms. The distance of U^(1/k) from one is
+-expm1(-E / k), where E = -log U is standard exponential. The noise's inverse survival function maps this distance to
+the maximum without loss of digits for any k up to 1e300. (ppf(u**(1/k)) returns inf for a third of the draws at
+k = 1e16.) This module uses nothing from the exact laws in `tcdp_sim.exact`, so each can test the other.
 """
 
 from typing import Any, Protocol
@@ -19,35 +19,98 @@ MAX_COUNT = 1e300
 
 
 class Drawable(Protocol):
-    """What is needed of a law to draw extremes of it: a `Noise`, or a one-sided one."""
+    """A law whose extremes can be drawn: a `Noise` or a one-sided noise."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of its parameters."""
+        """The shape of the law's parameters."""
 
     def isf(self, p: Any) -> Reals:
-        """The x with P[Z > x] = p."""
+        """Return the x with P[Z > x] = p."""
 
     def ppf(self, p: Any) -> Reals:
-        """The x with P[Z <= x] = p."""
+        """Return the x with P[Z <= x] = p."""
 
     def fill(self, rng: np.random.Generator, out: Any) -> None:
         """Fill `out` with independent draws."""
 
 
 def sample_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
-    """Draws of the maximum of `count` iid draws of the noise.
+    """Return draws of the maximum of `count` independent draws of the noise.
 
-    count: real, 1 <= count <= 1e300 (the law with distribution function cdf^count), scalar or broadcasting
-    against `size`; size: shape of the result, default that of `count` and the noise. Returns counts.
-    Raises ValueError for a count out of range.
+    Parameters
+    ----------
+    noise : Noise, or one-sided noise
+        The noise, in counts.
+    rng : numpy.random.Generator
+        The source of randomness.
+    count : array_like of float
+        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
+
+    Returns
+    -------
+    float or ndarray
+        The maxima, in counts.
+
+    Raises
+    ------
+    ValueError
+        If the count is out of range.
+
+    References
+    ----------
+    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> draws = sample_max(Gaussian(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> bool(7.0 < np.median(draws) < 7.3)
+    True
     """
     draws, shape = _arguments(noise, count, size)
     return _upper(noise, _exponential(rng, shape) / draws)
 
 
 def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None) -> Reals:
-    """Draws of the maximum of the absolute values of `count` iid draws of the noise; arguments as in sample_max."""
+    """Return draws of the maximum of the absolute values of `count` independent draws of the noise.
+
+    Parameters
+    ----------
+    noise : Noise, or one-sided noise
+        The noise, in counts.
+    rng : numpy.random.Generator
+        The source of randomness.
+    count : array_like of float
+        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
+
+    Returns
+    -------
+    float or ndarray
+        The maxima, in counts.
+
+    Raises
+    ------
+    ValueError
+        If the count is out of range.
+
+    References
+    ----------
+    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Laplace
+    >>> draws = sample_abs_max(Laplace(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> bool(abs(np.median(draws) - 28.0) < 0.3)
+    True
+    """
     draws, shape = _arguments(noise, count, size)
     tail = -np.expm1(-_exponential(rng, shape) / draws)
     return noise.isf(0.5 * tail)
@@ -56,13 +119,46 @@ def sample_abs_max(noise: Drawable, rng: np.random.Generator, count: ArrayLike, 
 def sample_extremes(
     noise: Drawable, rng: np.random.Generator, count: ArrayLike, size: Shape | None = None
 ) -> tuple[Reals, Reals]:
-    """Joint draws (minimum, maximum) of `count` iid draws of the noise; arguments as in sample_max.
+    """Return joint draws of the minimum and the maximum of `count` independent draws of the noise.
 
-    Given that the maximum has upper tail p, the other count - 1 draws are iid below it, so the lower tail of
+    Given a maximum with upper tail p, the other count - 1 draws are independent and lie below it. So the lower tail of
     their minimum is (1 - p) times the upper tail of the maximum of count - 1 uniforms.
+
+    Parameters
+    ----------
+    noise : Noise, or one-sided noise
+        The noise, in counts.
+    rng : numpy.random.Generator
+        The source of randomness.
+    count : array_like of float
+        The number of draws, from 1 to 1e300. For a real count the law has the distribution function cdf^count.
+    size : int or tuple of int, optional
+        The shape of the result; the default is that of `count` broadcast against the noise's parameters.
+
+    Returns
+    -------
+    minimum, maximum : float or ndarray
+        The extremes, in counts.
+
+    Raises
+    ------
+    ValueError
+        If the count is out of range.
+
+    References
+    ----------
+    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Laplace
+    >>> low, high = sample_extremes(Laplace(1.0), np.random.default_rng(0), 1e12, 1000)
+    >>> bool((low < high).all())
+    True
     """
     draws, shape = _arguments(noise, count, size)
-    log_below = _exponential(rng, shape) / draws  # minus the log of the maximum's cdf
+    log_below = _exponential(rng, shape) / draws  # -log of the maximum's cdf
     maximum = _upper(noise, log_below)
     with np.errstate(divide="ignore"):
         rest = np.divide(_exponential(rng, shape), np.subtract(draws, 1))
@@ -72,14 +168,46 @@ def sample_extremes(
 
 
 def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, size: Shape = ()) -> Floats:
-    """Return joint draws of the m largest of `count` iid draws of the noise, descending, in counts.
+    """Return joint draws of the m largest of `count` independent draws of the noise, in descending order.
 
-    Let P_(1) > P_(2) > ... be the order statistics of k uniforms. -log P_(1) is exponential with rate k, and given the
-    first i of them the next is the largest of k - i uniforms below P_(i): its -log adds an exponential of rate k - i
-    (Renyi 1953). So the cost is O(m), and does not depend on k = count.
-    count: a whole number, or any real beyond 2^53, up to 1e300 (the law needs count - m + 1 >= 1); m: whole,
-    1 <= m <= count; size: an integer or a tuple; the shape of the result is (*size, m).
-    Raises ValueError. For m = 1 the stream is that of `sample_max`.
+    Let P_(1) > P_(2) > ... be the order statistics of k = count uniforms. The first -log P_(1) is exponential with rate
+    k. Given the first i of them, the next is the largest of k - i uniforms below P_(i), so its -log adds an exponential
+    of rate k - i. The cost is O(m) and does not depend on k. For m = 1 the random stream is that of `sample_max`.
+
+    Parameters
+    ----------
+    noise : Noise, or one-sided noise
+        The noise, in counts.
+    rng : numpy.random.Generator
+        The source of randomness.
+    count : float
+        The number of draws, whole, from m to 1e300.
+    m : int
+        The number of largest draws, at least 1.
+    size : int or tuple of int
+        The number of joint draws, as a shape.
+
+    Returns
+    -------
+    ndarray of float
+        The largest draws, in counts, shape (*size, m).
+
+    Raises
+    ------
+    ValueError
+        If count or m is not valid.
+
+    References
+    ----------
+    Renyi (1953), On the theory of order statistics, https://doi.org/10.1007/BF02127580
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> top = sample_top(Gaussian(1.0), np.random.default_rng(0), 1e9, 3, 5)
+    >>> top.shape, bool((np.diff(top) <= 0).all())
+    ((5, 3), True)
     """
     count = real("count", count, 1, MAX_COUNT, closed=True, finite=False)
     if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= count:
@@ -92,12 +220,35 @@ def sample_top(noise: Drawable, rng: np.random.Generator, count: float, m: int, 
 
 
 def first_above(noise: Distribution, rng: np.random.Generator, threshold: float, size: Shape) -> Floats:
-    """Return how many of iid draws of the noise come before the first one above the threshold, as float64.
+    """Return the number of independent draws of the noise before the first one above the threshold.
 
-    size: shape of the result. inf where none would come in any time (a tail of zero).
-    The count is geometric: floor(E / -log(1 - tail)) with E standard exponential.
+    This number is geometric: floor(E / -log(1 - tail)), where E is standard exponential.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise, in counts.
+    rng : numpy.random.Generator
+        The source of randomness.
+    threshold : float
+        The threshold, in counts.
+    size : int or tuple of int
+        The shape of the result.
+
+    Returns
+    -------
+    ndarray of float
+        The numbers of draws; inf if the tail above the threshold is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> waits = first_above(Gaussian(1.0), np.random.default_rng(0), 10.0, 1000)
+    >>> bool(waits.min() > 1e15)
+    True
     """
-    exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # the generator's zero would be 0 / 0
+    exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # a draw of 0 would give 0 / 0
     with np.errstate(divide="ignore", over="ignore"):
         return np.floor(exponential / -np.log1p(-noise.sf(threshold)))
 
@@ -108,12 +259,15 @@ def _arguments(noise: Drawable, count: ArrayLike, size: Shape | None) -> tuple[R
 
 
 def _exponential(rng: np.random.Generator, size: Shape) -> Floats:
-    """Standard exponential draws; the generator's zero, one in 2^53, would be an infinite maximum."""
+    """Return standard exponential draws, none of them 0.
+
+    The generator draws 0 once in 2^53 times, which would give an infinite maximum.
+    """
     return np.maximum(rng.standard_exponential(size), 2.0**-54)
 
 
 def _upper(noise: Drawable, log_below: Floats) -> Reals:
-    """The x with log cdf(x) = -log_below, from whichever tail is the smaller."""
+    """Return the x with log cdf(x) = -log_below, computed from the smaller of the two tails."""
     x = np.asarray(noise.isf(-np.expm1(-log_below)))
     low = np.greater(log_below, 1.0)
     if np.any(low):

@@ -1,8 +1,8 @@
-"""Importance sampling of an integral over the line: independent numbers whose mean is the integral, however small.
+"""Importance sampling of an integral over the real line, with a small relative error however small the integral is.
 
-The proposal is a step function that lies close above the integrand: it is drawn from exactly, and every draw is worth
-the integrand over the step, times the area under the steps. That is bounded and nearly constant, where exponential
-tilting is so for Gaussian noise only, and any steps give the right mean: they decide about the spread alone.
+The proposal is a step function close above the integrand. It is sampled exactly, and a draw has the value integrand
+over step, times the area under the steps. This value is bounded and nearly constant; exponential tilting achieves that
+for Gaussian noise only. The mean is right for any steps, which affect the spread alone.
 """
 
 from dataclasses import dataclass
@@ -12,20 +12,37 @@ from numpy.typing import ArrayLike
 
 from tcdp_sim.core.arrays import Floats, RealFunction
 
-SPREAD = 0.05  # the area between steps and integrand over the integral: about the relative standard deviation
+SPREAD = 0.05  # (area between steps and integrand) / integral, about the relative standard deviation of a draw
 MOST_STEPS = 2**13
 ROUNDS = 60
-LARGEST = 1e150  # whose square, and so the standard error, is still a number
-NEGLIGIBLE = 40.0  # an integrand that ends e^-40 below its peak has been seen to its end
+LARGEST = 1e150  # the squares of larger draws, and so the standard error, would overflow
+NEGLIGIBLE = 40.0  # an integrand below e^-40 of its peak has negligible mass beyond the node
 
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """Draws whose mean is the integral of e^log_f. Made by `importance`.
+    """Draws whose mean is the integral of e^log_f, constructed by `importance`.
 
-    edges: of the steps, ascending, shape (n + 1,); heights: log of the steps, shape (n,); area: under the steps, 0 if
-    the integrand vanishes, inf if its integral is infinite or above 1e150. (Below 1e-150 the draws are right, but
-    their squares underflow: take standard errors after scaling.)
+    If the integral is below 1e-150, the draws are right but their squares underflow. Scale them before you compute a
+    standard error.
+
+    Parameters
+    ----------
+    log_f : callable
+        The log of the integrand, vectorised.
+    edges : ndarray of float
+        The edges of the steps, ascending, shape (n + 1,).
+    heights : ndarray of float
+        The logs of the heights of the steps, shape (n,).
+    area : float
+        The area under the steps: 0 if the integrand vanishes, inf if its integral is infinite or above 1e150.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> integral = importance(lambda x: -1000 - x * x / 2, np.linspace(-40, 40, 81))
+    >>> integral.area
+    0.0
     """
 
     log_f: RealFunction
@@ -34,22 +51,53 @@ class Importance:
     area: float
 
     def sample(self, rng: np.random.Generator, size: int) -> Floats:
-        """`size` independent non-negative numbers whose mean is the integral; all zero or all inf where it is."""
+        """Return independent non-negative numbers whose mean is the integral.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The source of randomness.
+        size : int
+            The number of draws.
+
+        Returns
+        -------
+        ndarray of float
+            The numbers, shape (size,); all are 0 or all are inf if the area is.
+        """
         if not 0 < self.area < np.inf:
             return np.full(size, self.area)
         width = np.diff(self.edges)
         below = np.cumsum(width * np.exp(self.heights - self.heights.max()))
         step = np.searchsorted(below, rng.random(size) * below[-1], side="right")
-        step = np.minimum(step, len(width) - 1)  # rounding of the product
+        step = np.minimum(step, len(width) - 1)  # the product may round up to the total
         x = self.edges[step] + width[step] * rng.random(size)
         return self.area * np.exp(_known(self.log_f, x) - self.heights[step])
 
 
 def importance(log_f: RealFunction, nodes: ArrayLike) -> Importance:
-    """Steps around e^log_f, a vectorised log of a non-negative function (-inf or NaN: zero).
+    """Return an importance sampler for the integral of e^log_f, with steps that are halved until they fit.
 
-    nodes: points between whose first and last the integrand lies, dense enough that no peak is missed; steps are halved
-    until they fit. An integrand that has not fallen to e^-40 of its peak at either end has an infinite integral here.
+    Parameters
+    ----------
+    log_f : callable
+        The log of a non-negative function, vectorised; -inf and NaN mean zero.
+    nodes : array_like of float
+        Points that enclose the mass of the integrand, dense enough to miss no peak. An integrand that has not fallen to
+        e^-40 of its peak at both ends counts as having an infinite integral.
+
+    Returns
+    -------
+    Importance
+        The sampler.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> normal = importance(lambda x: -x * x / 2, np.linspace(-40, 40, 81))
+    >>> draws = normal.sample(np.random.default_rng(0), 1000)
+    >>> bool(abs(draws.mean() / np.sqrt(2 * np.pi) - 1) < 0.01)
+    True
     """
     edges = np.unique(np.asarray(nodes, dtype=np.float64))
     values = _known(log_f, edges)

@@ -1,4 +1,4 @@
-"""The largest of very many draws of a noise, through the log of its tail: as many as 2^65536 and beyond."""
+"""The largest of very many draws of a noise, 2^65536 of them and more, through the log of its tail."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,12 +8,12 @@ from tcdp_sim.noise.distribution import Distribution
 
 
 def sample_max_log(noise: Distribution, rng: np.random.Generator, log_count: ArrayLike, size: Shape) -> Floats:
-    """Draws of the maximum of exp(log_count) iid draws, log_count >= 0; -inf where log_count is -inf (no draw).
+    """Return draws of the maximum of exp(log_count) independent draws, log_count >= 0; -inf where log_count is -inf.
 
-    With E standard exponential the maximum's upper tail is -expm1(-E / count); beyond count = e^30 that is E / count
-    to every digit.
+    The upper tail of the maximum is -expm1(-E / count), where E is standard exponential. If count is above e^30, that
+    equals E / count to every digit.
     """
-    exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # the generator's zero would be infinite
+    exponential = np.maximum(rng.standard_exponential(size), 2.0**-54)  # a draw of 0 would give inf
     log_counts = np.broadcast_to(np.asarray(log_count, dtype=np.float64), exponential.shape)
     none = np.isneginf(log_counts)
     with np.errstate(divide="ignore"):
@@ -24,8 +24,8 @@ def sample_max_log(noise: Distribution, rng: np.random.Generator, log_count: Arr
 
 
 def isf_log(noise: Distribution, log_p: Real) -> Reals:
-    """The x with log P[Z > x] = log_p, log_p <= 0, however small.
+    """Return the x with log P[Z > x] = log_p, for any log_p <= 0.
 
-    ValueError for a noise for which probabilities below 1e-300 are not implemented, where they are asked for.
+    Raises ValueError for a noise without tails below 1e-300, if such a tail is asked for.
     """
     return noise.isf_log(log_p)

@@ -1,4 +1,4 @@
-"""How many records of every bin a random subsample holds: drawn by its law, or record by record."""
+"""The number of records of every bin in a random subsample, drawn by its law or record by record."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,17 +11,18 @@ from tcdp_sim.core.arrays import Ints
 from tcdp_sim.core.errors import choice
 
 Sampler = Callable[[np.random.Generator, Ints, str, float, int, int], Ints]
-LARGEST = 10**9  # of numpy's hypergeometric law
+LARGEST = 10**9  # the limit of numpy's hypergeometric law
 MOST_BY_RECORD = 10_000
 
 
 def subsample_counts(
     rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
 ) -> Ints:
-    """Counts of `size` independent subsamples, shape (size, bins); their rows add up to `draws` but for "poisson".
+    """Return the counts of `size` independent subsamples, shape (size, bins).
 
-    counts: records of every bin, whole, shape (bins,); scheme: "poisson" (each record with chance `fraction`),
-    "without_replacement" (`draws` of them), else with replacement. Cost: one number a bin, whatever the counts.
+    `counts` holds the records of every bin, shape (bins,). A scheme whose name begins with "poisson" keeps each record
+    with probability `fraction`. The scheme "without_replacement" draws `draws` records, and any other scheme draws as
+    many with replacement. Rows add up to `draws`, except for Poisson schemes. The cost is one random number per bin.
     """
     if scheme.startswith("poisson"):
         return rng.binomial(counts, fraction, (size, len(counts)))
@@ -33,7 +34,7 @@ def subsample_counts(
 def subsample_records(
     rng: np.random.Generator, counts: Ints, scheme: str, fraction: float, draws: int, size: int
 ) -> Ints:
-    """The same law, the plain way: every record is drawn or not; for small data sets."""
+    """Return draws from the law of `subsample_counts` record by record, for small data sets."""
     bins, n = len(counts), int(counts.sum())
     bin_of = np.repeat(np.arange(bins), counts)
     if scheme.startswith("poisson"):
@@ -48,10 +49,23 @@ def subsample_records(
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Random subsamples of records in bins. counts: of the bins, whole, shape (bins,), 1 to 10^9 - 1 in all.
+    """A distribution of random subsamples of records in bins.
 
-    scheme: as in `subsample_counts`; fraction: the chance of each record ("poisson"), else a whole number of draws over
-    the number of records; path: one of PATHS. Raises ValueError for numbers of records that cannot be sampled.
+    Parameters
+    ----------
+    counts : ndarray of int
+        The records of every bin, shape (bins,), 1 to 10^9 - 1 in total.
+    scheme : str
+        The scheme of `subsample_counts`.
+    fraction : float
+        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
+    path : str
+        The way to draw a subsample, one of PATHS.
+
+    Raises
+    ------
+    ValueError
+        If data of this size cannot be sampled.
     """
 
     counts: Ints
@@ -73,26 +87,26 @@ class Sampling:
 
     @property
     def n(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return int(self.counts.sum())
 
     @property
     def draws(self) -> int:
-        """How many records a subsample holds, or for Poisson sampling expects."""
+        """The number of records in a subsample; for Poisson sampling the expected number, rounded."""
         return round(self.fraction * self.n)
 
     @property
     def work(self) -> float:
-        """Roughly how many random numbers a subsample costs."""
+        """The approximate number of random numbers per subsample."""
         return float(len(self.counts) * (1 + (self.n if self.path == "records" else 0)))
 
     def draw(self, rng: np.random.Generator, size: int) -> Ints:
-        """Counts of `size` independent subsamples, shape (size, bins)."""
+        """Return the counts of `size` independent subsamples, shape (size, bins)."""
         return self.PATHS[self.path](rng, self.counts, self.scheme, self.fraction, self.draws, size)
 
 
 def realised_fraction(fraction: float, scheme: str, records: int) -> float:
-    """The fraction itself, or that of a whole number of draws, at least one."""
+    """Return the fraction for Poisson sampling, else that of a whole number of draws, at least one."""
     if scheme.startswith("poisson") or records < 1:
         return fraction
     return max(round(fraction * records), 1) / records

@@ -1,4 +1,4 @@
-"""Private selection: algorithms, baselines, and the noise that they need."""
+"""Private selection: algorithms, baselines and the calibration of their noise."""
 
 from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, ObviousAnswer, Selection
 from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip

@@ -1,8 +1,8 @@
-"""Private selection of the best of k candidates under a gap assumption: the paper's two reductions.
+"""Private selection of the best of k candidates under a gap assumption: the two reductions of the tCDP paper.
 
-Problem 19 of Bun-Dwork-Rothblum-Steinke 2018. Neighbours substitute one record, upon which every score may change by
-up to one unit of sensitivity, so the gap between the best and the second best may change by two. The cost of a trial
-depends on how many scores are listed, not on k.
+This is Problem 19 of Bun, Dwork, Rothblum, Steinke (2018). Neighbours substitute one record, which may change every
+score by up to one unit of sensitivity. The gap between the best and the second best score may thus change by two. The
+cost of a trial depends on the number of listed scores, not on k.
 """
 
 from abc import ABC, abstractmethod
@@ -22,26 +22,85 @@ NO_ANSWER = -1
 
 
 class Selection(ABC):
-    """A randomised choice among the candidates of a score vector."""
+    """A randomised choice among the candidates of a score vector.
 
-    top_m: bool = False  # whether it can select more than one
+    Attributes
+    ----------
+    top_m : bool
+        True if the algorithm can select more than one candidate.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Problem 19,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.selection import Scores, permute_and_flip
+    >>> algorithm = permute_and_flip(1.0)
+    >>> algorithm.select(Scores([100.0, 3.0, 0.0], sensitivity=1.0), np.random.default_rng(0), 4).tolist()
+    [[0], [0], [0], [0]]
+    """
+
+    top_m: bool = False
 
     @abstractmethod
     def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
-        """Independent selections: int64 array of shape (trials, m), best first.
+        """Return independent selections.
 
-        An entry is the index of a listed candidate, len(scores.listed) for one of the others (all of them are
-        equally likely), or -1 for a refusal to answer. ValueError for an m that is not valid.
+        Parameters
+        ----------
+        scores : Scores
+            The scores of the candidates.
+        rng : numpy.random.Generator
+            The source of randomness.
+        trials : int
+            The number of selections.
+        m : int
+            The number of candidates to select; 1 unless `top_m` is true.
+
+        Returns
+        -------
+        ndarray of int64
+            The selected candidates of each trial, best first, shape (trials, m). An entry is the index of a listed
+            candidate; or len(scores.listed) for one of the others, which are equally likely; or -1 for no answer.
+
+        Raises
+        ------
+        ValueError
+            If m is not valid.
         """
 
     @abstractmethod
     def needed_gap(self, k: float, rng: np.random.Generator, trials: int, m: int = 1) -> Floats:
-        """For each trial the gap beyond which it selects the right candidates, in counts; 0 if any gap does.
+        """Return for each trial the gap beyond which it selects the right candidates; 0 if it does so at every gap.
 
-        The right ones are m candidates that tie at the top and lead the k - m others, which tie as well, by the gap
-        (for a given gap nothing is harder); the noise of a trial does not depend on the gap. So P[success at a gap]
-        is the distribution function of this number, and the smallest gap that succeeds with probability 1 - beta
-        its quantile. Raises ValueError unless k is whole and 1 <= m < k <= 1e300.
+        The right candidates are m that tie at the top. They lead the k - m others, which tie as well, by the gap. This
+        is the hardest case for a given gap. The noise of a trial does not depend on the gap. So P[success at a gap] is
+        the distribution function of this number, and the smallest gap that succeeds with probability 1 - beta is its
+        quantile.
+
+        Parameters
+        ----------
+        k : float
+            The number of candidates, whole, up to 1e300.
+        rng : numpy.random.Generator
+            The source of randomness.
+        trials : int
+            The number of trials.
+        m : int
+            The number of candidates to select, 1 <= m < k.
+
+        Returns
+        -------
+        ndarray of float
+            The gaps in counts, shape (trials,).
+
+        Raises
+        ------
+        ValueError
+            If k or m is not valid.
         """
 
     def _checked(self, k: float, m: int) -> tuple[float, int]:
@@ -61,9 +120,27 @@ class Selection(ABC):
 
 @dataclass(frozen=True)
 class NoisyMax(Selection):
-    """The m largest of score + noise, independent noise of one law for every candidate.
+    """The m largest of score + noise, with independent noise from one law for every candidate.
 
-    Whether and how private that is depends on the noise: see `selection.calibration`.
+    The guarantee depends on the noise: see `selection.calibration`.
+
+    Parameters
+    ----------
+    noise : Noise, or one-sided noise
+        The noise of a score, in counts.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Section 5,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Laplace
+    >>> scores = Scores([100.0, 90.0], others=1e6, sensitivity=1.0)
+    >>> NoisyMax(Laplace(1.0)).select(scores, np.random.default_rng(0), 1, m=2).tolist()
+    [[0, 1]]
     """
 
     noise: Drawable
@@ -84,14 +161,33 @@ class NoisyMax(Selection):
 
 @dataclass(frozen=True)
 class GeneralizedHistogram(NoisyMax):
-    """Algorithm 21: noisy maximum of the sparse scores f_j = max(score_j - (m+1)-th highest score, 0).
+    """Algorithm 21: the noisy maximum of the sparse scores f_j = max(score_j - (m+1)-th highest score, 0).
 
-    Between neighbours the vector v of changes of f has at most 2m entries that are not zero, each at most 2, and
-    ||v||_1 <= 2m: of the candidates that are among the top m of both inputs each changes by at most 2; the others
-    pair up, one that leaves with one that enters, and for such a pair the two values of f add up to at most 2
-    (the claim in the proof of Lemma 23, with the (m+1)-th score in place of the second). The paper's accounting is
-    2m queries of sensitivity 2; for log-concave noise every divergence of a shift is a convex function of the shift
-    (log integral of exp of functions convex in it), zero at zero, so the cost is that of m queries of sensitivity 2.
+    Let v be the vector of changes of f between neighbours. It has at most 2m nonzero entries, each at most 2, and
+    ||v||_1 <= 2m. The reason is the following. A candidate among the top m of both inputs changes by at most 2. The
+    others pair up, one that leaves the top with one that enters it. The two values of f of such a pair add up to at
+    most 2. This is the claim in the proof of Lemma 23, with the (m+1)-th score in place of the second.
+
+    The accounting of the paper is that of 2m queries of sensitivity 2. For log-concave noise every divergence of a
+    shift is a convex function of the shift that vanishes at zero. So the cost is that of m queries of sensitivity 2.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of a score, in counts.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Algorithm 21 and Lemma 23,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tcdp_sim.noise import Gaussian
+    >>> scores = Scores([100.0, 3.0], others=1e6, sensitivity=1.0)
+    >>> GeneralizedHistogram(Gaussian(1.0)).select(scores, np.random.default_rng(0), 1).tolist()
+    [[0]]
     """
 
     def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
@@ -101,22 +197,39 @@ class GeneralizedHistogram(NoisyMax):
 
 @dataclass(frozen=True)
 class ObviousAnswer(Selection):
-    """Algorithm 22: the best candidate if noise lifts half its lead over a threshold, else one of the others.
+    """Algorithm 22: the best candidate if half its lead plus noise exceeds a threshold, else one of the others.
 
-    With lead g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours, and P[Z > t_k] = 1/k exactly:
-    g + Z > t_k selects the best, anything else one of the k - 1 others, uniformly. If the best candidate changes
-    between neighbours, both leads are zero and both outputs uniform; if not, the output is post-processing of g + Z.
-    So the guarantee is that of the noise for one query of sensitivity 1 (Lemma 23).
+    The lead is g = max(gap / 2 - 1, 0), which changes by at most 1 between neighbours. The threshold t_k has
+    P[Z > t_k] = 1/k exactly. If g + Z > t_k, the best candidate is selected. Otherwise one of the k - 1 others is
+    selected uniformly. If the best candidate differs between neighbours, both leads are zero and both outputs are
+    uniform. Otherwise the output is a function of g + Z. So the guarantee is that of the noise for one query of
+    sensitivity 1 (Lemma 23).
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of the lead, in counts.
+
+    References
+    ----------
+    Bun, Dwork, Rothblum, Steinke (2018), Composable and versatile privacy via truncated CDP, Algorithm 22 and Lemma 23,
+    https://doi.org/10.1145/3188745.3188946
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Gaussian
+    >>> round(ObviousAnswer(Gaussian(1.0)).threshold(1000), 3)
+    3.09
     """
 
     noise: Noise
 
     def threshold(self, k: float) -> float:
-        """t_k, in counts."""
+        """Return the threshold t_k for k candidates, in counts."""
         return float(self.noise.isf(1 / k))
 
     def lead(self, gap: float) -> float:
-        """g, in counts."""
+        """Return the lead g of the best candidate at this gap, in counts."""
         return max(gap / 2 - 1, 0.0)
 
     def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:
@@ -145,7 +258,10 @@ def noisy_top(
     trials: int,
     m: int,
 ) -> Ints:
-    """The places of the m largest of value + noise, as `Selection.select` returns them; values in counts."""
+    """Return the places of the m largest of value + noise, in the form of `Selection.select`.
+
+    The values `listed` and `level` are in counts.
+    """
     n, more = len(listed), int(min(m, others))
     out = np.empty((trials, m), dtype=np.int64)
     rows = max(1, TILE // (n + more))

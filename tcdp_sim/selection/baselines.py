@@ -1,7 +1,7 @@
-"""What else a user would weigh: report-noisy-max in its variants, distance-based stability, sparse vector.
+"""Baselines for private selection: variants of report-noisy-max, distance-based stability and sparse vector.
 
-Neighbours as in `selection`: every score may change by up to one unit of sensitivity. The exponential mechanism,
-permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with the noise given here.
+Neighbours are those of `selection`: every score may change by up to one unit of sensitivity. The exponential mechanism,
+permute-and-flip and report-noisy-max with Laplace or Gaussian noise are `NoisyMax` with different noise.
 """
 
 from dataclasses import dataclass
@@ -18,33 +18,113 @@ from tcdp_sim.selection.scores import Scores
 
 
 def exponential_mechanism(epsilon: float) -> NoisyMax:
-    """P[j] proportional to exp(epsilon score_j / 2), drawn as the largest of score + Gumbel(2 / epsilon) noise.
+    """Return the exponential mechanism, which selects j with probability proportional to exp(epsilon score_j / 2).
 
-    epsilon-DP with bounded range epsilon: log P[j](x) / P[j](x') lies in an interval of length epsilon, whatever j.
-    So it is epsilon^2/8-zCDP: K(a) = log E_Q (P/Q)^a vanishes at 0 and 1 and has K'' <= epsilon^2 / 4 (Hoeffding),
-    hence D_a = K(a) / (a - 1) <= a epsilon^2 / 8. The m largest are m such selections, one after the other, each
-    among what the earlier ones left: m epsilon-DP and m epsilon^2/8-zCDP.
-    Source: McSherry-Talwar 2007; Durfee-Rogers 2019.
+    It is drawn as the largest of score + Gumbel(2 / epsilon) noise. It is epsilon-DP with bounded range epsilon: the
+    values of log P[j](x) / P[j](x') for all j lie in an interval of length epsilon. So it is epsilon^2/8-zCDP, for the
+    following reason. K(a) = log E_Q (P/Q)^a vanishes at 0 and 1 and has K'' <= epsilon^2 / 4 (Hoeffding). Hence
+    D_a = K(a) / (a - 1) <= a epsilon^2 / 8. The m largest are m selections in turn, each among the remaining
+    candidates. They are m epsilon-DP and m epsilon^2/8-zCDP.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter of one selection, in nats, above 0.
+
+    Returns
+    -------
+    NoisyMax
+        The mechanism.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not above 0.
+
+    References
+    ----------
+    McSherry, Talwar (2007), Mechanism design via differential privacy.
+
+    Durfee, Rogers (2019), Practical differentially private top-k selection with pay-what-you-get composition,
+    https://arxiv.org/abs/1905.04273
+
+    Examples
+    --------
+    >>> exponential_mechanism(0.5)
+    NoisyMax(noise=Gumbel(scale=4.0))
     """
     return NoisyMax(Gumbel(2 / real("epsilon", epsilon, 0)))
 
 
 def permute_and_flip(epsilon: float) -> NoisyMax:
-    """epsilon-DP: in random order, accept candidate j with probability exp(epsilon (score_j - best) / 2).
+    """Return the permute-and-flip mechanism, which is epsilon-DP.
 
-    Drawn as the largest of score + Exponential(2 / epsilon) noise, which has the same law (McKenna-Sheldon 2020;
-    Ding et al. 2021).
+    It visits the candidates in random order and accepts j with probability exp(epsilon (score_j - best) / 2). It is
+    drawn as the largest of score + Exponential(2 / epsilon) noise, which has the same law.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter, in nats, above 0.
+
+    Returns
+    -------
+    NoisyMax
+        The mechanism.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not above 0.
+
+    References
+    ----------
+    McKenna, Sheldon (2020), Permute-and-flip: a new mechanism for differentially private selection,
+    https://arxiv.org/abs/2010.12603
+
+    Ding et al. (2021), The permute-and-flip mechanism is identical to report-noisy-max with exponential noise,
+    https://arxiv.org/abs/2105.07260
+
+    Examples
+    --------
+    >>> permute_and_flip(0.5)
+    NoisyMax(noise=Exponential(scale=4.0))
     """
     return NoisyMax(Exponential(2 / real("epsilon", epsilon, 0)))
 
 
 @dataclass(frozen=True)
 class Stability(ObviousAnswer):
-    """Propose-test-release by distance to instability: the best candidate if its noisy lead passes, else no answer.
+    """Propose-test-release by distance to instability: the best candidate if its noisy lead is large, else no answer.
 
-    Lead g as in Algorithm 22; threshold t with P[Z > t] = delta. If the best candidate changes between neighbours,
-    both leads are zero and either answers with probability at most delta; if not, the output is post-processing of
-    g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP. Source: Dwork-Lei 2009, Thakurta-Smith 2013.
+    The lead g is that of Algorithm 22, and the threshold t has P[Z > t] = delta. If the best candidate differs between
+    neighbours, both leads are zero, so each input gives an answer with probability at most delta. Otherwise the output
+    is a function of g + Z. So Laplace(1 / epsilon) noise gives (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise of the lead, in counts.
+    delta : float
+        The probability of an answer with no lead, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If delta is out of range.
+
+    References
+    ----------
+    Dwork, Lei (2009), Differential privacy and robust statistics, https://doi.org/10.1145/1536414.1536466
+
+    Thakurta, Smith (2013), Differentially private feature selection via stability arguments, and the robustness of the
+    Lasso.
+
+    Examples
+    --------
+    >>> from tcdp_sim.noise import Laplace
+    >>> round(Stability(Laplace(1.0), 0.5e-3).threshold(10), 3)
+    6.908
     """
 
     delta: float
@@ -53,6 +133,7 @@ class Stability(ObviousAnswer):
         object.__setattr__(self, "delta", real("delta", self.delta, 0, 1))
 
     def threshold(self, k: float) -> float:
+        """Return the threshold t, in counts; it does not depend on k."""
         return float(self.noise.isf(self.delta))
 
     def _otherwise(self, best: int, scores: Scores, rng: np.random.Generator, trials: int) -> Ints:
@@ -61,13 +142,38 @@ class Stability(ObviousAnswer):
 
 @dataclass(frozen=True)
 class SparseVector(Selection):
-    """AboveThreshold: the first candidate whose noisy score exceeds one noisy threshold; none: no answer. epsilon-DP.
+    """AboveThreshold: the first candidate whose noisy score exceeds one noisy threshold, or no answer.
 
-    It applies where a threshold between the best score and the others is public, so it is told more than the other
-    methods. The candidates that are not listed come first, then those listed, in order: with the best one last this
-    is the order in which it most often errs. threshold: in counts; None is for `needed_gap` alone, which takes
-    the balanced one of `balanced_threshold`. epsilon is split 1 : 2^(2/3) between threshold and scores.
-    Source: Dwork-Roth 2014, Section 3.6; the split: Lyu-Su-Li 2017.
+    It is epsilon-DP. It needs a public threshold between the best score and the others, so it knows more than the other
+    algorithms. The candidates that are not listed come first, then the listed ones in order. If the best one is last,
+    errors are most frequent. The privacy budget epsilon is split 1 : 2^(2/3) between the threshold and the scores.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy parameter, in nats, above 0.
+    at : float or None
+        The public threshold, in counts. None is valid for `needed_gap` only, which uses `balanced_threshold`.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is not above 0.
+
+    References
+    ----------
+    Dwork, Roth (2014), The algorithmic foundations of differential privacy, Section 3.6,
+    https://doi.org/10.1561/0400000042
+
+    Lyu, Su, Li (2017), Understanding the sparse vector technique for differential privacy (the split),
+    https://arxiv.org/abs/1603.01699
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vector = SparseVector(epsilon=1.0, at=50.0)
+    >>> vector.select(Scores([0.0, 100.0], sensitivity=1.0), np.random.default_rng(0), 2).tolist()
+    [[1], [1]]
     """
 
     epsilon: float
@@ -78,16 +184,19 @@ class SparseVector(Selection):
 
     @property
     def threshold_noise(self) -> Laplace:
-        """The noise of the threshold: it pays for all the scores that stay below."""
+        """The noise of the threshold. It pays for all scores that stay below."""
         return Laplace((1 + 2 ** (2 / 3)) / self.epsilon)
 
     @property
     def score_noise(self) -> Laplace:
-        """The noise of a score: the one that passes and the threshold may move apart by two."""
+        """The noise of a score. The score that passes and the threshold may move apart by two."""
         return Laplace(2 * (1 + 2 ** (-2 / 3)) / self.epsilon)
 
     def balanced_threshold(self, gap: float, k: float) -> float:
-        """Half way between the best score, which leads by `gap`, and the typical largest noise of k - 1 at zero."""
+        """Return the threshold that is half way between the best score and the typical largest noise, in counts.
+
+        The best score leads by `gap`, and the other k - 1 scores are zero.
+        """
         return 0.5 * (gap + self.score_noise.scale * np.log(k))
 
     def select(self, scores: Scores, rng: np.random.Generator, trials: int, m: int = 1) -> Ints:

@@ -1,14 +1,15 @@
-"""Algorithms of selection by name, and each with the least noise that provably meets a common privacy target.
+"""The algorithms of selection by name, each with the least noise that provably meets a common privacy target.
 
-The target is rho, with omega or delta where a notion needs it. What stands for it is what `calibration.equal_privacy`
-says for a family of noise; pure and (epsilon, delta)-DP methods get epsilon = sqrt(2 rho). Neighbours: every score may
-change by up to one.
+The target is rho, with omega or delta if the guarantee needs it. `calibration.equal_privacy` gives the guarantee of a
+noise family at this target. Algorithms with pure or (epsilon, delta)-DP get epsilon = sqrt(2 rho). Every score may
+change by up to one between neighbours.
 
-accounting says how the guarantees of two of them are derived; the others have one derivation:
-generalized_histogram: "paper" is 2m queries of sensitivity 2, "tight" m of them (proof at `GeneralizedHistogram`).
-exponential_mechanism: "paper" is epsilon-DP, hence epsilon^2/2-zCDP; "tight" epsilon^2/8-zCDP by bounded range.
+Two algorithms have two derivations of their guarantee, which `accounting` selects. The others have one.
 
-Noise on a lattice would make ties. They are broken by a fair coin: the noise is dithered (`noise.DitheredLattice`).
+- generalized_histogram: "paper" is 2m queries of sensitivity 2; "tight" is m of them (proof at `GeneralizedHistogram`).
+- exponential_mechanism: "paper" is epsilon-DP and hence epsilon^2/2-zCDP; "tight" is epsilon^2/8-zCDP by bounded range.
+
+Lattice noise would cause ties. A fair coin breaks them, because the noise is dithered (`noise.DitheredLattice`).
 """
 
 from collections.abc import Mapping
@@ -26,11 +27,11 @@ from tcdp_sim.selection.algorithms import GeneralizedHistogram, NoisyMax, Obviou
 from tcdp_sim.selection.baselines import SparseVector, Stability, exponential_mechanism, permute_and_flip
 
 ACCOUNTINGS = ("paper", "tight")
-WITH_NOISE = ("generalized_histogram", "obvious_answer")  # methods that take any noise of the package
+WITH_NOISE = ("generalized_histogram", "obvious_answer")  # algorithms that take any noise of the package
 WITH_ACCOUNTING = ("generalized_histogram", "exponential_mechanism")
 WITH_TOP_M = ("generalized_histogram", "exponential_mechanism")
 WITH_DELTA = ("stability", "noisy_max_gaussian")
-_SMALL = 1.0  # in nats
+_SMALL = 1.0  # nats; expm1 of a larger number might overflow
 ALGORITHMS = (
     *("generalized_histogram", "obvious_answer", "exponential_mechanism", "permute_and_flip"),
     *("noisy_max_laplace", "noisy_max_gaussian", "stability", "sparse_vector"),
@@ -38,20 +39,23 @@ ALGORITHMS = (
 
 
 def depends_on(algorithm: str, family: str | None) -> tuple[str, ...]:
-    """The parameters of the target that an algorithm depends on, with noise of that family if it takes any."""
+    """Return the parameters of the target that an algorithm depends on.
+
+    The family is that of its noise, for an algorithm that takes any noise.
+    """
     if choice("algorithm", algorithm, ALGORITHMS) in WITH_NOISE:
         return tuple(registry.noise(str(family)).depends_on)
     return ("rho", "delta") if algorithm in WITH_DELTA else ("rho",)
 
 
 def noise_family(spec: Mapping[str, Any]) -> str:
-    """The family of the noise that a spec of conf/noise stands for here: one without ties."""
+    """Return the family without ties that replaces the family of a spec in conf/noise."""
     family = str(spec["family"])
     return registry.noise(family).without_ties or family
 
 
 def selection_guarantee(algorithm: str, family: str | None, accounting: str, target: Mapping[str, float]) -> Guarantee:
-    """What a calibrated algorithm promises; target: its parameters by name."""
+    """Return the guarantee of a calibrated algorithm; `target` has its parameters by name."""
     if algorithm in WITH_NOISE:
         return equal_privacy(str(family), **target)
     rho = real("rho", target["rho"], 0)
@@ -65,10 +69,11 @@ def selection_guarantee(algorithm: str, family: str | None, accounting: str, tar
 def selection_parameters(
     algorithm: str, noise: Mapping[str, Any] | None, accounting: str, target: Mapping[str, float], k: float, m: int
 ) -> dict[str, float]:
-    """The noise parameters, by name, of an algorithm that keeps its guarantee; plain data for `selection_algorithm`.
+    """Return the noise parameters with which an algorithm keeps its guarantee, as plain data for `selection_algorithm`.
 
-    noise: a spec of conf/noise (family, calibration, objective), for methods that take any noise; others ignore it.
-    Raises ValueError for unknown names, for m > 1 where one is selected, and where no theorem covers the target.
+    `noise` is a spec of conf/noise (family, calibration, objective), for algorithms that take any noise; others ignore
+    it. Raises ValueError for an unknown name, for m > 1 where only one candidate is selected, and for a target that no
+    theorem covers.
     """
     if m > 1 and algorithm not in WITH_TOP_M:
         raise ValueError(f"m = {m} is not valid for {algorithm}; valid: m = 1, or one of {', '.join(WITH_TOP_M)}")
@@ -76,7 +81,7 @@ def selection_parameters(
     if algorithm in WITH_NOISE:
         return asdict(cast(Any, _noise(algorithm, noise or {}, accounting, promise, k, m)))  # noises are dataclasses
     match promise:
-        case ZCDP(rho=rho):  # the exponential mechanism by bounded range
+        case ZCDP(rho=rho):  # the exponential mechanism, by bounded range
             return {"epsilon": np.sqrt(8 * rho / m)}
         case ApproxDP(epsilon=epsilon, delta=delta) if algorithm == "noisy_max_gaussian":
             return {"scale": noisy_max_gaussian_scale(epsilon, delta, k)}
@@ -88,7 +93,7 @@ def selection_parameters(
 
 
 def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[str, float]) -> Selection:
-    """The algorithm that a name, a family of noise (where it takes any) and its parameters stand for."""
+    """Return the algorithm of this name, with the noise of this family (if it takes any) and parameters."""
     match choice("algorithm", algorithm, ALGORITHMS):
         case "generalized_histogram":
             return GeneralizedHistogram(registry.noise(str(family))(**parameters))
@@ -110,11 +115,13 @@ def selection_algorithm(algorithm: str, family: str | None, parameters: Mapping[
 
 
 def noisy_max_gaussian_scale(epsilon: float, delta: float, k: float) -> float:
-    """The least scale at which the largest of k scores + Gaussian noise is provably (epsilon, delta)-DP, in counts.
+    """Return the least scale at which the largest of k scores + Gaussian noise is provably (epsilon, delta)-DP.
 
-    Given the noise of all others, j is selected if Z_j > c, and between neighbours c moves by at most 2; so
-    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and over all outputs k times that.
-    Gaussian noise calibrated to (epsilon, delta / k) for that query is what is asked for.
+    The scale is in counts.
+
+    Given the noise of all others, j is selected if Z_j > c, and c moves by at most 2 between neighbours. So
+    P[j] - e^epsilon P'[j] is at most the profile of one query of sensitivity 2, and the sum over all outputs is at most
+    k times that. The scale is that of Gaussian noise calibrated to (epsilon, delta / k) for such a query.
     """
     each = real("delta", delta, 0, 1) / real("k", k, 2, closed=True)
     noise = calibrate("gaussian", ApproxDP(real("epsilon", epsilon, 0), each), 2.0).noise
@@ -131,20 +138,21 @@ def _noise(algorithm: str, spec: Mapping[str, Any], accounting: str, promise: Gu
     if registry.noise(family).is_optimized:
         return calibrate(family, _of_one_step(promise, m), 2.0, spec["calibration"], **given).noise
     noise = calibrate(family, promise, 2.0, spec["calibration"], coordinates=m, **given).noise
-    # without log-concavity, coordinates that move by 2m in all might cost more than m that move by 2
+    # without log-concavity, many small moves that add up to 2m might cost more than m moves by 2
     noise.need_log_concave(f"select with {noise!r} at accounting = tight", instead="accounting = paper")
     return noise
 
 
 def _of_one_step(promise: Guarantee, m: int) -> Guarantee:
-    """What a move by 2 may cost under dithered noise with steps of length 2, so that Algorithm 21 keeps the promise.
+    """Return the largest guarantee of a move by 2 with which Algorithm 21 keeps its promise.
 
-    If that costs D_a <= a r, a move by v <= 2 costs log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), concave in v. So
-    of 2m moves that add up to 2m, those by 1 each cost most, and over the orders they do so at omega, since
-    log((1 + e^(x r)) / 2) / x rises with x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
+    The noise is dithered with steps of length 2. Let D_a <= a r for a move by 2. Then a move by v <= 2 costs
+    log(1 + (e^((a-1) D_a) - 1) v / 2) / (a-1), which is concave in v. So among 2m moves that add up to 2m, moves by 1
+    each cost most. Over the orders the cost is largest at omega, since log((1 + e^(x r)) / 2) / x increases with
+    x = a (a-1). There e^(x r) may be 2 e^(x rho / 2m) - 1 (derived here).
     """
     if not isinstance(promise, TCDP):
-        return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # the families on lattices promise no others
+        return ZCDP(promise.rho / (2 * m))  # type: ignore[attr-defined]  # lattice families promise tCDP or zCDP only
     x = promise.omega * (promise.omega - 1)
     share = x * promise.rho / (2 * m)
     log_moment = share + np.log1p(-np.expm1(-share)) if share > _SMALL else np.log1p(2 * np.expm1(share))

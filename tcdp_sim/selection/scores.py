@@ -1,4 +1,4 @@
-"""Score vectors to select from: k candidates, of which only the few best need to be written down."""
+"""Score vectors of k candidates, of which only the best few need to be listed."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -13,14 +13,32 @@ MOST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of k candidates: those listed, and `others` more that share the score `level`.
+    """The scores of k candidates: the listed ones, and `others` more that share the score `level`.
 
-    listed: finite reals in any order, shape (n,), n >= 1; their index is the candidate's name. others: how many more
-    there are, whole, 0 to 1e300; level: their score, at most the least listed one. A dense vector has others = 0.
-    sensitivity: by how much one score may change between neighbours, > 0 and never guessed: 1 for counts. Neighbours
-    substitute one record, upon which ALL scores may change, each by up to `sensitivity`, up or down.
-    Of tied scores the first listed counts as the higher; a tie at the top is a gap of zero.
-    Raises ValueError for k < 2, for scores that are not finite, and if the sensitivity is not said.
+    Neighbours substitute one record, which may change ALL scores, each by up to +-`sensitivity`. Among tied scores the
+    first listed one counts as the highest. A tie at the top is a gap of zero.
+
+    Parameters
+    ----------
+    listed : array_like of float
+        The listed scores in any order, finite, shape (n,) with n >= 1. The index is the candidate's name.
+    others : float
+        The number of candidates that are not listed, whole, from 0 to 1e300; 0 for a dense vector.
+    level : float
+        The score of the candidates that are not listed, at most the least listed score.
+    sensitivity : float
+        The largest change of one score between neighbours, above 0; 1 for counts. It has no default and must be given.
+
+    Raises
+    ------
+    ValueError
+        If k < 2, if a score is not finite, or if the sensitivity is missing.
+
+    Examples
+    --------
+    >>> scores = Scores([3.0, 10.0], others=1e6, sensitivity=1.0)
+    >>> scores.k, scores.gap(), scores.top().tolist()
+    (1000002.0, 7.0, [1])
     """
 
     listed: Floats
@@ -30,7 +48,7 @@ class Scores:
 
     def __post_init__(self) -> None:
         if self.sensitivity is None:
-            raise ValueError("sensitivity is missing; say by how much neighbours may change one score: 1 for counts")
+            raise ValueError("sensitivity is missing; give the largest change of one score between neighbours")
         listed = np.asarray(real("score", np.asarray(self.listed), -np.inf))
         if listed.ndim != 1 or not len(listed):
             raise ValueError(f"scores have shape {listed.shape}, which is not valid; valid: (n,) with n >= 1")
@@ -48,31 +66,34 @@ class Scores:
 
     @property
     def unit(self) -> float:
-        """The sensitivity, which is known once the scores are checked."""
+        """The sensitivity, as a float."""
         return cast(float, self.sensitivity)
 
     @property
     def k(self) -> float:
-        """How many candidates there are."""
+        """The number of candidates."""
         return len(self.listed) + self.others
 
     def top(self, m: int = 1) -> Ints:
-        """The indices of the m highest scores, best first; 1 <= m < k, and all of them listed."""
+        """Return the indices of the m highest scores, best first.
+
+        Raises ValueError unless 1 <= m < k and at least m candidates are listed.
+        """
         least = min(len(self.listed), self.k - 1)
         if not isinstance(m, int | np.integer) or isinstance(m, bool) or not 1 <= m <= least:
             raise ValueError(f"m = {m!r} is not valid; valid: a whole number from 1 to {least:g}: below k, all listed")
         return np.argsort(-self.listed, kind="stable")[:m]
 
     def runner_up(self, m: int = 1) -> float:
-        """The (m+1)-th highest score."""
+        """Return the (m+1)-th highest score."""
         self.top(m)
         ordered = np.sort(self.listed)[::-1]
         return float(ordered[m]) if m < len(ordered) else self.level
 
     def gap(self, m: int = 1) -> float:
-        """By how much the m-th highest score leads the next, in units of the sensitivity; zero for a tie."""
+        """Return the lead of the m-th highest score over the next, in units of the sensitivity; zero for a tie."""
         return float(self.listed[self.top(m)[-1]] - self.runner_up(m)) / self.unit
 
     def leads(self, m: int = 1) -> Floats:
-        """max(score - (m+1)-th highest score, 0) of the listed candidates, in units of the sensitivity."""
+        """Return max(score - (m+1)-th highest score, 0) of the listed candidates, in units of the sensitivity."""
         return np.maximum(self.listed - self.runner_up(m), 0) / self.unit

@@ -129,7 +129,7 @@ def test_a_law_holds_what_matters_and_nothing_else():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"n": None}, "n or n_share has to be given"),
+        ({"n": None}, "n is missing; give n, or n_share"),
         ({"n": 0}, "n = 0"),
         ({"n": 2.5}, "n = 2.5"),
         ({"log2_k": 2.5}, "log2_k = 2.5"),

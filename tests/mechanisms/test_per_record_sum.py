@@ -160,7 +160,7 @@ def test_mistakes_are_one_line(more, message):
 
 @pytest.mark.parametrize("populations", [None, 3, ["breaches"]])
 def test_populations_that_are_none_are_one_line(populations):
-    with pytest.raises(ValueError, match=r"mechanism\.populations = .* is not valid; valid: names"):
+    with pytest.raises(ValueError, match=r"mechanism\.populations = .* is not valid; valid: a mapping"):
         PerRecordSum.check_options({"populations": populations})
     with pytest.raises(ValueError, match=r"mechanism\.populations\.breaches = 3 is not valid"):
         law({"release": "laplace"}, {"populations": {"breaches": 3}})

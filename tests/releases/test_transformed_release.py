@@ -207,7 +207,7 @@ def test_arrays_broadcast_and_numbers_stay_numbers():
         (lambda: Log(0.0), "offset = 0.*infinite"),
         (lambda: TransformedRelease(Root(2.5), 1.0), "degree = 2.5.*median_unbiased"),
         (lambda: TransformedRelease(Root(2.5), 1.0, "plain"), "whole degree"),
-        (lambda: TransformedRelease(Root(2), 1.0, "least_mse"), "logarithm only"),
+        (lambda: TransformedRelease(Root(2), 1.0, "least_mse"), "'least_mse' is not valid for roots"),
         (lambda: TransformedRelease(Root(2), 0.0), "scale = 0"),
         (lambda: TransformedRelease(Root(2), 1.0, "unbiased"), "estimator = 'unbiased'"),
         (lambda: TransformedRelease("log", 1.0), "transform = 'log'"),

@@ -232,7 +232,7 @@ def test_gaps_and_ties():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Scores([1.0, 2.0]), "sensitivity is missing; say"),
+        (lambda: Scores([1.0, 2.0]), "sensitivity is missing; give the largest change"),
         (lambda: Scores([1.0, 2.0], sensitivity=0), "sensitivity = 0 is not valid"),
         (lambda: Scores([1.0, np.nan], sensitivity=1), "score = nan is not valid"),
         (lambda: Scores([1.0, np.inf], sensitivity=1), "score = inf is not valid"),

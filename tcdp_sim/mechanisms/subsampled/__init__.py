@@ -1,4 +1,4 @@
-"""A mechanism run on a random subsample of the records: the real thing, judged by what is true of all of them."""
+"""A mechanism that runs on a random subsample and is judged by the true answer on all records."""
 
 from types import MappingProxyType
 from typing import Any
@@ -20,11 +20,21 @@ BASE = Axis("base", "mechanism that sees the sample", "", ", ".join(BASES), "tex
 
 
 class Subsampled(Mechanism):
-    """Draw a subsample, run the base mechanism on it, rescale: a choice of BASES by the axis `base`.
+    """A base mechanism on a random subsample of the records, with its answer rescaled to all records.
 
-    A base has a class of its own, which says what a subsample of its data is, how its answer is rescaled and what its
-    errors are against the truth of all records. Mechanisms without records (noise, privacy_loss, gap_max) or whose
-    records are made for every number of them (interior_point) have no subsample.
+    The axis `base` names the base mechanism, one of BASES. The class of a base defines the subsample of its data, the
+    rescaling of its answer, and the errors against the truth of all records. Some mechanisms have no subsample: those
+    without records (noise, privacy_loss, gap_max), and interior_point, whose records are constructed for each n.
+
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), Privacy amplification by subsampling: tight analyses via couplings and divergences,
+    https://arxiv.org/abs/1807.01647
+
+    Examples
+    --------
+    >>> sorted(BASES)
+    ['gap_max_data', 'histogram', 'thresholds']
     """
 
     name = "subsampled"
@@ -54,12 +64,15 @@ class Subsampled(Mechanism):
         return _base(point).law(point, options, counts)
 
     @classmethod
-    def build(cls, law: Law, counts: Any) -> Mechanism:  # type: ignore[override]  # the base's own class
+    def build(cls, law: Law, counts: Any) -> Mechanism:  # type: ignore[override]  # the result has the base's class
         return BASES[law.get("base", "histogram")].build(law, counts)
 
 
 def _base(point: Point) -> type[Mechanism]:
-    """The base of a sweep point; UserError for one that has no subsamples, or whose axes are not all understood."""
+    """Return the base of a sweep point.
+
+    Raises UserError for a base that has no subsamples or does not understand an axis of the point.
+    """
     name = point.get("base") or BASE.default
     if name not in tuple(BASES):
         raise UserError(f"sweep.base = {name} has no records to sample; valid: {', '.join(BASES)}")

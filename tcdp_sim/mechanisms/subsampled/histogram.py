@@ -1,4 +1,4 @@
-"""A private histogram of a random subsample, rescaled: its errors, and the privacy loss that is left of one record."""
+"""A private histogram of a random subsample, rescaled: its errors, and the remaining privacy loss of one record."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,13 +31,31 @@ FINAL_EPSILON = Axis("epsilon", "of the subsampled mechanism, in place of its ba
 
 @dataclass(frozen=True, eq=False)
 class SubsampledHistogram(Mechanism):
-    """A histogram of a subsample, with iid noise in each of `bins` bins, over the sampling fraction.
+    """A histogram of a subsample with independent noise in every bin, divided by the sampling fraction.
 
-    counts: of the occupied bins; scheme: one of SCHEMES; fraction: the chance s of each record ("poisson"), else s n
-    draws, rounded to a whole number, of n records. Its errors are those of counting every record: sampling and noise.
-    A trial also draws the loss L of one bin's ((1-s) Q + s P, Q): y from the mixture, the loss of the mixture. With
-    `threshold` (nats) it is instead two numbers with means P[L > threshold] and E[(1 - e^(threshold - L))_+], by
+    Errors are measured against the counts of all records and come from sampling and noise. A trial also draws the
+    privacy loss L of one record: the log of ((1-s) Q + s P) over Q at an output drawn from this mixture. With
+    `threshold` a trial yields two other numbers, with the means P[L > threshold] and E[(1 - e^(threshold - L))_+], by
     importance sampling.
+
+    Parameters
+    ----------
+    noise : Noise
+        The noise in a bin of the subsample, in counts.
+    promise : Guarantee
+        The guarantee of the base, or of the subsampled histogram if the point gives epsilon.
+    counts : ndarray of int
+        The records in each occupied bin, shape (m,).
+    bins : float
+        The number of bins, whole, up to 1e300.
+    scheme : str
+        One of SCHEMES.
+    fraction : float
+        The sampling probability of each record for a Poisson scheme, else the number of draws over that of records.
+    threshold : float or None
+        The privacy loss whose exceedance is counted, in nats.
+    path : str
+        The way to draw a subsample, one of `Sampling.PATHS`.
     """
 
     noise: Noise
@@ -115,11 +133,11 @@ class SubsampledHistogram(Mechanism):
         return cls(noise, promise, np.asarray(counts, dtype=np.int64), law["bins"], *how)
 
     def __post_init__(self) -> None:
-        _ = self.sampling  # data that cannot be sampled are refused now
+        _ = self.sampling  # raises for data that cannot be sampled
 
     @cached_property
     def sampling(self) -> Sampling:
-        """How subsamples are drawn."""
+        """The distribution of subsamples."""
         return Sampling(self.counts, self.scheme, self.fraction, self.path)
 
     @property
@@ -158,9 +176,9 @@ class SubsampledHistogram(Mechanism):
         return {"linf_error": linf, "records_drawn": drawn.sum(axis=1), **mean_squares}
 
     def _loss(self, y: Reals) -> Reals:
-        """log((1-s) q + s p) - log q at y, p the noise moved by one."""
+        """Return log((1-s) q + s p) - log q at y, where p is the density of the noise moved by one."""
         s = self.fraction
-        with np.errstate(over="ignore", invalid="ignore"):  # NaN where neither has density
+        with np.errstate(over="ignore", invalid="ignore"):  # NaN where both densities are zero
             rise = -self._dense.privacy_loss(y, 1.0)
             return np.logaddexp(np.log1p(-s) if s < 1 else -np.inf, np.log(s) + rise)
 
@@ -189,7 +207,7 @@ class SubsampledHistogram(Mechanism):
 
 
 def _jumps(holds: Callable[[Floats], NDArray[np.bool_]], nodes: Floats) -> Floats:
-    """Both sides, a rounding apart, of where a condition changes between two nodes.
+    """Return points on both sides of each place between two nodes where a condition changes, one rounding apart.
 
     A step of the proposal across a jump would give rare zeros, which a few thousand trials may miss altogether.
     """
@@ -207,16 +225,16 @@ _PARTS = ("square_error", "square_sampling_error", "square_noise_error")
 
 
 def _wanted(point: Point) -> tuple[str, ...]:
-    """The parameters of the target: those of the whole if epsilon is given, else those of the noise's own."""
+    """Return the parameters of the target: epsilon and delta if epsilon is given, else those of the noise."""
     return ("epsilon", "delta") if point.get("epsilon") is not None else noise_axes.depends_on(point["noise"])
 
 
 def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: str, s: float, k: float) -> Noise:
-    """The noise for the base's target; or with epsilon and delta for these of the subsampled histogram.
+    """Return the noise for the base's target, or for the epsilon and delta of the subsampled histogram.
 
-    A base profile delta(eps) becomes s delta at log(1 + s (e^eps - 1)) (Balle-Barthe-Gaboardi 2018, Theorems 8, 9),
-    tightly, so that the noise is to meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise that has several forms is
-    taken with the least variance, but one on a lattice with the least error over k bins.
+    By Theorems 8 and 9 of Balle, Barthe and Gaboardi (2018), the base profile delta(eps) becomes exactly s delta at
+    log(1 + s (e^eps - 1)). So the noise must meet (log(1 + (e^epsilon - 1) / s), delta / s). A noise with several forms
+    is chosen for the least variance, and lattice noise for the least error over k bins.
     """
     family, coordinates = spec["family"], 2 if known_scheme(scheme).base == "substitute" else 1
     objective = spec_objective(spec, k) if registry.noise(family).is_optimized else VARIANCE
@@ -227,6 +245,8 @@ def _calibrated(spec: Mapping[str, Any], target: Mapping[str, float], scheme: st
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")
     epsilon, delta = real("epsilon", target["epsilon"], 0), real("delta", target["delta"], 0, 1)
     if delta >= s:
-        raise ValueError(f"delta = {delta:g} is not valid; valid: delta < sampling_fraction = {s:g}; else no noise")
+        raise ValueError(
+            f"delta = {delta:g} is not valid; valid: below sampling_fraction = {s:g}, above which no noise is needed"
+        )
     base = ApproxDP(log_unmixed(s, epsilon), delta / s)
     return calibrate(family, base, 1.0, "tight", coordinates=coordinates, objective=objective).noise

@@ -1,4 +1,4 @@
-"""Private selection on a random subsample: is the value that is most frequent in all of the data found?"""
+"""Private selection on a random subsample, judged by the most frequent values of all records."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,17 +22,30 @@ from tcdp_sim.selection.calibration import selection_algorithm, selection_guaran
 from tcdp_sim.selection.scores import Scores
 
 CALIBRATED = ("poisson", "without_replacement")
-_OF_BASE = ("algorithm", "accounting", "parameters", "target", "noise", "k", "m")  # what selection itself depends on
+_OF_BASE = ("algorithm", "accounting", "parameters", "target", "noise", "k", "m")  # entries of the base's law
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampledSelection(Mechanism):
-    """The m fullest of `bins` bins, selected from the counts of a subsample, judged by the counts of all records.
+    """A private selection of the m fullest of `bins` bins from the counts of a subsample.
 
-    sampling: how subsamples are drawn from the occupied bins; calibrated: the algorithm; promise: of the base, or with
-    `epsilon` of the subsampled selection. Every count changes by at most one between neighbours, be one record
-    substituted, added or removed, so the algorithms' guarantees hold under either relation. A trial draws a subsample
-    and selects once; equal subsamples are selected from together, each other one costs the algorithm's own set-up.
+    It is judged by the counts of all records. Every count changes by at most one between neighbours, whether a record
+    is substituted or added or removed. So the guarantees of the algorithms hold under either relation. A trial draws a
+    subsample and selects once. Equal subsamples share one call of the algorithm, and each different one costs its
+    set-up.
+
+    Parameters
+    ----------
+    calibrated : Selection
+        The algorithm with its noise.
+    promise : Guarantee
+        The guarantee of the base, or of the subsampled selection if the point gives epsilon.
+    sampling : Sampling
+        The distribution of subsamples of the occupied bins.
+    bins : float
+        The number of bins, whole, up to 1e300.
+    m : int
+        The number of bins that are selected.
     """
 
     calibrated: Selection
@@ -72,7 +85,7 @@ class SubsampledSelection(Mechanism):
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
         s = realised_fraction(s, scheme, n)
         if point["algorithm"] == "sparse_vector":
-            raise ValueError("algorithm = sparse_vector needs a public threshold, which a subsample has not")
+            raise ValueError("algorithm = sparse_vector needs a public threshold, which a subsample does not have")
         final = {}
         if point.get("epsilon") is not None:
             final = {"final": {"epsilon": real("epsilon", point["epsilon"], 0)}}
@@ -101,17 +114,17 @@ class SubsampledSelection(Mechanism):
 
     @property
     def noise(self) -> Any:
-        """Its noise, for people."""
-        return getattr(self.calibrated, "noise")  # noqa: B009 (of every algorithm that takes subsamples)
+        """The noise of a score, to be printed."""
+        return getattr(self.calibrated, "noise")  # noqa: B009 (every algorithm that accepts subsamples has it)
 
     @property
     def counts(self) -> np.ndarray:
-        """Records of the occupied bins."""
+        """The records in each occupied bin."""
         return self.sampling.counts
 
     @property
     def work(self) -> float:
-        return 3000.0 + self.sampling.work  # one subsample's set-up, in random numbers
+        return 3000.0 + self.sampling.work  # the set-up for one subsample, in random numbers
 
     def simulate(self, rng: np.random.Generator, trials: int) -> Draws:
         drawn = self.sampling.draw(rng, trials)
@@ -122,11 +135,14 @@ class SubsampledSelection(Mechanism):
             scores = Scores(kind.astype(float), others=self.bins - len(kind), sensitivity=1)
             selected[order[start:end]] = self.calibrated.select(scores, rng, end - start, self.m)
         missed = self._missed(selected)
-        own = np.argsort(-drawn, axis=1, kind="stable")[:, : self.m]  # ties in favour of the truth: counts fall
+        own = np.argsort(-drawn, axis=1, kind="stable")[:, : self.m]  # counts descend, so ties favour the truth
         return {"missed": missed, "missed_by_sampling": self._missed(own), "top_selected": missed == 0}
 
     def _missed(self, selected: NDArray[np.int64]) -> NDArray[np.float64]:
-        """selected: indices of bins, shape (trials, m); -1 is no answer, indices beyond the occupied bins are empty."""
+        """Return the number of records that the selected bins lack, for indices of bins of shape (trials, m).
+
+        The index -1 is no answer, and indices beyond the occupied bins stand for empty ones.
+        """
         held = np.append(self.counts, 0)[np.minimum(selected, len(self.counts))]
         return np.asarray(self._most - np.where(selected < 0, 0, held).sum(axis=1).astype(float))
 
@@ -136,9 +152,9 @@ class SubsampledSelection(Mechanism):
 
 
 def _base_rho(point: Point, scheme: str, s: float) -> float:
-    """rho of the pure-DP base that is epsilon-DP on subsamples: log(1 + (e^epsilon - 1) / s) = sqrt(2 rho).
+    """Return rho of the pure-DP base that is epsilon-DP on subsamples: sqrt(2 rho) = log(1 + (e^epsilon - 1) / s).
 
-    Source: Balle-Barthe-Gaboardi 2018, Theorems 8 and 9, at delta = 0.
+    Source: Balle, Barthe, Gaboardi (2018), Theorems 8 and 9, at delta = 0.
     """
     if scheme not in CALIBRATED:
         raise ValueError(f"scheme = {scheme!r} cannot be calibrated to epsilon; valid: {', '.join(CALIBRATED)}, or rho")

@@ -1,4 +1,4 @@
-"""Threshold queries on a random subsample of ordered records: a CDF or a median of all of them, from a few."""
+"""Threshold queries on a random subsample of ordered records: a CDF or a median of all of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,10 +25,20 @@ FITTING = tuple(name for name, scheme in SCHEMES.items() if scheme.base == "subs
 
 @dataclass(frozen=True, eq=False)
 class SubsampledThresholds(Thresholds):
-    """A method of `Thresholds`, planned for and run on a subsample; its counts over s are judged by all records.
+    """A method of `Thresholds` that runs on a subsample, with its counts divided by the sampling fraction.
 
-    scheme: one of FITTING: a subsample's size is public and fixed, as the methods need. fraction: s, a whole number of
-    draws over the number of records. A trial draws a subsample and runs the method once.
+    It is judged by all records. A trial draws a subsample and runs the method once.
+
+    Parameters
+    ----------
+    method, promise, records, beta, family, calibration, most_windows
+        The parameters of `Thresholds`.
+    scheme : str
+        One of FITTING: the methods need a public and fixed subsample size.
+    fraction : float
+        The number of draws over the number of records.
+    path : str
+        The way to draw a subsample, one of `Sampling.PATHS`.
     """
 
     scheme: str = "without_replacement"
@@ -52,7 +62,7 @@ class SubsampledThresholds(Thresholds):
     def law(cls, point: Point, options: Options, counts: Any) -> dict[str, Any]:
         scheme = choice("scheme", point["scheme"], SCHEMES)
         if known_scheme(scheme).base != "substitute":
-            reason = f"scheme = {scheme!r} does not fit base = thresholds, whose subsamples are of a fixed, public size"
+            reason = f"scheme = {scheme!r} does not fit base = thresholds, which needs a fixed, public subsample size"
             raise ValueError(f"{reason}; valid: {', '.join(FITTING)}")
         law = super().law(point, options, counts)
         s = real("sampling_fraction", point["sampling_fraction"], 0, 1, finite=False)
@@ -65,27 +75,27 @@ class SubsampledThresholds(Thresholds):
         whole = Thresholds.build(law, counts)
         given = {name: getattr(whole, name) for name in Thresholds.__dataclass_fields__}
         built = cls(**given, scheme=law["scheme"], fraction=law["sampling_fraction"], path=law["path"])
-        _ = built.plan  # a budget that cannot be had is refused now, not on a worker
+        _ = built.plan  # the driver refuses an impossible budget here, before a worker does
         return built
 
     @cached_property
     def sampling(self) -> Sampling:
-        """How subsamples are drawn."""
+        """The distribution of subsamples."""
         return Sampling(self.records.counts, self.scheme, self.fraction, self.path)
 
     @property
     def thresholds(self) -> Mapping[str, Mapping[str, float]]:
-        return MappingProxyType({})  # what is proved is about the subsample
+        return MappingProxyType({})  # the proved bound concerns the subsample only
 
     @cached_property
     def plan(self) -> Any:
-        """The method's plan for subsamples, told as if it were one for all records: every use draws a subsample."""
-        drawn = Records([0], [self.sampling.draws], self.records.k)  # plans depend on how many there are
+        """The method's plan for subsamples, presented as a plan for all records."""
+        drawn = Records([0], [self.sampling.draws], self.records.k)  # a plan depends on the number of records only
         fields = {name: getattr(self, name) for name in Thresholds.__dataclass_fields__}
         return _OnSamples(self, Thresholds(**fields | {"records": drawn}).plan)
 
     def sample(self, rng: np.random.Generator) -> Records:
-        """One subsample."""
+        """Return one subsample."""
         drawn = self.sampling.draw(rng, 1)[0]
         return Records(self.records.values[drawn > 0].tolist(), drawn[drawn > 0], self.records.k)
 
@@ -99,7 +109,7 @@ class SubsampledThresholds(Thresholds):
 
 @dataclass(frozen=True)
 class _OnSamples:
-    """A plan whose runs and errors are those of subsamples, in numbers of all records."""
+    """A plan that draws a new subsample for every run and rescales its counts to all records."""
 
     of: SubsampledThresholds
     inner: Any
@@ -109,6 +119,6 @@ class _OnSamples:
         return replace(cdf, estimates=tuple(x / self.of.fraction for x in cdf.estimates), n=records.n)
 
     def errors(self, places: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Of a noisy tree: what it tells at these places less the truth."""
+        """Return the errors of a noisy tree's rescaled ranks at these places."""
         noisy_ranks = self.of.sample(rng).ranks(places) + self.inner.errors(places, rng)
         return np.asarray(noisy_ranks / self.of.fraction - self.of.records.ranks(places))
