@@ -1,4 +1,4 @@
-"""What an exact number costs at the corners of its arguments: CPU seconds of the slowest call."""
+"""The cost of an exact number at the corners of its arguments: CPU seconds of the slowest call."""
 
 import itertools
 import signal
@@ -67,7 +67,7 @@ class _TooLong(Exception):
 
 
 def corners() -> Iterator[tuple[str, str, str]]:
-    """The slowest corner of every function, those that are refused in one line among them."""
+    """Yield the slowest corner of every function. Calls that are refused count too."""
     previous = signal.signal(signal.SIGVTALRM, _stop)
     for name, (function, values) in FUNCTIONS.items():
         calls = list(itertools.product(*values))
@@ -82,7 +82,7 @@ def _seconds(function: Callable[..., Any], call: tuple[Any, ...]) -> float:
     signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP)
     try:
         function(*call)
-    except ValueError:  # refused, with the reason
+    except ValueError:  # the function refuses such a corner
         pass
     except _TooLong:
         return GIVEN_UP

@@ -35,8 +35,8 @@ def rows(cell: Cell) -> Row:
     - `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where they are known (`compared.EXACT`).
     - `sup_error`: the largest error over all j, in records. It is a lower bound for trees, which are evaluated only at
       the data and their predecessors.
-    - `value_at_q...`, `true_at_q...`: the true quantiles, and the true CDF there.
-    - `cdf_at_q..._q05` to `_q95`: quantiles of the private CDF there, as shares of n.
+    - value_at_qNN, true_at_qNN: the true quantile of level NN%, and the true CDF there.
+    - cdf_at_qNN_q05 to cdf_at_qNN_q95: quantiles of the private CDF there, as shares of n.
     """
     mechanism, row = cell.mechanism, cell.only("method", "noise", "records", "rho", "omega")
     row |= {"left_out": left_out(cell.law.get("unfit", {}))} | cell.only("guarantee", "trials")
