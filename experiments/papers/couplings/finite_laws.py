@@ -1,4 +1,4 @@
-"""Laws on a few outputs in exact fractions, on which statements about all mechanisms are tried without rounding.
+"""Laws on a few outputs in exact fractions, to test statements about all mechanisms without rounding.
 
 Privacy levels are ratios a = e^ε, which are fractions too.
 """
@@ -74,5 +74,5 @@ def total_variation(p: Law, q: Law) -> Fraction:
 
 
 def renyi_moment(p: Law, q: Law, order: int) -> Fraction:
-    """Return the sum of p^order q^(1 - order), whose log is (order - 1) D_order; whole orders, p << q."""
+    """Return the sum of p^order q^(1 - order) for whole orders and p << q. The log of it is (order - 1) D_order."""
     return sum((x**order / y ** (order - 1) for x, y in zip(p, q) if y), Fraction(0))

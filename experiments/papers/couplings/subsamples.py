@@ -1,7 +1,7 @@
-"""Small data sets, all of their subsamples with exact chances, and the outputs of mechanisms on them.
+"""Small data sets, all of their subsamples with exact probabilities, and the outputs of mechanisms on them.
 
-A data set or subsample is an ascending tuple of records 0, 1, ...; multisets repeat a record. A mechanism is a table:
-subsample -> law of its output.
+A data set or subsample is an ascending tuple of records 0, 1, ...; multisets repeat a record. A mechanism is a table
+from subsamples to laws of its output.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ Drawn = Mapping[Records, Fraction]  # subsample -> its chance
 Sampling = Callable[[Records], Drawn]
 Mechanism = Mapping[Records, Law]
 Distance = Callable[[Records, Records], float]
-Neighbours = Iterable[tuple[Records, Records]]  # ordered: both ways are in it
+Neighbours = Iterable[tuple[Records, Records]]  # ordered pairs, in both directions
 
 
 def subsets(universe: int, sizes: Iterable[int]) -> list[Records]:
@@ -35,7 +35,7 @@ def add_remove(x: Records, y: Records) -> float:
 
 
 def substitute(x: Records, y: Records) -> float:
-    """Return the number of records to substitute; infinite for data sets of different size."""
+    """Return the number of records to substitute, or inf for data sets of different size."""
     return add_remove(x, y) / 2 if len(x) == len(y) else inf
 
 

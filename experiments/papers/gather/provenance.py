@@ -1,4 +1,4 @@
-"""What the page was made of: code, seeds, studies, and when the data were gathered."""
+"""The origin of the page: code, seeds, studies, and the date of the data."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ SHOWN = 16  # digits of a digest
 
 
 def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: bool) -> dict[str, Any]:
-    """version, code, seed, date, budget, command and runs (name, trials, snapshot, command), for people."""
+    """Return version, code, seed, date, budget, command and runs (name, trials, snapshot, command) for the reader."""
     runs = [_run(folder, name, full) for name in sorted(set(needed))]
     return {
         "version": __version__,
@@ -62,7 +62,7 @@ def _run(folder: Path, name: str, full: bool) -> dict[str, str]:
 
 
 def _date(folder: Path, runs: Iterable[str]) -> str:
-    """The day on which the youngest record was written, as the names of the journals' segments say."""
+    """Return the day on which the youngest record was written, by the names of the journals' segments."""
     places = [folder / EVIDENCE, *(folder / studies.RUNS / name / "journal" for name in runs)]
     days = [found[0] for place in places for path in place.glob("*.seg") if (found := re.match(r"\d{8}", path.name))]
     day = max(days, default="")

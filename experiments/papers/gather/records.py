@@ -1,4 +1,4 @@
-"""Points and tables as they are kept, in records that count only for the code and the runs that they came from."""
+"""Points and tables as stored records, which are valid only for the code and the runs that they came from."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ Content = tuple[Point, ...] | pd.DataFrame | str  # points of a claim, the table
 
 @dataclass(frozen=True)
 class Origin:
-    """What a record hangs on: id of the claim, or name of the exhibit; budget; digests of the code and of the runs."""
+    """The origin of a record: id of the claim or name of the exhibit, budget, digests of the code and of the runs."""
 
     what: str
     budget: str
@@ -34,7 +34,7 @@ class Origin:
 
 
 class Records:
-    """The records in a folder. damaged: stretches that cannot be read or are not valid; their content is missing."""
+    """The records in a folder. `damaged` are stretches that are unreadable or not valid; their content is missing."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -46,11 +46,11 @@ class Records:
                 self.damaged += 1
 
     def get(self, origin: Origin) -> Any:
-        """Return what was kept under that origin; None if there is nothing."""
+        """Return the content that was kept under that origin, or None if there is none."""
         return self._known.get(origin.key)
 
     def keep(self, origin: Origin, content: Content) -> None:
-        """Append a record. Raises OSError."""
+        """Append a record. Raise OSError if it cannot be written."""
         payload = json.dumps({"origin": origin.key, **_plain(content)}).encode()
         if self._writer is None:
             self._writer = journal.Writer(self._folder)
@@ -124,7 +124,7 @@ def _side(plain: list[Any]) -> Side:
 
 
 def _plain_table(table: pd.DataFrame) -> dict[str, Any]:
-    """Column -> [whether it is of numbers, its values]."""
+    """Return column -> [whether it has numbers, its values]."""
     plain = {}
     for name in table:
         is_number = pd.api.types.is_numeric_dtype(table[name])

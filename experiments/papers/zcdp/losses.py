@@ -79,7 +79,7 @@ def _worst_event(p: Floats, q: Floats) -> Bounds[float]:
 
 @claim("Z.1.1c")
 def approximate_by_the_loss(budget: Budget) -> Points:
-    """Let ε fall; a loss in the parameters that stays small would keep the ratio bounded."""
+    """Let ε fall. A loss in the parameters that stays small would keep the ratio bounded."""
     for epsilon in EPSILONS:
         p, q = attaining(epsilon, DELTA)
         spent = max(finite_laws.delta(p, q, epsilon), finite_laws.delta(q, p, epsilon))
