@@ -26,7 +26,7 @@ def _problems() -> dict[tuple[float, float], str]:
 
 
 def problem_of(k: float, gap: float) -> str:
-    """Return the name of the real problem, among 10,000 records, that has this k and gap; "" if none has."""
+    """Return the name of the real problem, among 10,000 records, with this k and gap, or "" if there is none."""
     return _problems().get((k, round(gap, 6)), "")
 
 

@@ -19,7 +19,7 @@ LEAST_RHO = 0.01
 LARGEST_K = 1e100
 NAME = "best additive noise"
 POINTS = {"marker": ".", "linewidth": 0.9}
-COLUMNS = ("data", "rho", "omega", "omega_sqrt_rho", "guarantee", "neighbours")  # as in the cells
+COLUMNS = ("data", "rho", "omega", "omega_sqrt_rho", "guarantee", "neighbours")  # the same columns as in the cells
 
 
 def best_additive(part: pd.DataFrame, level: float) -> tuple[pd.DataFrame, str]:

@@ -124,7 +124,7 @@ class Claim(_Entry):
 
     @property
     def statement(self) -> str:
-        """The id of the statement that it belongs to: its own, or that of which it is a part."""
+        """The id of the statement that it belongs to: its own, or that of the whole if it is a part."""
         return self.of or self.id
 
 
@@ -157,7 +157,7 @@ class Paper(_Entry):
 
 @cache
 def papers() -> Mapping[str, Paper]:
-    """Return letter -> paper, in the order of the page. Raises ValueError for a data file that is not valid."""
+    """Return letter -> paper, in the order of the page. Raise ValueError for a data file that is not valid."""
     read = (_read(name) for name in FILES)
     return MappingProxyType({paper.letter: paper for paper in read})
 
@@ -174,7 +174,7 @@ def _read(name: str) -> Paper:
 
 
 def parsed(text: str, source: str) -> Paper:
-    """Return the paper in the text of a data file. Raises ValueError that names the source and the claim."""
+    """Return the paper in the text of a data file. Raise ValueError that names the source and the claim."""
     plain = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     entries: dict[str, Claim] = {}
     for identity, entry in plain.pop("claims").items():

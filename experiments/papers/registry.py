@@ -76,7 +76,7 @@ _EXHIBITS: dict[str, Exhibit] = {}
 def claim(identity: str) -> Callable[[PointsOf], PointsOf]:
     """Register the function below as the one that computes the points of a claim of the data files.
 
-    Raises ValueError for an id that no data file has, and for one that has a function already.
+    The decorator raises ValueError for an id that no data file has, and for one that has a function already.
     """
     about = library.claims()[choice("claim", identity, library.claims())]
     if about.kind not in CHECKED:
@@ -109,7 +109,7 @@ def evidence_of(one: Claim, points: Points) -> Evidence:
 
 
 def exhibit(shown: Exhibit) -> None:
-    """Register a figure or table. Raises ValueError for a name that is taken."""
+    """Register a figure or table. Raise ValueError for a name that is taken."""
     if shown.name in _EXHIBITS or not shown.name.isidentifier() or shown.paper not in library.papers():
         raise ValueError(
             f"exhibit {shown.name!r} of {shown.paper!r} is not valid: taken, or no plain name, or no paper"

@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """The verdict: right or wrong; for a policy tight, loose (with the factor) or FALSE; or "not printed"."""
+        """The verdict: "right", "wrong" or "not printed"; for a policy "tight", "loose" with a factor, or "FALSE"."""
         if isnan(self.number):
             return "not printed"
         off = self.number - self.computed

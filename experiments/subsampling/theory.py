@@ -98,10 +98,10 @@ def profiles(rho: float) -> Iterator[dict]:
 
 
 def _membership() -> Iterator[dict]:
-    """Yield Theorem 13 of Balle, Barthe, Gaboardi (2018): one bit, whether a record was drawn, kept with chance KEEP.
+    """Yield the points of Theorem 13 of Balle, Barthe and Gaboardi (2018).
 
-    The promise follows from Theorems 8 to 10 and the profile, which is that of all groups. The attained value comes
-    from the two laws of the bit.
+    One bit states whether a record was drawn, and it is kept with probability KEEP. The promise follows from Theorems 8
+    to 10 and the profile, which is that of all groups. The attained value comes from the two laws of the bit.
     """
 
     def psi(epsilon):

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def flint() -> ModuleType:
-    """Return python-flint. Raises UserError if it is not installed."""
+    """Return python-flint. Raise UserError if it is not installed."""
     try:
         import flint as library
     except ImportError:

@@ -48,8 +48,8 @@ def moment(law: Law, shift: "arb", order: "arb", rest: Given = REST) -> "arb":
 def kullback_leibler(law: Law, shift: Given, rest: Given = REST) -> "arb":
     """Return D_1(Z || Z + shift) in nats.
 
-    Where the loss L is above 0, L <= e^L, which bounds that tail by the one of order 2 (or the `order` just above 1
-    that is still finite, L <= e^(tL)/t); where it is below, f log(g/f) <= g.
+    Where the loss L is above 0, L <= e^L bounds that tail by the one of order 2. If D_2 is infinite, the `order` just
+    above 1 is used with L <= e^(tL)/t. Where the loss is below 0, f log(g/f) <= g.
     """
     shift = ball(shift)
     density, tilt = law.log_density(), _tilt(law, shift)

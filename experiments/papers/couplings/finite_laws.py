@@ -39,7 +39,7 @@ def laws(count: int, outputs: int, seed: int) -> list[Law]:
 
 
 def canonical(a: Fraction, delta: Fraction) -> tuple[Law, Law]:
-    """Return the worst (log a, delta)-DP pair of laws: randomised response that tells all with probability delta."""
+    """Return the worst (log a, delta)-DP pair of laws: randomised response that reveals all with probability delta."""
     more, less = (1 - delta) * a / (1 + a), (1 - delta) / (1 + a)
     zero = Fraction(0)
     return (delta, more, less, zero), (zero, less, more, delta)

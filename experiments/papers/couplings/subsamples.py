@@ -20,7 +20,7 @@ Neighbours = Iterable[tuple[Records, Records]]  # ordered pairs, in both directi
 
 
 def subsets(universe: int, sizes: Iterable[int]) -> list[Records]:
-    """Return all sets of so many records out of `universe`."""
+    """Return all sets of that many records out of `universe`."""
     return [each for size in sizes for each in combinations(range(universe), size)]
 
 
@@ -89,7 +89,7 @@ def table(inputs: Iterable[Records], seed: int, outputs: int = 3) -> Mechanism:
 
 
 def membership(inputs: Iterable[Records], record: int, keep: Fraction) -> Mechanism:
-    """Return randomised membership: it tells whether the record is there, truly with chance `keep`."""
+    """Return randomised membership, which states whether the record is there, truly with probability `keep`."""
     return {y: (keep, 1 - keep) if record in y else (1 - keep, keep) for y in inputs}
 
 

@@ -126,7 +126,7 @@ class Gatherer:
         return [one.id for one in claims if self.missing([one], ())]
 
     def is_same(self, result: Result) -> bool:
-        """Return whether the points of a claim, computed now, are those of the result to the last bit."""
+        """Return True if the points of a claim, computed now, equal those of the result to the last bit."""
         again = points_of(result.claim, Budget(self.full, self._runs))
         return points_digest(again) == points_digest(result.evidence.points)
 

@@ -34,7 +34,7 @@ def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: 
 
 
 def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> None:
-    """Write what the page was made of, sealed. Raises OSError."""
+    """Write the sealed certificate of the page's origin. Raise OSError if it cannot be written."""
     verdicts = {result.claim.id: str(result.judgement.verdict) for result in results}
     evidence = {result.claim.id: points_digest(result.evidence.points) for result in results}
     files = {name: file_digest(folder / name) for name in FILES}
@@ -43,7 +43,7 @@ def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> N
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file's bytes. Raises OSError."""
+    """Return a digest of a file's bytes. Raise OSError if it cannot be read."""
     return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
 
 

@@ -58,7 +58,7 @@ class Records:
         self._take(payload)
 
     def close(self) -> None:
-        """Write all that was kept onto the disk. Raises OSError."""
+        """Write all kept records to disk. Raise OSError if that fails."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -86,14 +86,14 @@ def _plain(content: Content) -> dict[str, Any]:
 
 
 def _content(record: Mapping[str, Any]) -> Content:
-    """Return what a record holds. Raises KeyError, ValueError, TypeError or AttributeError for what is no content."""
+    """Return the content of a record. Raise KeyError, ValueError, TypeError or AttributeError if it is not valid."""
     if "text" in record:
         return _text(record["text"])
     return _table(record["table"]) if "table" in record else _points(record["points"])
 
 
 def _points(plain: Any) -> tuple[Point, ...]:
-    """Return the points of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    """Return the points of a record. Raise ValueError, TypeError or AttributeError if they are not valid."""
     if not isinstance(plain, list):
         raise ValueError("points are no list")
     return tuple(Point(_text(where), _side(left), _side(right), float.fromhex(at)) for where, at, left, right in plain)
@@ -143,5 +143,5 @@ def digest_of(table: pd.DataFrame) -> str:
 
 
 def _table(plain: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the table of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    """Return the table of a record. Raise ValueError, TypeError or AttributeError if it is not valid."""
     return pd.DataFrame({k: [float.fromhex(x) for x in v] if n else list(v) for k, (n, v) in plain.items()})

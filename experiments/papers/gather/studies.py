@@ -25,9 +25,9 @@ def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[s
 
 
 def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
-    """Run or resume studies, one after the other, but for those whose results are there.
+    """Run or resume the studies without results, one after the other.
 
-    Raises Failure if errors left cells of one without numbers.
+    The function raises Failure if errors left cells of a study without numbers.
     """
     from tcdp_sim.engine.run import execute, prepare  # rendering a page needs no engine
 

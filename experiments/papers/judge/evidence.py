@@ -70,7 +70,7 @@ class Point:
         object.__setattr__(self, "at", float(self.at))
 
 
-Points = Iterable[Point]  # what the function of a claim yields
+Points = Iterable[Point]  # the result of a claim's function
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ MOST_POINTS = 40  # points of a claim that are listed
 
 
 def report_claim(result: Result, console: Any) -> None:
-    """Print a claim: what it says, the verdict, and the evidence point by point."""
+    """Print a claim: its statement, the verdict, and the evidence point by point."""
     claim, judgement = result.claim, result.judgement
     lines = [f"{claim.id}  {claim.title}  ({claim.place})", verdict_line(result)]
     lines += [f"  quoted: {claim.quote}" if claim.quote else f"  no quote: {claim.no_quote}"]

@@ -125,7 +125,7 @@ def _promised(guarantee: object) -> Bounds[float]:
 
 
 def _adaptive_pairs(budget: Budget) -> Iterator[Point]:
-    """Yield two randomised responses, of which the second has less budget if the first said 1."""
+    """Yield two randomised responses. The second one has less budget if the first one answered 1."""
     for first, second in BOTH:
         for order in budget.choose((1.0, 8.0), ORDERS):
             laws = []

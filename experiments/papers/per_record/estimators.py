@@ -51,7 +51,7 @@ ROWS: dict[str, tuple[int | None, Callable[[Floats, float, float], Floats], Call
         lambda y, s: 6 * s**6 + 18 * s**4 * y ** (2 / 3) + 9 * s**2 * y ** (4 / 3),
     ),
     "logarithm": (None, lambda x, a, s: np.exp(x - s**2 / 2) - a, lambda y, s: float(np.expm1(s**2)) * y**2),
-}  # of Table 2, written out as there: degree, g(x, a, σ), variance(q + a, σ)
+}  # Table 2 as printed: degree, g(x, a, σ), variance(q + a, σ)
 
 
 @claim("P.T4.9 T2")

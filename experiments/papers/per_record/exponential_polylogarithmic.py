@@ -113,7 +113,7 @@ def _variances_of_power_1(middle: float) -> Points:
 def beyond(x: float, m: float, rate: float) -> float:
     """Return 1 - κ(x, m), κ(x, m) = Φ(√(2d) (log x - m/d)), without cancellation.
 
-    The text at hand lost κ; with this one density, quantile and variance agree.
+    The text at hand lost κ. With this κ density, quantile and variance agree.
     """
     return float(ndtr(-np.sqrt(2 * rate) * (np.log(x) - m / rate)))
 

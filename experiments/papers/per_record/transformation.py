@@ -66,7 +66,7 @@ def policy_of_the_logarithm(budget: Budget) -> Points:
 
 
 def policy_formula(transform: Transform, influence: float, scale: float) -> float:
-    """Return (f(t + a) - f(a))² / 2σ² (nats) as it is printed, with the difference as it stands."""
+    """Return (f(t + a) - f(a))² / 2σ² (nats) as printed, with an explicit difference."""
     if isinstance(transform, Log):
         rise = np.log(influence + transform.offset) - np.log(transform.offset)
     else:

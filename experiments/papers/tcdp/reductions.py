@@ -39,7 +39,7 @@ class Changes(NamedTuple):
 
 @cache
 def changes(k: int, step: float) -> Changes:
-    """Return them for k scores on the lattice, each of which may move by -step, 0 or step between neighbours."""
+    """Return the changes for k scores on the lattice, each of which may move by -step, 0 or step between neighbours."""
     x = _lattice(k)
     moves = step * np.array(list(product((-1, 0, 1), repeat=k)))
     before = np.repeat(x, len(moves), axis=0)
@@ -133,7 +133,7 @@ def same_leader(budget: Budget) -> Points:
 
 
 def spent(algorithm: str, sensitivity: float, queries: int, k: float = K) -> Points:
-    """Yield the largest divergence of a selection's output between neighbours, against that of so many queries."""
+    """Yield the largest divergence of a selection's output between neighbours, against that of its queries."""
     for name, noise in NOISES.items():
         pairs = worst_pairs(algorithm, noise, k, gaps=GAPS)
         for order in ORDERS[name]:

@@ -33,7 +33,7 @@ def _right_answers(share: bool) -> Points:
 def agreements(n: int, divisor: int) -> Bools:
     """Return for which data sets of n records in [4] and j in [5] the answers with f = q_j/divisor are right.
 
-    An answer to Problem 24 has 0 < f(x, j) and f(x, j - 1) < 1, with f(x, 0) = 0 and f(x, 5) = 1; right is that j lies
+    An answer to Problem 24 has 0 < f(x, j) and f(x, j - 1) < 1, with f(x, 0) = 0 and f(x, 5) = 1. It is right if j lies
     between the least and the largest record.
     """
     data = np.array(list(product(range(1, 5), repeat=n)))

@@ -26,7 +26,7 @@ from tcdp_sim.privacy import ZCDP, compose_advanced, to_approx_dp
 
 @claim("V.T1 seq")
 def sequential(budget: Budget) -> Points:
-    """Yield pairs of releases, of which the second may be chosen by the answer of the first one."""
+    """Yield pairs of releases. The second one may be chosen by the answer of the first one."""
     yield from [*_sequential_deltas(budget), *_sequential_orders(budget)]
     noise = Gaussian(1.0)
     for first, second in ((0.1, 0.1), (0.5, 0.01)):
@@ -79,7 +79,7 @@ def advanced_outside(budget: Budget) -> Points:
 
 
 def _short_form(k: int, epsilon: float, slack: float, told: float = 0.0) -> Point:
-    """Return a point: k releases, each of which tells everything with probability `told` (its δ)."""
+    """Return a point: k releases, each of which reveals everything with probability `told` (its δ)."""
     total = 2 * epsilon * sqrt(2 * k * log(1 / slack))
     some = closed_form(-expm1(k * log1p(-told)))  # the chance that one release at least tells everything
     left = some + (1 - some) * responses_delta(k, epsilon, total)

@@ -75,7 +75,7 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
 def certified_tcdp(budget: Budget) -> Points:
     """Yield the certified constant on a grid with the corners, and the exact constant of Gaussian noise below it.
 
-    The certified constant rises with ρ and falls with s; it tends to 2.7397 as s tends to 0 at ρ = 0.1.
+    The certified constant rises with ρ and falls with s. It tends to 2.7397 as s tends to 0 at ρ = 0.1.
     """
     fractions = budget.choose((0.1, 1e-4, 1e-20), (0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20))
     for rho in budget.choose((0.1,), (0.1, 0.05, 0.01, 1e-3)):

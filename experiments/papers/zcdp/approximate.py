@@ -23,8 +23,9 @@ DELTA = 1e-6
 def events(p: Floats, q: Floats, epsilon: float) -> tuple[Floats, Floats]:
     """Return the parts of two laws in events E and E', as large as the profile at epsilon allows, within e^(±epsilon).
 
-    Where one law is more than e^epsilon times the other it is cut to that; then the heavier part is lowered towards
-    e^-epsilon times the other until both have the same mass. What is cut off is at most the larger delta(epsilon).
+    Where one law is more than e^epsilon times the other, it is cut to that. Then the heavier part is lowered towards
+    e^-epsilon times the other until both have the same mass. The mass that is cut off is at most the larger
+    delta(epsilon).
     """
     grown = np.exp(epsilon)
     first, second = np.minimum(p, grown * q), np.minimum(q, grown * p)

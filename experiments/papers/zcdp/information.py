@@ -28,7 +28,7 @@ def counts(rho: float) -> Iterator[tuple[str, Noise, ZCDP]]:
 
 
 def named(count: float) -> tuple[ZCDP, float, float]:
-    """Return the guarantee of randomised response with ε = 3 + log(count), its error, and what it tells in nats.
+    """Return the guarantee of randomised response with ε = 3 + log(count), its error, and its information in nats.
 
     It names one of `count` equally likely values, the true one with e^ε times the probability of any other.
     """

@@ -84,9 +84,9 @@ def two_point_tau(log_odds: float, width: float) -> float:
 
 
 def root_of_two_rho(log_rare: float, loss: float) -> Bounds[float]:
-    """Return √2ρ, ρ the least with D_α ≤ ρα at all orders both ways: beyond the last of these the largest loss is less.
+    """Return √2ρ for the least ρ with D_α ≤ ρα at all orders both ways. Beyond the last order the largest loss is less.
 
-    Of the two outcomes the first has probability e^log_rare and this loss.
+    The first of the two outcomes has probability e^log_rare and this loss.
     """
     other = log1mexp(log_rare) - log1mexp(log_rare - loss)
     p, losses = np.array([log_rare, log1mexp(log_rare)]), np.array([loss, other])

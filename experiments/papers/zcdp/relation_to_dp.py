@@ -138,8 +138,8 @@ def most_allowed(xi: float, rho: float, order: float) -> Bounds[float]:
 def _allowed_by(xi: float, rho: float, s: float, step: float) -> float:
     """Return that bound from the profile: E e^(sZ) = 1 + s(s + 1) ∫ (e^(sε) + e^(-(s + 1)ε)) δ(ε) dε over ε ≥ 0.
 
-    That is Theorem 6 of Balle et al. 2018. δ(ε) ≤ e^(-(ε - xi)²/rho) beyond the knee xi + step √rho, where that is
-    spare; below it the profile is that of the worst pair that is (knee, spare)-DP (Kairouz et al. 2015).
+    That is Theorem 6 of Balle et al. 2018. Beyond the knee xi + step √rho, δ(ε) ≤ e^(-(ε - xi)²/rho), which equals
+    `spare` at the knee. Below it the profile is that of the worst (knee, spare)-DP pair (Kairouz et al. 2015).
     """
     knee, spare = xi + step * np.sqrt(rho), np.exp(-(step**2))
 
