@@ -1,1 +1,1 @@
-"""What is fast, shown as ratios measured in one run: `make bench`, or `python -m benchmarks [name ...]`."""
+"""Benchmarks, reported as ratios measured in one run: `make bench`, or `python -m benchmarks [name ...]`."""

@@ -1,4 +1,4 @@
-"""Run the benchmarks and print, for each number to reach, what was reached."""
+"""Run the benchmarks and print the measured number beside each aim."""
 
 import sys
 
@@ -55,7 +55,7 @@ ASKED = {  # long ones, run only by their names
 
 
 def main(words) -> None:
-    """Run those that are named, else all but the long ones; NAME=VALUE goes to those that are named."""
+    """Run the named benchmarks, or all except the long ones. Words NAME=VALUE are options of the named ones."""
     names = [word for word in words if "=" not in word]
     options = {name: float(value) for name, _, value in (word.partition("=") for word in words if "=" in word)}
     every = BENCHMARKS | ASKED

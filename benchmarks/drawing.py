@@ -1,4 +1,4 @@
-"""How fast random numbers become errors."""
+"""The speed from random numbers to errors."""
 
 import time
 from statistics import median
@@ -16,7 +16,7 @@ TRIALS = 20_000
 
 
 def seconds(*functions, rounds=ROUNDS):
-    """Median seconds of each function, their calls interleaved so that noise hits all alike."""
+    """Return the median seconds of each function. The calls are interleaved, so that noise hits all alike."""
     times = [[] for _ in functions]
     for _ in range(rounds):
         for function, spent in zip(functions, times):
@@ -27,7 +27,7 @@ def seconds(*functions, rounds=ROUNDS):
 
 
 def maximum():
-    """The largest of k errors by order statistics: the cost does not depend on k."""
+    """Measure the largest of k errors by order statistics, whose cost does not depend on k."""
     rng = generator(1, "0" * 64, 0)
     noise = SinhNormal(4.0, 20.0)
     few, many, middle = seconds(
@@ -46,7 +46,10 @@ def maximum():
 
 
 def doubly_exponential():
-    """Compare sinh-squared noise, which is no transform of a normal draw, with sinh-normal noise; its table exists."""
+    """Compare a draw of sinh-squared noise, which is no transform of a normal draw, with one of sinh-normal noise.
+
+    The table of sinh-squared noise exists already.
+    """
     rng, out = generator(3, "0" * 64, 0), np.empty(1_000_000)
     noises = SinhNormal(5.0, 5.0), SinhSquared(5.0, 5.0)
     normal, squared = seconds(*(lambda noise=noise: noise.fill(rng, out) for noise in noises), rounds=9)
@@ -54,7 +57,7 @@ def doubly_exponential():
 
 
 def dense():
-    """The plain path, all observables included, against numpy's generator alone."""
+    """Compare the plain path, with all observables, with numpy's generator alone."""
     rng = generator(2, "0" * 64, 0)
     bins, trials = 10_000, 200
     counts = np.full(100, 50)

@@ -1,8 +1,8 @@
-"""What `tcdp-sim plan` tells of the driver, measured apart: its memory and its time a cell, and the journal a chunk.
+"""The forecast of `tcdp-sim plan` for the driver, measured: memory and time per cell, and journal per chunk.
 
 Each run is a process of its own, from its config to its certificate, with exact values and two workers:
 
-    python -m benchmarks.driver CELLS CHUNKS      chunks of each cell, of 10 trials
+    python -m benchmarks.driver CELLS CHUNKS      CHUNKS chunks of 10 trials in each cell
 """
 
 import json
@@ -21,13 +21,13 @@ from tcdp_sim.store.exact_values import known_exactly
 from tcdp_sim.store.run_folder import Run
 from tcdp_sim.study.settings import settings
 
-CELLS, CHUNKS = (6_000, 18_000), (1_000, 31_000)  # more than what is in memory at the same time
+CELLS, CHUNKS = (6_000, 18_000), (1_000, 31_000)  # more than fit into memory at one time
 ROUNDS = 3
 TRIALS = 10
 
 
 def driver(rounds: float = ROUNDS):
-    """The constants of `engine/forecast.py` beside what is measured, and its forecast of the journal."""
+    """Compare the constants of `engine/forecast.py` with measurements, and its forecast of the journal."""
     few, many = (_median([apart(cells, 1) for _ in range(int(rounds))]) for cells in CELLS)
     short, long = (_median([apart(1, chunks) for _ in range(int(rounds))]) for chunks in CHUNKS)
     cell, row, known = (_slope(few, many, key, CELLS) for key in ("memory", "publish", "exact"))
@@ -62,14 +62,19 @@ def _slope(few, many, key, sizes):
 
 
 def apart(cells: int, chunks: int) -> dict[str, Any]:
-    """What `measured` finds in a process of its own."""
+    """Return the result of `measured` in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.driver", str(cells), str(chunks)]
     ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1])
     return json.loads(ended.stdout.splitlines()[-1])
 
 
 def measured(cells: int, chunks: int) -> dict[str, Any]:
-    """memory, journal: bytes; publish, exact: CPU seconds; memory_told, journal_told: from and to how many bytes."""
+    """Return what a run of so many cells and chunks costs.
+
+    - `memory`, `journal`: bytes.
+    - `publish`, `exact`: CPU seconds.
+    - `memory_told`, `journal_told`: the range of bytes in the forecast.
+    """
     axis = f"{{from: 1e6, to: 1e12, num: {cells}, scale: log}}" if cells > 1 else "1e6"
     words = (f"sweep.k={axis}", "sweep.rho=0.1", "sweep.noise=gaussian", "also=null", "cluster.workers=2")
     raw = settings(composed(*words, f"trials={TRIALS * chunks}", f"chunk={TRIALS}"))
@@ -85,7 +90,7 @@ def measured(cells: int, chunks: int) -> dict[str, Any]:
 
 
 def _peak() -> int:
-    """The most bytes that were resident; what the system has of it besides is of the parent as well."""
+    """Return the peak of resident memory in bytes. `getrusage` would include memory of the parent on Linux."""
     status = Path("/proc/self/status")
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])

@@ -1,6 +1,6 @@
-"""What the engine costs beside the cells: trivial cells, cells of 50 ms on two workers, longer tasks, planning.
+"""The cost of the engine beside the cells: trivial cells, cells of 50 ms on two workers, long tasks, planning.
 
-Wall beside CPU time: on a busy machine they differ, and only CPU time means anything.
+Both wall and CPU time are reported. On a busy machine they differ, and then only CPU time is meaningful.
 """
 
 import multiprocessing
@@ -36,7 +36,7 @@ WORKERS = 2
 
 
 class Trivial(Mechanism):
-    """Next to nothing: a uniform number a trial."""
+    """A mechanism of next to no cost: one uniform number per trial."""
 
     name, version = "trivial", 1
     axes = declared(K)
@@ -65,7 +65,7 @@ class Trivial(Mechanism):
 
 @dataclass
 class Watch:
-    """Wall and CPU seconds of a block; CPU of this process alone."""
+    """A stopwatch for a block: wall seconds, and CPU seconds of this process alone."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -80,7 +80,7 @@ class Watch:
 
 @contextmanager
 def known(mechanism):
-    """The mechanism is known by its name for the time of the block, in this process."""
+    """Register the mechanism under its name in this process, for the time of the block."""
     MECHANISMS[mechanism.name] = mechanism
     try:
         yield
@@ -89,14 +89,14 @@ def known(mechanism):
 
 
 def engine():
-    """All of this file."""
+    """Run all benchmarks of this file."""
     yield from trivial_cells()
     yield from two_workers()
     yield from planning()
 
 
 def trivial_cells():
-    """Trivial cells in this process, in batches: in memory, and with every record in a journal on the disk."""
+    """Measure trivial cells in this process, in batches: in memory, and with every record in a journal on disk."""
     with known(Trivial):
         points = [{"k": float(k)} for k in range(TRIVIAL)]
         plan = sweep.plan({"sweep": points}, Trivial, {}, None, {})
@@ -122,7 +122,7 @@ def _durable(plan) -> Watch:
 
 @contextmanager
 def journal():
-    """What appends finished tasks to a new journal, on the disk when the block is left."""
+    """Yield a function that appends finished tasks to a new journal. The journal is on disk when the block ends."""
     with tempfile.TemporaryDirectory() as folder, Run(Path(folder) / "run", {}).writer({}) as writer:
 
         def receive(done):
@@ -137,13 +137,13 @@ def _simulate(executor, cells, counts, trials, receive):
 
 
 def two_workers():
-    """Cells of 50 ms on two workers, journal included, against two bare processes that do half of them each."""
+    """Compare cells of 50 ms on two workers, journal included, with two bare processes that do half of them each."""
     prepared = _prepared(REAL, "sweep.k={from: 1e3, to: 1e12, num: 200, scale: log}")
     cells, counts, trials = prepared.plan.cells, prepared.plan.counts, _trials(prepared)
     halves = [[_task(cell, counts, trials) for cell in cells[i::WORKERS]] for i in range(WORKERS)]
     with _bare_processes() as processes, clusters.connect({"name": "local", "workers": WORKERS}) as executor:
         found = [(_bare(processes, halves), *_ours(executor, cells, counts, trials)) for _ in range(1 + ROUNDS)]
-    bare, ours, share = np.transpose(found[1:])  # the first was to warm up
+    bare, ours, share = np.transpose(found[1:])  # the first round is a warm-up
     aim = ">= 92%"
     yield f"{REAL} cells of 50 ms: share of {WORKERS} bare processes' speed", f"{np.median(bare / ours):.1%}", aim
     yield "  seconds, bare and here", f"{np.median(bare):.2f}, {np.median(ours):.2f}", ""
@@ -151,7 +151,7 @@ def two_workers():
 
 
 def _ours(executor, cells, counts, trials) -> tuple[float, float]:
-    """Wall seconds, and CPU of this process over the time that workers were at work."""
+    """Return wall seconds, and the CPU time of this process over the time that workers were busy."""
     busy = 0.0
 
     def receive(done):
@@ -171,7 +171,7 @@ def _prepared(cells, axis):
 
 
 def _trials(prepared) -> int:
-    """Trials that take a chunk CELL_SECONDS on this machine."""
+    """Return the number of trials whose chunk takes CELL_SECONDS on this machine."""
     trials = 50_000
     task = _task(prepared.plan.cells[0], prepared.plan.counts, trials)
     return round(trials * CELL_SECONDS / min(simulate.run(task).seconds for _ in range(2 * ROUNDS)))
@@ -183,7 +183,7 @@ def _task(cell, counts, trials):
 
 @contextmanager
 def _bare_processes():
-    """Pipes to processes that run lists of tasks and answer when they are through; with the allocator of ours."""
+    """Yield pipes to processes that run lists of tasks and answer when done. They have the allocator of our workers."""
     spawn, pipes = multiprocessing.get_context("spawn"), []
     with _environment({name.rpartition(".")[2]: str(value) for name, value in SETTINGS.items() if "MALLOC" in name}):
         for _ in range(WORKERS):
@@ -216,7 +216,7 @@ def _serve(pipe):
 
 
 def _bare(pipes, lists) -> float:
-    """Wall seconds until all processes are through with their lists."""
+    """Return the wall seconds until all processes have finished their lists."""
     with Watch() as watch:
         for pipe, tasks in zip(pipes, lists):
             pipe.send(tasks)
@@ -226,7 +226,7 @@ def _bare(pipes, lists) -> float:
 
 
 def planning():
-    """10,000 cells from a composed config to a checked plan: seconds, and bytes a cell that stay."""
+    """Measure 10,000 cells from a composed config to a checked plan: seconds, and bytes per cell that remain."""
     words = ("also=null", "sweep.noise=gaussian", f"sweep.k={{from: 1e6, to: 1e12, num: {PLANNED}, scale: log}}")
     watches = []
     raw = composed("sweep.rho=0.1", *words)
@@ -241,7 +241,7 @@ def planning():
 
 
 def bytes_a_cell(raw) -> float:
-    """What a plan keeps in memory, over its cells."""
+    """Return the memory of a plan per cell, in bytes."""
     tracemalloc.start()
     try:
         plan = run.prepare(settings(raw)).plan

@@ -1,4 +1,4 @@
-"""What tables and figures of a large sweep cost the driver, by the slope in the cells."""
+"""The cost of tables and figures of a large sweep for the driver, as the slope in the number of cells."""
 
 from rich.console import Console
 
@@ -13,8 +13,8 @@ SIZES = (1000, 9000)
 
 
 def figures():
-    """CPU of one process, exact values apart: they are published by then."""
-    _spent(10)  # imports
+    """Measure the CPU time of one process without exact values, which are published by then."""
+    _spent(10)  # loads the imports
     (few, first), (many, last) = (_spent(cells) for cells in SIZES)
     for stage in first:
         aim = "< 0.3 ms" if stage == "all of it" else ""
@@ -22,7 +22,7 @@ def figures():
 
 
 def _spent(cells) -> tuple[int, dict[str, float]]:
-    """How many cells there are, and the CPU seconds of each stage."""
+    """Return the number of cells, and the CPU seconds of each stage."""
     with empty_folder():
         prepared = run.prepare(settings(_study(cells)))
         run.execute(prepared, Console(quiet=True).print, known_exactly("histogram"))

@@ -1,4 +1,4 @@
-"""What the framework costs beside the mathematics."""
+"""The cost of the framework beside the mathematics."""
 
 import os
 import tempfile
@@ -33,7 +33,7 @@ def empty_folder():
 
 
 def planning():
-    """Seconds a cell from a composed config to a checked plan, by the slope in the cells."""
+    """Measure seconds per cell from a composed config to a checked plan, as the slope in the number of cells."""
     few, many = (median(_plan_seconds(cells) for _ in range(3)) for cells in (1000, 6000))
     yield "planning a cell", f"{1e3 * (many - few) / 5000:.3f} ms", "< 0.1 ms"
 
@@ -47,7 +47,7 @@ def _plan_seconds(cells):
 
 
 def overhead():
-    """Seconds a cell with next to no trials: planning, batching, journal, snapshot; by the slope in the cells."""
+    """Measure seconds per cell with next to no trials (planning, batching, journal, snapshot), as a slope."""
     few, many = (median(_run_seconds(cells) for _ in range(3)) for cells in (200, 1200))
     yield "framework overhead a cell (serial, journal and snapshot)", f"{1e3 * (many - few) / 1000:.2f} ms", "< 1 ms"
 
@@ -62,7 +62,7 @@ def _run_seconds(cells):
 
 
 def memory():
-    """The largest worker's memory at 1, 10 and 40 chunks a cell."""
+    """Measure the largest worker's memory at 1, 10 and 40 chunks per cell."""
     peaks = [_peak(chunks) for chunks in (1, 10, 40)]
     yield "peak memory of a worker at 40 chunks a cell against 1", f"{peaks[-1] / peaks[0]:.2f} x", "bounded"
     yield "  megabytes", ", ".join(f"{peak / 2**20:.0f}" for peak in peaks), ""
@@ -86,7 +86,7 @@ def _peak(chunks):
 
 
 def workers():
-    """The default study from start to published snapshot, on two workers and on one, start-up included."""
+    """Measure the default study from start to published snapshot, on two workers and on one, start-up included."""
     one, two = (median(_study_seconds(n) for _ in range(3)) for n in (1, 2))
     yield "default study (1e5 trials a cell), 2 workers against 1", f"{one / two:.2f} x", ">= 1.7 x"
     yield "  seconds on 1 and 2 workers", f"{one:.1f}, {two:.1f}", ""

@@ -1,4 +1,4 @@
-"""What must grow no faster than what it works on: opening results by their levels, merging a cell by its chunks."""
+"""Costs that must grow at most linearly: opening results by their levels, merging a cell by its chunks."""
 
 import time
 from statistics import median
@@ -18,13 +18,13 @@ ROUNDS = 3
 
 
 def growth():
-    """All of this file."""
+    """Run all benchmarks of this file."""
     yield from opening()
     yield from merging()
 
 
 def opening():
-    """open_results of a table with so many levels of one axis, which is in memory."""
+    """Measure `open_results` for a table in memory, by the number of levels of one axis."""
     seconds = [median(_open_seconds(levels) for _ in range(ROUNDS)) for levels in LEVELS]
     yield from _told("open_results, a level", seconds, LEVELS, 40)
 
@@ -41,7 +41,7 @@ def _open_seconds(levels):
 
 
 def merging():
-    """The summary of a cell from so many encoded chunks of 200 trials."""
+    """Measure the merge of a cell's encoded chunks of 200 trials into its summary, by their number."""
     rng = np.random.default_rng(1)
     records = [to_bytes(summarise(CELL, i, 200, {"x": rng.standard_normal(200)}, {})) for i in range(max(CHUNKS))]
     seconds = [median(_merge_seconds(records[:chunks]) for _ in range(ROUNDS)) for chunks in CHUNKS]

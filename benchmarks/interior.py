@@ -1,4 +1,4 @@
-"""Whether interior points cost the same on every domain."""
+"""The cost of interior points on different domains, which should be equal."""
 
 from benchmarks.drawing import TRIALS, seconds
 from tcdp_sim.core.streams import generator
@@ -9,7 +9,7 @@ DOMAINS = (16, 64, 1024, 65536)
 
 
 def interior():
-    """Microseconds a trial for k = 2^16 to 2^65536 at 80% of the proven n, and the level profile of 10,000 records."""
+    """Measure microseconds per trial for k = 2^16 to 2^65536 at 80% of the proved n, and a level profile."""
     rng = generator(1, "0" * 64, 0)
     prepared = []
     for log2_k in DOMAINS:

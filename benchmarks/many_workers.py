@@ -1,4 +1,4 @@
-"""A run with many workers, simulated event by event: what the one driver and its scheduler let them do."""
+"""A discrete-event simulation of a run with many workers, limited by its one driver and its scheduler."""
 
 import heapq
 from collections import deque
@@ -15,11 +15,24 @@ from tcdp_sim.engine import schedule
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU seconds, there and back. task, chunk, byte: of the driver, a task, a chunk in it, a byte of its record.
+    """The costs of the driver, the scheduler and a worker, in CPU seconds; a task's way there and back counts once.
 
-    scheduler_task, scheduler_chunk, scheduler_byte: of the scheduler. choice: of the scheduler, a task and worker that
-    there is. idle: of the scheduler, a second, whatever there is to do. beat: of the scheduler, a worker's sign of
-    life. worker: of a worker, a task. delay: on the clock, from the driver to a worker and back.
+    Parameters
+    ----------
+    task, chunk, byte : float
+        Seconds of the driver per task, per chunk in it, and per byte of its record.
+    scheduler_task, scheduler_chunk, scheduler_byte : float
+        The same of the scheduler.
+    choice : float
+        Seconds of the scheduler per task and worker, for the choice of the worker.
+    idle : float
+        Seconds of the scheduler per second, independent of the load.
+    beat : float
+        Seconds of the scheduler per heartbeat of a worker.
+    worker : float
+        Seconds of a worker per task.
+    delay : float
+        Wall seconds from the driver to a worker and back.
     """
 
     task: float = 0.0
@@ -35,28 +48,39 @@ class Costs:
     delay: float = 0.0
 
     def with_records(self, size: float) -> "Costs":
-        """The same with records of so many bytes: they are costs of chunks."""
+        """Return the costs for records of that size in bytes, as costs per chunk."""
         chunk, scheduler_chunk = self.chunk + size * self.byte, self.scheduler_chunk + size * self.scheduler_byte
         return replace(self, chunk=chunk, scheduler_chunk=scheduler_chunk, byte=0.0, scheduler_byte=0.0)
 
     def of_driver(self, chunks: float) -> float:
-        """Seconds of the driver for a task of so many chunks."""
+        """Return the driver's seconds for a task of that many chunks."""
         return self.task + chunks * self.chunk
 
     def of_scheduler(self, chunks: float, workers: int) -> float:
-        """Seconds of the scheduler for a task of so many chunks."""
+        """Return the scheduler's seconds for a task of that many chunks."""
         return self.scheduler_task + chunks * self.scheduler_chunk + workers * self.choice
 
     def listening(self, workers: int) -> float:
-        """Share of the scheduler's time that goes into no task: signs of life come at the intervals that dask sets."""
+        """Return the share of the scheduler's time that belongs to no task. Heartbeats come at dask's intervals."""
         return self.idle + self.beat * workers / heartbeat_interval(workers)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Wall seconds; shares of it in which workers are at chunks, and driver and scheduler are busy; tasks.
+    """The outcome of a simulated run.
 
-    ends: when each worker has ended its last task.
+    Attributes
+    ----------
+    wall : float
+        Wall seconds.
+    used : float
+        Share of the wall time in which the workers compute chunks.
+    driver, scheduler : float
+        Shares of the wall time in which the driver and the scheduler are busy.
+    tasks : int
+        Number of tasks.
+    ends : tuple of float
+        Second at which each worker ended its last task.
     """
 
     wall: float
@@ -70,10 +94,11 @@ class Outcome:
 def predict(
     workers: int, chunks: int, seconds: float, costs: Costs, longest: float = inf, together: bool = False
 ) -> Outcome:
-    """The engine's loop, event by event: one driver, WINDOW tasks a worker, sizes by the engine's own rule.
+    """Simulate the engine's loop event by event: one driver, WINDOW tasks per worker, task sizes by the engine's rule.
 
-    seconds: a chunk takes; longest: task in seconds, where that is shorter than what the engine chooses. together:
-    scheduler and driver are one process, so one of them waits while the other works, and their shares are equal.
+    `seconds` is the duration of a chunk. `longest` limits the seconds of a task, where the engine would choose a longer
+    one. If `together`, scheduler and driver are one process: one waits while the other works, and their shares are
+    equal.
     """
     return run_through(workers, [(seconds, chunks)], costs, longest / seconds, together)
 
@@ -81,9 +106,9 @@ def predict(
 def run_through(
     workers: int, runs: Iterable[tuple[float, int]], costs: Costs, most: float = inf, together: bool = False
 ) -> Outcome:
-    """As `predict`, for chunks that differ: (seconds of a chunk, how many of them), sent in that order.
+    """Simulate runs of chunks that differ, given as (seconds of a chunk, number of chunks) in the order of sending.
 
-    most: chunks in a task.
+    `most` limits the chunks in a task. The rest is as in `predict`.
     """
     runs = [run for run in runs if run[1]]
     work = fsum(seconds * chunks for seconds, chunks in runs)
@@ -94,31 +119,31 @@ def run_through(
 
 
 class _Process:
-    """Does one thing after the other, in the order in which they come. lost: share of its time for other things."""
+    """A process that does one thing after the other. The share `lost` of its time goes to other things."""
 
     def __init__(self, lost: float) -> None:
         self._lost, self._free, self._busy = min(lost, 0.99), 0.0, 0.0
 
     def does(self, now: float, seconds: float) -> float:
-        """When it is through with what comes now."""
+        """Return the time at which the process has finished the new work."""
         self._free = max(self._free, now) + seconds / (1 - self._lost)
         self._busy += seconds
         return self._free
 
     def share(self, wall: float) -> float:
-        """Of so many seconds in all, in which it was busy."""
+        """Return the share of `wall` seconds in which the process was busy."""
         return min(1.0, self._busy / wall + self._lost)
 
 
 class _Model:
-    """The state of a simulated run: what happens next is on a heap of (when, in which order, what)."""
+    """The state of a simulated run. Future events are on a heap of (time, order, function, arguments)."""
 
     def __init__(self, workers, runs, work, costs, most, together):
         lost = costs.listening(workers)
         self.scheduler = _Process(lost)
         self.driver = self.scheduler if together else _Process(0.0)
-        self.tasks, self.free = 0, [0.0] * workers  # free: when a worker is through with what it has
-        self._room, self._ready = schedule.WINDOW * workers, deque()  # what has arrived: chunks and seconds
+        self.tasks, self.free = 0, [0.0] * workers  # free: the time at which a worker has finished its tasks
+        self._room, self._ready = schedule.WINDOW * workers, deque()  # _ready: chunks, seconds
         self._has_sent = self._waits = False
         self._runs, self._left, self._costs, self._most = deque(runs), work, costs, most
         self._speed = schedule.Speed()
@@ -128,7 +153,7 @@ class _Model:
         self._order = count()
 
     def run(self) -> float:
-        """When the last result has been kept."""
+        """Return the time at which the last result has been kept."""
         now = 0.0
         self._at(now, self._drive)
         while self._coming:
@@ -140,7 +165,7 @@ class _Model:
         heapq.heappush(self._coming, (when, next(self._order), what, about))
 
     def _drive(self, now):
-        """What the driver does next: as `DaskExecutor` does it."""
+        """Do the driver's next step, in the order of `DaskExecutor`."""
         if self._ready and (self._has_sent or not self._runs):
             self._receive(now, *self._ready.popleft())
         elif self._runs and self._room:
@@ -161,10 +186,10 @@ class _Model:
         self._at(self.driver.does(now, self._costs.of_driver(size) / 2), self._drive)
 
     def _choose(self, now, size, seconds):
-        """The scheduler hands a task to the worker that has the fewest, which does it when it has done those."""
+        """Give a task to the worker with the fewest tasks, which does it after those."""
         costs, workers = self._costs, len(self.free)
         chosen = self.scheduler.does(now, costs.of_scheduler(size, 0) / 2 + workers * costs.choice)
-        while self._flying[self._fewest[0][1]] != self._fewest[0][0]:  # outdated
+        while self._flying[self._fewest[0][1]] != self._fewest[0][0]:  # outdated entries
             heapq.heappop(self._fewest)
         worker = self._fewest[0][1]
         self._count(worker, 1)
@@ -182,7 +207,7 @@ class _Model:
             self._drive(now)
 
     def _task(self):
-        """Chunks and seconds of the next task, by the engine's own rule."""
+        """Return the chunks and seconds of the next task, by the engine's own rule."""
         wanted, chunks_wanted = self._speed.size(self._left, len(self.free))
         most, size, taken = min(self._most, ceil(chunks_wanted)), 0, 0.0
         while self._runs and (not size or (taken < wanted and size + 1 <= most)):

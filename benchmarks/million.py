@@ -29,14 +29,14 @@ from tcdp_sim.study.settings import settings
 
 MILLION = 1_000_000
 MINUTES, GIGABYTES = 30, 3  # aims for a million cells
-DRIVER_MS, RESUME_SECONDS = 0.3, 15  # a cell and stage; of 1e5 cells with nothing to do
-LOOK = 0.05  # seconds between two looks at the memory
+DRIVER_MS, RESUME_SECONDS = 0.3, 15  # aims: per cell and stage; for 1e5 finished cells
+LOOK = 0.05  # seconds between two readings of the memory
 WORKERS = 2
 
 
 @dataclass
 class Stage:
-    """Seconds on the clock, CPU seconds of this process and of its workers; the most memory it had, in bytes."""
+    """The cost of a stage: wall seconds, CPU seconds of this process and of its workers, and peak memory in bytes."""
 
     wall: float
     driver: float
@@ -45,14 +45,14 @@ class Stage:
 
 
 class Stages:
-    """What each stage of a run costs."""
+    """The costs of the stages of a run."""
 
     def __init__(self) -> None:
         self.found: dict[str, Stage] = {}
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """A stage, for the time of the block; of several with one name the sum."""
+        """Measure the block as a stage. Stages with one name are added up."""
         before = _clocks()
         with _peak() as peak:
             yield
@@ -63,7 +63,7 @@ class Stages:
         )
 
     def wrapped(self, name, function):
-        """The function, its time taken as a stage."""
+        """Return the function with its time counted as a stage."""
 
         def timed(*arguments):
             with self.timed(name):
@@ -96,23 +96,23 @@ def _peak():
 
 
 def million(cells: float = MILLION, trials: float = 10):
-    """Every stage of a histogram sweep with a k of its own for each cell."""
+    """Measure every stage of a histogram sweep in which each cell has its own k."""
     n = int(cells)
     axis = f"sweep.k={{from: 1e6, to: 1e12, num: {n}, scale: log}}"
     words = (f"trials={int(trials)}", f"chunk={int(trials)}", f"cluster.workers={WORKERS}", "sweep.noise=gaussian")
-    words += ("sweep.omega_sqrt_rho=2",)  # one point a cell: at most a million are laid out
+    words += ("sweep.omega_sqrt_rho=2",)  # one point per cell, because a plan has at most a million points
     yield from _told(_run(composed("also=null", "sweep.rho=0.1", *words, axis)), n)
 
 
 def chunks(chunks: float = 100_000):
-    """One cell of so many chunks of 10 trials."""
+    """Measure one cell of many chunks of 10 trials."""
     n = int(chunks)
     words = (f"trials={10 * n}", "chunk=10", f"cluster.workers={WORKERS}", "sweep.noise=gaussian", "sweep.k=1000")
     yield from _told(_run(composed("also=null", "sweep.rho=0.1", *words)), n, "chunk")
 
 
 def _run(raw) -> tuple[Stages, int]:
-    """(stages, bytes of memory before the first)."""
+    """Return (stages, bytes of memory before the first stage)."""
     stages, checked, quiet = Stages(), settings(raw), Console(quiet=True)
     known = known_exactly(checked.experiment.name)
     gc.freeze()  # as the command line does

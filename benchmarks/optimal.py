@@ -1,4 +1,4 @@
-"""What the best noise of all costs to find, and how far its certified bounds are apart."""
+"""The cost of the best possible noise, and the distance of its certified bounds."""
 
 from math import inf, sqrt
 
@@ -20,7 +20,7 @@ QUANTILES += ((0.1, NARROW, 1e100, "18"),)
 
 
 def optimal():
-    """Least tails and least quantiles under tCDP of two coordinates, and a mean error under (epsilon, delta)."""
+    """Measure least tails and quantiles under tCDP of two coordinates, and a mean error under (epsilon, delta)-DP."""
     for rho, scaled, beyond, aim in TAILS:
         promise = TCDP(rho, scaled / sqrt(rho))
         (spent,) = seconds(

@@ -1,4 +1,4 @@
-"""What per-record privacy costs: draws of its noises and releases, one exact policy, one calibration."""
+"""The cost of per-record privacy: draws of its noises and releases, one exact policy, one calibration."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from tcdp_sim.noise import ExponentialPolylogarithmic, Gaussian, GeneralizedGaus
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
 
 SIZE = 16_384  # draws at once, as many as a chunk has
-DRAWS = {  # what -> noise or release, times numpy's normal that it may cost
+DRAWS = {  # what -> (noise or release, aim for its cost over numpy's normal)
     "generalised Gaussian, power 1/2": (GeneralizedGaussian(1.0, 0.5), 5),
     "generalised Gaussian, power 0.29": (GeneralizedGaussian(1.0, 0.29), 5),
     "polylogarithmic, power 1": (ExponentialPolylogarithmic(1.0, 1, 1.0, 1.3), 1.5),
@@ -29,7 +29,7 @@ FAMILIES = {
 
 
 def draws():
-    """Draws against numpy's normal: medians of calls that take turns."""
+    """Compare draws with numpy's normal draws, by medians of calls that take turns."""
     rng = generator(3, "0" * 64, 0)
     answer = np.float64(4e7)
 
@@ -47,7 +47,7 @@ def draws():
 
 
 def policies():
-    """Exact values of one record, each time at an influence that was not seen before."""
+    """Measure exact values of one record, each time at a new influence."""
     fresh = iter(np.geomspace(1.0, 2.0, 10_000))
     for what, (law, _) in DRAWS.items():
         release = AdditiveRelease(law) if isinstance(law, Noise) else law
@@ -61,7 +61,7 @@ def policies():
 
 
 def calibrations():
-    """Two anchors, each time at values that were not seen before."""
+    """Measure the calibration at two anchors, each time at new values."""
     fresh = iter(np.linspace(0.97, 1.03, 1000))
     for accounting, aim in (("printed", "<= 5 ms"), ("pure", "<= 5 ms"), ("zcdp", "<= 3 s"), ("approx_dp", "<= 3 s")):
         for what, fixed in FAMILIES.items():

@@ -1,4 +1,4 @@
-"""What an exact number costs: profiles, conversions, tight calibration."""
+"""The cost of exact numbers: profiles, conversions, tight calibration."""
 
 import time
 from itertools import product
@@ -25,7 +25,7 @@ from tcdp_sim.statistics.epsilon_bounds import epsilon_from_losses
 
 
 def profiles():
-    """delta(epsilon) on 100 points."""
+    """Measure delta(epsilon) on 100 points."""
     epsilons = np.linspace(0.01, 3, 100)
     for noise, aim in ((SinhNormal(4.0, 20.0), "< 50 ms"), (Gaussian(4.0), "< 1 ms")):
         seconds = _median(lambda noise=noise: hockey_stick(noise, 1.0, epsilons))
@@ -33,7 +33,7 @@ def profiles():
 
 
 def conversions():
-    """The best known epsilon at delta = 1e-6."""
+    """Measure the best known epsilon at delta = 1e-6."""
     for guarantee, aim in ((ZCDP(0.1), "2.141939"), (TCDP(0.1, 5), "3.328375")):
         seconds = _median(lambda guarantee=guarantee: to_approx_dp(guarantee, 1e-6, "tight"))
         found = to_approx_dp(guarantee, 1e-6, "tight").epsilon
@@ -46,7 +46,7 @@ def conversions():
 
 
 def calibration():
-    """Tight calibration, each time to a target that was not seen before."""
+    """Measure tight calibration, each time to a new target."""
     fresh = iter(np.linspace(0.1, 0.2, 100))
     targets = {
         "tCDP, two bins": lambda rho: TCDP(rho, 4.0),
@@ -62,7 +62,7 @@ def calibration():
 
 
 def composition():
-    """A thousand Poisson-subsampled Gaussian releases, s = 0.01, sigma = 1, delta = 1e-6; best known: 2.124515."""
+    """Measure a thousand Poisson-subsampled Gaussian releases, s = 0.01, sigma = 1; best known epsilon: 2.124515."""
     pairs = dominating_pairs(Gaussian(1.0), 1.0, 0.01, "poisson")
     started = time.process_time()
     found = composed_epsilon(pairs, 1000, 1e-6, tolerance=1e-4)
@@ -73,7 +73,7 @@ def composition():
 
 
 def audits():
-    """A lower 95% confidence bound on the epsilon of Gaussian noise, from a million losses; exact: 4.377."""
+    """Measure a lower 95% confidence bound on the epsilon of Gaussian noise from a million losses; exact: 4.377."""
     noise, rng = Gaussian(1.0), np.random.default_rng(11)
     losses = [noise.privacy_loss(noise.sample(rng, 10**6), 1.0) for _ in range(7)]
     found = [epsilon_from_losses(loss, 1e-5) for loss in losses]

@@ -1,4 +1,4 @@
-"""How far one driver and its scheduler reach: their costs, a model with them, and beside it workers that sleep.
+"""The reach of one driver and its scheduler: measured costs, a model with them, and workers that sleep to check it.
 
 python -m benchmarks scaling                  at most 400 workers
 python -m benchmarks scaling most=1000
@@ -33,13 +33,13 @@ SMALL, LARGE = 4, 20_000  # trials of a chunk with a small record, a large one
 ROUNDS = 5
 IDLE = 10.0  # seconds of listening to workers that do nothing
 CHUNKS = (0.0005, 0.05, 1.0)  # seconds: a cell of a few trials, of some 1e5 trials, of some 1e6
-FORECAST = (10, 100, 1000)  # workers
-MOST = 10_000  # workers that are asked about
+FORECAST = (10, 100, 1000)  # numbers of workers
+MOST = 10_000  # largest number of workers that is tried
 WHERE = {False: "scheduler apart", True: "scheduler in the driver's process"}
 
 
 def scaling(most: float = 400):
-    """The costs, the check of the model with at most so many workers, and what it predicts for a million chunks."""
+    """Yield the costs, the check of the model with at most `most` workers, and its prediction for a million chunks."""
     counts = [count for count in WORKERS if count <= most] or [min(WORKERS)]
     with sleepers() as there:
         few = _costs(there)
@@ -55,11 +55,11 @@ def scaling(most: float = 400):
     yield from _predictions(costs.with_records(_record_bytes()))
 
 
-# What the costs are
+# Measured costs
 
 
 def _costs(there: Sleepers) -> Costs:
-    """Costs of tasks of one chunk and of a hundred that take no time."""
+    """Return the costs of tasks of one chunk and of a hundred chunks that take no time."""
     with there.executor(FEW) as executor:
         _tasks(there, executor, 50, 1)
         idle = _idle(there)
@@ -77,7 +77,7 @@ def _costs(there: Sleepers) -> Costs:
 
 
 def _with_workers(there: Sleepers, workers: int, few: Costs) -> Costs:
-    """The costs completed by what grows with the workers: what there is more of it with so many."""
+    """Return the costs with those parts that grow with the number of workers, measured with many workers."""
     with there.executor(workers) as executor:
         _tasks(there, executor, workers, 1)
         idle = _idle(there)
@@ -93,7 +93,7 @@ def _idle(there) -> float:
 
 
 def _tasks(there, executor, count, size, trials=SMALL) -> tuple[tuple[float, float, float], float]:
-    """CPU seconds a task of driver, scheduler and workers; bytes of a record."""
+    """Return CPU seconds per task of driver, scheduler and workers, and the bytes of a record."""
     plan = _plan(count * size, 0.0)
     cells, sizes = plan.cells, []
     with _journal() as keep, there.spent() as spent:
@@ -109,21 +109,21 @@ def _task(cells, trials):
 
 
 def _delay(executor) -> float:
-    """Seconds on the clock from the driver to a worker and back, when nobody does anything else."""
+    """Return the wall seconds from the driver to a worker and back, when the cluster is idle."""
     with Watch() as watch:
         list(executor.results(iter([_task((), SMALL)])))
     return watch.wall
 
 
-# What is measured of many workers
+# Measurements with many workers
 
 
 def _measured(there: Sleepers, workers: int, length: float):
-    """What the engine's own loop takes with tasks of so many seconds."""
+    """Return the costs of the engine's own loop with tasks of that length in seconds."""
     chunk, seconds = LENGTHS[length]
     plan = _plan(round(workers * seconds / chunk), chunk)
     with there.executor(workers) as executor, _tasks_of(length):
-        _run(executor, _plan(2 * workers, 0.01))  # to warm up
+        _run(executor, _plan(2 * workers, 0.01))  # a warm-up
         with there.spent() as spent:
             _run(executor, plan)
     return spent
@@ -131,7 +131,7 @@ def _measured(there: Sleepers, workers: int, length: float):
 
 @contextmanager
 def _tasks_of(seconds):
-    """Tasks are of so many seconds for any number of workers, in the engine and so in the model."""
+    """Fix the seconds of a task for any number of workers, in the engine and so in the model."""
     with ExitStack() as patches:
         patches.enter_context(mock.patch.object(schedule, "TASK_SECONDS", seconds))
         patches.enter_context(mock.patch.object(schedule, "SERVED", inf))
@@ -170,7 +170,7 @@ def _journal():
         yield writer.append
 
 
-# What is told
+# Lines of the table
 
 
 def _told_costs(costs):
@@ -194,7 +194,7 @@ def _told_check(workers, length, spent, costs, together):
     what = f"{workers} sleeping workers, tasks of {length:g} s, {WHERE[together]}"
     wall = f"{told.wall:.2f}, {spent.wall:.2f} ({told.wall / spent.wall - 1:+.0%})"
     yield f"{what}: seconds, predicted and measured", wall, "within 10%, where nobody else has the cores"
-    later = (spent.wall - told.wall) * costs.listening(workers)  # signs of life go on while others have the cores
+    later = (spent.wall - told.wall) * costs.listening(workers)  # heartbeats go on while others have the cores
     driver, scheduler = (share * told.wall for share in (told.driver, told.scheduler))
     if together:
         yield "  CPU s of driver and scheduler", f"{driver + later:.2f}, {spent.driver:.2f}", ""
@@ -220,13 +220,13 @@ def _predictions(costs):
 
 
 def _record_bytes() -> float:
-    """Of a chunk of the default study, as a pilot finds it."""
+    """Return the bytes of a chunk's record in the default study, as a pilot finds them."""
     study = run.prepare(settings(composed()))
     return pilot(study.plan.laws, study.plan.counts, study.settings).bytes
 
 
 def _reach(costs, seconds, of_driver, of_scheduler) -> int:
-    """The fewest workers that leave driver, scheduler or both in one process no time; chunks of so many seconds."""
+    """Return the fewest workers that fully occupy driver, scheduler, or both in one process, for such chunks."""
     workers = 1
     while workers < MOST:
         chunks = max(1.0, schedule.task_seconds(workers) / seconds)

@@ -1,9 +1,9 @@
-"""Hundreds of workers that sleep: dask's own workers, all in one process; their tasks sleep in its event loop.
+"""Hundreds of workers that sleep: dask's own workers in one process, whose tasks sleep in its event loop.
 
-Scheduler and workers are processes of their own, so that the CPU seconds of each can be told apart:
+Scheduler and workers are separate processes, so that the CPU seconds of each can be measured:
 
-    python -m benchmarks.sleepers scheduler CERTIFICATE KEY          says its address
-    python -m benchmarks.sleepers workers CERTIFICATE KEY ADDRESS    reads how many there are to be, says when they are
+    python -m benchmarks.sleepers scheduler CERTIFICATE KEY          prints its address
+    python -m benchmarks.sleepers workers CERTIFICATE KEY ADDRESS    reads the number of workers, prints it when done
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from tcdp_sim.engine import clusters, simulate
 from tcdp_sim.engine.clusters import logs, protection, tuning
 from tcdp_sim.engine.schedule import Executor
 
-# As all workers are told; and nothing else that a worker does beside its tasks, of which one process has hundreds.
+# Without the periodic work of a worker beside its tasks, because one process has hundreds of workers.
 QUIET = {
     "distributed.admin.system-monitor.interval": "1h",
     "distributed.admin.system-monitor.gil.enabled": False,
@@ -33,12 +33,12 @@ QUIET = {
 }
 SETTINGS = tuning.SETTINGS | protection.UNWRITTEN | protection.NO_PAGES
 AT_ONCE = 20  # workers that are started at the same time
-WAIT = 300  # seconds for all to come
+WAIT = 300  # seconds for all workers to connect
 LOOKS = 200
 
 
 class Sleep(Trivial):
-    """A chunk of which the law says how many seconds it takes; `doze` lets that time pass."""
+    """A mechanism whose law states the seconds of a chunk; `doze` lets that time pass."""
 
     name = "sleep"
     options = ("seconds",)
@@ -49,7 +49,7 @@ class Sleep(Trivial):
 
 
 async def doze(task: simulate.Task) -> simulate.Done:
-    """A task's chunks, after the time that they take: as `simulate.run`, but no thread and no processor is busy."""
+    """Return a task's chunks after their time has passed: `simulate.run` without a busy thread or processor."""
     seconds = sum(len(batch.chunks) * batch.law["seconds"] for batch in task.batches)
     await asyncio.sleep(seconds)
     return replace(simulate.run(task), seconds=seconds)
@@ -66,7 +66,7 @@ class Dozing:
         self.workers = executor.workers
 
     def results(self, tasks, work=None):
-        """As of the executor."""
+        """Yield results like the executor that it wraps."""
         return self._executor.results(tasks, work or doze)
 
 
@@ -81,7 +81,7 @@ class Spent:
 
 
 class Sleepers:
-    """Sleeping workers of one scheduler, of which there can be more and more."""
+    """Sleeping workers of one scheduler, whose number can grow."""
 
     def __init__(self, address: str, cert: str, key: str, scheduler: int | None, workers: subprocess.Popen) -> None:
         self._spec = {"name": "scheduler", "address": address, "wait": WAIT}
@@ -92,7 +92,7 @@ class Sleepers:
 
     @contextmanager
     def executor(self, count: int) -> Iterator[Executor]:
-        """The engine's own executor, for so many workers that doze; those that there are already stay."""
+        """Yield the engine's own executor for that many workers that doze. Existing workers stay."""
         if count > self.count:
             self._pipe.stdin.write(f"{count}\n")
             self._pipe.stdin.flush()
@@ -102,13 +102,13 @@ class Sleepers:
 
     @contextmanager
     def spent(self) -> Iterator[Spent]:
-        """What the block takes."""
+        """Measure the costs of the block."""
         found, before = Spent(0.0, 0.0, 0.0, 0.0), self._clocks()
         yield found
         found.wall, found.driver, found.scheduler, found.workers = (b - a for a, b in zip(before, self._clocks()))
 
     def choice(self) -> float:
-        """Seconds of the scheduler to look at one worker when it chooses one for a task."""
+        """Return the scheduler's seconds to look at one worker when it chooses one for a task."""
         from distributed import Client
 
         keys = (self._spec["tls_cert"], self._spec["tls_key"])
@@ -140,7 +140,7 @@ def _cpu(process) -> float:
 
 @contextmanager
 def sleepers(together: bool = False) -> Iterator[Sleepers]:
-    """A scheduler, in a process of its own or in this one as Slurm's and PBS's are, and what starts workers for it."""
+    """Yield workers with a scheduler in a process of its own, or in this one as with Slurm and PBS."""
     with ExitStack() as ends:
         ends.enter_context(known(Sleep))
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
@@ -157,7 +157,7 @@ def sleepers(together: bool = False) -> Iterator[Sleepers]:
 
 @contextmanager
 def _process(*words):
-    """A process of this module; it ends when its input does."""
+    """Start a process of this module, which ends when its input does."""
     command = [sys.executable, "-m", __name__, *words]
     root, pipe = Path(__file__).parents[1], subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=root)
@@ -224,7 +224,7 @@ async def _be_workers(cert, key, address):
 
 
 def main(role: str, *words: str) -> None:
-    """Be the scheduler or the workers, until the input ends."""
+    """Run as the scheduler or as the workers until the input ends."""
     logs.mute()
     roles = {"scheduler": _be_scheduler, "workers": _be_workers}
     with dask.config.set(SETTINGS | (QUIET if role == "workers" else {})):
@@ -232,6 +232,6 @@ def main(role: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    from benchmarks import sleepers as this  # under the name by which tasks know the mechanism
+    from benchmarks import sleepers as this  # tasks look up the mechanism under this module's name
 
     this.main(*sys.argv[1:])

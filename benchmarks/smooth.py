@@ -1,4 +1,4 @@
-"""What smooth sensitivity costs: certified noise, and the sensitivity of a million records."""
+"""The cost of smooth sensitivity: certified noise, and the sensitivity of a million records."""
 
 import time
 
@@ -10,11 +10,11 @@ from tcdp_sim.privacy import TCDP, ZCDP, ApproxDP
 
 FAMILIES = ("arsinh_normal", "uniform_log_normal", "laplace_log_normal", "student_t", "gaussian", "laplace")
 GUARANTEES = {"zCDP": ZCDP(0.1), "tCDP": TCDP(0.1, 5.0), "(ε, δ)-DP": ApproxDP(1.0, 1e-6)}
-LIGHT = ("gaussian", "laplace")  # whose tails admit no zCDP
+LIGHT = ("gaussian", "laplace")  # their tails admit no zCDP
 
 
 def smooth():
-    """CPU time: a certified noise of every family, for pairs of neighbours at smoothing 0.05; then S of 1e6 records."""
+    """Measure CPU time: certified noise of every family at smoothing 0.05, and S of 1e6 records."""
     for family in FAMILIES:
         for name, guarantee in GUARANTEES.items():
             if name == "zCDP" and family in LIGHT:
@@ -33,7 +33,7 @@ def smooth():
 
 
 def _seconds(task) -> float:
-    """Once: an answer is kept."""
+    """Return the CPU seconds of a single call, because answers are cached."""
     started = time.process_time()
     task()
     return time.process_time() - started

@@ -1,6 +1,10 @@
-"""What is compared and what it looks like; nothing is simulated in here.
+"""Experiments: the tables and figures that compare simulated with exact and proved values.
 
-An experiment module gives `rows(cell)`, the row of a cell with simulated beside exact and proved values, or several;
-`report(table, console)`; and `figures(table)` -> (name, figure, its numbers). `known(rows, cells)`, if there is one,
-gives rows that are known without simulation, and RELATION is what the neighbours are, if not those of the run.
+No module here simulates anything. An experiment module defines these functions:
+
+- `rows(cell)` returns the row, or several rows, of a cell: simulated values beside exact and proved ones.
+- `report(table, console)` prints a digest.
+- `figures(table)` yields (name, figure, its numbers).
+- `known(rows, cells)`, which is optional, yields rows that are known without simulation.
+- RELATION, which is optional, names the neighbouring relation if it differs from that of the run.
 """

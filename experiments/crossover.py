@@ -1,4 +1,4 @@
-"""From how many bins on tCDP beats zCDP: sinh-normal noise against the Gaussian at equal privacy."""
+"""The number of bins k from which tCDP beats zCDP: sinh-normal against Gaussian noise at equal privacy."""
 
 from collections.abc import Iterator
 
@@ -29,10 +29,10 @@ from tcdp_sim.store.exact_values import at_each_level
 
 LEVEL = 0.95
 LARGEST_K = 1e300
-BEYOND = 400  # where the axis of log10 k has what lies beyond 300
-UPWARD = r"$\uparrow$"  # the marker of those
-# How much smaller than the Gaussian's its error has to be. Tightly calibrated noise has the Gaussian as its limit and
-# never loses to it (but for the slack of its certificate), so that only a clear win says anything.
+BEYOND = 400  # the place of crossovers beyond log10 k = 300 on the axis
+UPWARD = r"$\uparrow$"  # the marker of crossovers beyond the axis
+# The gain over Gaussian noise that counts as a win. Tightly calibrated noise has Gaussian noise as its limit and never
+# loses to it, apart from the slack of its certificate, so only a clear win is informative.
 GAINS = {"paper": (0.0,), "tight": (0.01, 0.1)}
 
 
@@ -48,10 +48,11 @@ EXACT = {LINF: at_each_level(_largest_error_quantile)}
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: the 95% quantile of the largest error over that of the Gaussian with the same rho and k.
+    """Return one row: the 95% quantile of the largest error over that of Gaussian noise with the same rho and k.
 
-    `ratio...` is simulated over the exact Gaussian, with MCSE and 95% interval. `crossover_<gain>` is the k from which
-    the noise, calibrated for that k, is better by that fraction; it is inf beyond 1e300 bins.
+    - `ratio...`: the simulated quantile over the exact Gaussian one, with MCSE and 95% interval.
+    - `crossover_<gain>`: the k from which the noise, calibrated for that k, is better by that fraction; inf beyond
+      1e300.
     """
     noise, target = cell.law["noise"], cell.law["target"]
     row = cell.only(*LABELS) | {"accounting": noise["calibration"]}
@@ -66,11 +67,11 @@ def rows(cell: Cell) -> Row:
 
 
 def crossover(rho: float, omega: float, method: str, gain: float) -> float:
-    """The k from which sinh-normal noise calibrated to (rho, omega)-tCDP for k bins beats the Gaussian by `gain`.
+    """Return the k from which sinh-normal noise with (rho, omega)-tCDP for k bins beats Gaussian noise by `gain`.
 
-    Errors are 95% quantiles of the largest of k, two bins changing by one. method: "paper" or "tight"; 0 <= gain < 1
-    is a fraction. Within 1% of k; inf if it is beyond 1e300, 1 if it wins everywhere. Raises ValueError outside
-    the theorem's precondition.
+    Errors are 95% quantiles of the largest of k errors, and neighbours change two bins by one. `method` is "paper" or
+    "tight", and `gain` is a fraction in [0, 1). The result is within 1% of k. It is 1 if the noise wins everywhere and
+    inf if the crossover lies beyond 1e300. The function raises ValueError outside the theorem's precondition.
     """
     gaussian = calibrate("gaussian", ZCDP(rho), coordinates=2).noise
 
@@ -87,7 +88,7 @@ def crossover(rho: float, omega: float, method: str, gain: float) -> float:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The crossovers on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print the crossovers, and how well simulation and exact values agree over all cells."""
     crossovers = [name for name in map(str, table) if name.startswith("crossover_")]
     title = "number of bins k from which sinh-normal noise beats the Gaussian at equal privacy"
     headings = ("constants", "ρ", "ω√ρ", "ω", *(_smaller(float(name.split("_")[1])) for name in crossovers))
@@ -110,7 +111,7 @@ def _short(k):
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) the error over the Gaussian's against k, (b) the crossover against omega sqrt(rho), for each rho."""
+    """Draw (a) the error over that of Gaussian noise against k, (b) the crossover against omega sqrt(rho)."""
     for rho in sorted(table["rho"].unique()):
         part = table[table["rho"] == rho]
         part = part.assign(scaled=part["omega"] * np.sqrt(rho))

@@ -1,4 +1,4 @@
-"""The most frequent value of a data set, selected privately: who finds it, and from which rho on."""
+"""The most frequent value of a data set, selected privately: the methods that find it, and the rho they need."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ BOUND, EXACT, rows = gap_max.BOUND, gap_max.EXACT, gap_max.rows
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Each data set's gap, and the least rho of the sweep at which each method finds the top with probability 95%."""
+    """Print each data set's gap, and the least rho of the sweep at which each method succeeds with probability 95%."""
     for (data, k, gap, m), part in table.groupby(["data", "k", "gap", "m"], sort=False):
         console.print(f"{data}: the top {m:g} of {k:,.6g} candidates lead by {gap:,.6g}", markup=False)
         for label, own in part.groupby("series", sort=False):
@@ -24,7 +24,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """For each data set the probability of success and the gap that is needed, against rho."""
+    """Draw the probability of success and the required gap against rho, for each data set."""
     looks = series.styles(table)
     for (data, m), part in table.groupby(["data", "m"], sort=False):
         name = f"selection_{data}" + ("" if m == 1 else f"_top_{m:g}")

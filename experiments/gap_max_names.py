@@ -1,4 +1,4 @@
-"""The 276 real selection problems of the first names: which of them each algorithm solves, at equal privacy."""
+"""The 276 real selection problems of the first names: the success of each algorithm at equal privacy."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ BOUND, EXACT = gap_max.BOUND, gap_max.EXACT
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row (kind "one"), as in gap_max. Raises UserError for a cell that is none of the problems."""
+    """Return one row (kind "one") with the columns of gap_max. Raise UserError if the cell is none of the problems."""
     row = gap_max.rows(cell)
     if row["problem"] == "" or row["m"] > 1:
         which = f"k = {row['k']:g}, gap = {row['gap']:g}, m = {row['m']:g}"
@@ -24,12 +24,12 @@ def rows(cell: Cell) -> Row:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give a row (kind "all") for all problems together at each series, rho and n."""
+    """Return rows (kind "all") about all problems together for each series, rho and n."""
     return of_all_problems(rows)
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The mean probability of success over all problems, at the middle rho, for each n."""
+    """Print the mean probability of success over all problems at the middle rho, for each n."""
     every = table[table["kind"] == "all"]
     rho = sorted(every["rho"].unique())[every["rho"].nunique() // 2]
     for n, part in every[every["rho"] == rho].groupby("n"):
@@ -40,6 +40,6 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """One: the mean over all problems for three sizes, and single problems, simulated and exact."""
+    """Draw the mean success over all problems for three sizes, and single problems, simulated and exact."""
     figure = captioned(problems_figure(table, styles(table)), table, gap_max.UNIT)
     yield "real_problems", figure, table.drop(columns="law")

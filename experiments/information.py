@@ -1,4 +1,4 @@
-"""What a private release says about n equal records: simulated, exact, and the most that its guarantee allows."""
+"""The information of a private release about n equal records: simulated, exact, and the most that is allowed."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -18,7 +18,7 @@ from tcdp_sim.store import columns
 QUANTITY = columns.mean("information")
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "n", "k", "guarantee", "noise_law", "trials")
 MOST_PANELS = 4
-RESOLVED = 1e-5  # nats: below it the standard error is that of rare trials, of which none may have been drawn
+RESOLVED = 1e-5  # nats; a smaller standard error depends on rare trials, and a run may contain none of them
 ALLOWED = {"linestyle": (0, (5, 2)), "linewidth": 0.9}
 ENTROPY = {"color": GREY, "linestyle": ":", "linewidth": 1.2}
 KEYS = {
@@ -46,9 +46,9 @@ BOUND = {QUANTITY: _allowed_information}
 def rows(cell: Cell) -> Row:
     """Return one row: `information` in nats, simulated with MCSE and 95% interval, beside `_exact` and `_bound`.
 
-    `information_bound` is the most that any mechanism with the guarantee could tell of n records. It is NaN where
-    nothing is known, under (epsilon, delta)-DP. `entropy` is the most that there is to tell: log k, or log 2 of one
-    count.
+    - `information_bound`: the most that any mechanism with the guarantee could tell about n records. It is NaN under
+      (epsilon, delta)-DP, where no bound is known.
+    - `entropy`: all the information that there is: log k, or log 2 for one count.
     """
     mechanism = cell.mechanism
     row = cell.only(*LABELS) | {"n": mechanism.n, "k": mechanism.k, "entropy": float(np.log(max(mechanism.k, 2)))}
@@ -58,7 +58,7 @@ def rows(cell: Cell) -> Row:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print a digest, and how well simulation and exact values agree over all cells."""
     headings = ("noise", "n", "simulated", "± MCSE", "exact", "allowed")
     for (rho, k), part in table.groupby(["rho", "k"], sort=False):
         levels = np.sort(part["n"].unique())
@@ -67,7 +67,7 @@ def report(table: pd.DataFrame, console) -> None:
         title = f"{_release(k)}, ρ = {rho:.3g}: what it says about n equal records (nats)"
         console.print(terminal_table(title, headings, rows), soft_wrap=False)
     console.print(f"{len(table)} cells in all: see the CSV files beside the figures.")
-    random = table[~(table["information_mcse"] < RESOLVED)]  # elsewhere nearly every trial tells all
+    random = table[~(table["information_mcse"] < RESOLVED)]  # elsewhere nearly every trial reveals everything
     console.print(agreement("information", *(random["information" + end] for end in columns.WITH_EXACT)))
 
 
@@ -78,7 +78,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Information against n, a panel for each k, a figure for each rho."""
+    """Draw the information against n, with a panel for each k and a figure for each rho."""
     named = table.assign(series=[_label(row) for row in table.to_dict("records")])
     styles = noise_styles(_series_of(row) for row in named.to_dict("records"))
     for rho, part in named.groupby("rho", sort=True):
@@ -121,7 +121,7 @@ def _release(k) -> str:
 
 
 def _label(row) -> str:
-    """The name of a series: its noise and its omega, if it has one."""
+    """Return the name of a series: its noise and its omega, if it has one."""
     return row["noise_label"] + of_omega(row)
 
 

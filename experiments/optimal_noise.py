@@ -1,4 +1,4 @@
-"""How far noises are from the best that there can be: the largest of k errors, at equal privacy."""
+"""The distance of noises to the best possible noise: the largest of k errors, at equal privacy."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -34,7 +34,7 @@ SERIES = (
 )
 NEAR = 0.03
 MOST_PANELS = 4
-BAND = 0.3  # opacity of the certified interval
+BAND = 0.3  # opacity of the interval of the optimum
 KEYS = {
     "lines join exact values": {"color": GREY},
     "markers: simulated, 95% interval": {"color": GREY, "marker": "o", "linestyle": "none"},
@@ -95,10 +95,11 @@ UNITS = dict.fromkeys(("optimum_q95", "gaussian_q95", "sinh_normal_q95", "sinh_s
 def rows(cell: Cell) -> Row:
     """Return one row: `linf_q95` of the optimal noise in counts, simulated with MCSE and 95% interval, and `_exact`.
 
-    `exceeds_optimum`, the probability that the largest error exceeds `optimum`, has the same. `optimum` is the least
-    95% quantile of any noise; certainly none has one below `optimum_at_least`. `gaussian`, `sinh_normal` and
-    `sinh_squared` are exact quantiles of those noises, `<noise>_ratio` their quotients by the optimum; NaN where no
-    such noise is known.
+    - `exceeds_optimum`: the probability that the largest error exceeds `optimum`, in the same columns.
+    - `optimum`: the least 95% quantile of any noise, in counts.
+    - `optimum_at_least`: a lower bound on the 95% quantile of any noise, in counts.
+    - `gaussian`, `sinh_normal`, `sinh_squared`: the exact quantiles of those noises; NaN where there is none.
+    - `<noise>_ratio`: the quotient of such a quantile and the optimum.
     """
     mechanism, row = cell.mechanism, cell.only(*LABELS)
     row |= {"k": mechanism.k, "panel": _panel(row)}
@@ -118,7 +119,7 @@ def _panel(row) -> str:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal: quantiles, the largest distances, and how well simulation and exact values agree."""
+    """Print the quantiles, the largest distances, and how well simulation and exact values agree."""
     headings = ("guarantee", "k", "optimum", "sinh²", "sinh-n.", "Gauss.", "P[above]", "exact")
     for rho, part in table.groupby("rho", sort=False):
         levels = np.sort(part["k"].unique())
@@ -143,7 +144,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def _distance(panel: str, cells: pd.DataFrame) -> str:
-    """Where the noises are far from the optimum, and where Gaussian noise is near it, in words."""
+    """Return a sentence on where the noises are far from the optimum, and where Gaussian noise is near it."""
     sentences = [_farthest(RIVALS[noise], cells, f"{noise}_ratio") for noise in RIVALS]
     near = cells["gaussian_ratio"] <= 1 + NEAR
     where = "for all k" if near.all() else _where(cells["k"].to_numpy(), near.to_numpy())
@@ -159,7 +160,7 @@ def _farthest(label: str, cells: pd.DataFrame, ratio: str) -> str:
 
 
 def _where(k, near) -> str:
-    """The runs of neighbouring k that are near, in words."""
+    """Return the runs of neighbouring k at which `near` is True, in words."""
     starts = np.flatnonzero(near & ~np.append(False, near[:-1]))
     ends = np.flatnonzero(near & ~np.append(near[1:], False))
     runs = [f"{k[i]:.3g}" if i == j else f"{k[i]:.3g} to {k[j]:.3g}" for i, j in zip(starts, ends)]
@@ -167,7 +168,7 @@ def _where(k, near) -> str:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """For each rho the distance of every noise to the optimum against k, and the quantiles themselves."""
+    """Draw the distance of every noise to the optimum against k, and the quantiles themselves, for each rho."""
     styles = noise_styles(SERIES)
     for rho, part in table.groupby("rho", sort=True):
         suffix = f"_rho_{rho:g}" if table["rho"].nunique() > 1 else ""

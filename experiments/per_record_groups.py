@@ -1,4 +1,4 @@
-"""Sums by group: how many groups come out close to their true sum, at equal privacy of every record."""
+"""Sums by group: the share of groups close to their true sum, at equal privacy of every record."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,14 +30,17 @@ BAND = {"q05": 0.05, "q50": 0.5, "q95": 0.95}
 
 
 def rows(cell: Cell) -> list[Row]:
-    """Return one row of a cell of several sums; of a cell of one none.
+    """Return one row for a cell of several sums, and none for a cell of one sum.
 
-    `groups` is how many sums there are, `smallest`, `middle` and `largest` are the least, the median and the largest
-    true one. `share_within_10_percent` and `share_negative` are means over trials and groups, with MCSE, 95% interval
-    and exact value; `within_q05` and `_q95` quantiles over the trials of the share of groups that are close;
-    `median_relative_error_q05`, `_q50` and `_q95` quantiles over trials of the median over groups of |error| over the
-    sum. `typical_relative_error_exact` is the median over groups of each group's exact median, which is nearly but not
-    quite the same number.
+    - `groups`: the number of sums. `smallest`, `middle` and `largest` are the least, the median and the largest true
+      sum.
+    - `share_within_10_percent`, `share_negative`: means over trials and groups, with MCSE, 95% interval and exact
+      value.
+    - `within_q05` to `within_q95`: quantiles over trials of the share of groups within 10%.
+    - `median_relative_error_q05`, `_q50`, `_q95`: quantiles over trials of the median over groups of |error| over the
+      sum.
+    - `typical_relative_error_exact`: the median over groups of each group's exact median, which is a similar number but
+      not the same one.
     """
     sums = np.array(cell.mechanism.true_sums)
     if len(sums) == 1:
@@ -48,7 +51,7 @@ def rows(cell: Cell) -> list[Row]:
         row |= cell.numbers(columns.mean(name), name, endings=("", columns.MCSE, columns.EXACT))
         row |= _interval(name, row)
     for short, name in (("within", SHARES[0]), ("median_relative_error", "median_relative_error")):
-        most = 1.0 if short == "within" else np.inf  # quantiles are read from bins, whose ends may be beyond
+        most = 1.0 if short == "within" else np.inf  # quantiles come from bins, whose ends may lie beyond
         for end, level in BAND.items():
             (value,) = cell.numbers(columns.quantile(name), "", level, ("",)).values()
             row[f"{short}_{end}"] = min(value, most)
@@ -58,14 +61,14 @@ def rows(cell: Cell) -> list[Row]:
 
 
 def _interval(name: str, row: Row) -> Row:
-    """Ends of the 95% interval of a share: normal, and as much wider as groups that never came may be frequent."""
+    """Return the ends of the 95% interval of a share, widened for groups that may fail but never did in the run."""
     half = NORMAL * row[name + columns.MCSE] + UNSEEN / (row["groups"] * row["trials"])
     ends = {columns.LOWER: row[name] - half, columns.UPPER: row[name] + half}
     return {name + end: float(np.clip(value, 0, 1)) for end, value in ends.items()}
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
-    """Every grouping with its releases, the best first, and how well simulation and exact values agree."""
+    """Print every grouping with its releases, best first, and how well simulation and exact values agree."""
     if not len(table):
         console.print("No cell releases several sums; valid: a group_by, such as state.")
         return
@@ -93,7 +96,7 @@ def _terminal_row(row: dict[str, Any]) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """For each way to count privacy: share of groups that are close, and median relative error, by grouping."""
+    """Draw the share of groups within 10% and the median relative error by grouping, for each privacy accounting."""
     if not len(table):
         return
     looks = styles(table)
@@ -131,7 +134,7 @@ def _groups(part: pd.DataFrame, title: str, looks: dict[str, Any]) -> Any:
 
 
 def _dots(axes: Any, rows: pd.DataFrame, name: str, simulated: str, exact: str, looks: dict[str, Any]) -> None:
-    """A marker at what is simulated, a line over the trials from 5% to 95%, a stroke at what is exact."""
+    """Draw a marker at the simulated value, a line over the trials from 5% to 95%, and a stroke at the exact value."""
     for place, (label, row) in enumerate(rows.iterrows()):
         low, middle, high = row[f"{name}_q05"], row[simulated], row[f"{name}_q95"]
         look = looks[str(label)]

@@ -1,4 +1,4 @@
-"""The error of a sum against what the largest record gives away, and against what the median one does."""
+"""The error of a sum against the privacy loss of the largest record, and against that of the median record."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
@@ -26,16 +26,17 @@ from tcdp_sim.store import columns
 
 __all__ = ["EXACT", "UNITS", "figures", "report", "rows"]
 
-LARGEST = 100.0  # error over the sum that is still drawn
+LARGEST = 100.0  # largest error over the sum that is drawn
 ENDS = {"high": "low", "low": "high"}  # the anchor that is swept -> the one that is held
 
 
 def rows(cell: Cell) -> list[Row]:
-    """Return one row of a cell of one sum; of a cell of several none.
+    """Return one row for a cell of one sum, and none for a cell of several sums.
 
-    `value_low` and `value_high` are what the records at both anchors give away, in nats (releases with one anchor have
-    no `value_low`); `median` is that of |error| / sum over the trials, with MCSE, 95% interval and exact value, and
-    `rmse_exact` is over the sum, inf where it is infinite.
+    - `value_low`, `value_high`: the privacy loss of the records at both anchors, in nats. Releases with one anchor have
+      no `value_low`.
+    - `median`: the median of |error| / sum over the trials, with MCSE, 95% interval and exact value.
+    - `rmse_exact`: the RMSE over the sum, or inf.
     """
     mechanism = cell.mechanism
     if len(mechanism.answers) > 1:
@@ -50,7 +51,7 @@ def rows(cell: Cell) -> list[Row]:
 
 
 class Sweep(NamedTuple):
-    """Rows along which the value at one anchor is swept, "low" or "high", and the one at the other is held."""
+    """A set of rows along which the value at one anchor ("low" or "high") is swept and the other is held."""
 
     swept: str
     held: float
@@ -59,9 +60,9 @@ class Sweep(NamedTuple):
 
 
 def sweeps(table: pd.DataFrame) -> list[Sweep]:
-    """The sweeps of a table, of three values or more: of each population by itself.
+    """Return the sweeps of at least three values in a table, separately for each population.
 
-    Releases with one anchor are in all sweeps of the larger value: they hold nothing else.
+    Releases with one anchor are in all sweeps of the larger value, because they hold nothing else.
     """
     if not several_populations(table):
         return list(_sweeps(table, ""))
@@ -79,7 +80,7 @@ def _sweeps(table: pd.DataFrame, population: str) -> Iterator[Sweep]:
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
-    """The best point of every release along each sweep, and how well simulation and exact values agree."""
+    """Print the best point of every release along each sweep, and how well simulation and exact values agree."""
     if not len(table):
         console.print("No cell releases one sum alone; valid: a population without group_by, or an answer.")
         return
@@ -95,7 +96,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
 
 
 def _best(rows: pd.DataFrame, swept: str) -> list[str]:
-    """The terminal row of a release's least median error, and whether that lies inside of the sweep."""
+    """Return the terminal row of a release's least median error, and whether it lies inside the sweep."""
     rows = rows.sort_values(f"value_{swept}")
     best = records(rows)[int(np.argmin(rows["median_exact"].to_numpy()))]
     shape = _shape(rows, swept)
@@ -104,13 +105,13 @@ def _best(rows: pd.DataFrame, swept: str) -> list[str]:
 
 
 def _shape(rows: pd.DataFrame, swept: str) -> str:
-    """How a release's median error goes along the sweep: it falls, it rises, or its least value lies inside ("U")."""
+    """Return the shape of a release's median error along the sweep: "falls", "rises", or "U" for a minimum inside."""
     place = int(np.argmin(rows.sort_values(f"value_{swept}")["median_exact"].to_numpy()))
     return "U" if 0 < place < len(rows) - 1 else "falls" if place else "rises"
 
 
 def _u_shaped(sweep: Sweep) -> str:
-    """A line of a title: of how many releases the median error has its least value inside the sweep."""
+    """Return a line of a title: the number of releases whose median error has its minimum inside the sweep."""
     both = sweep.rows[sweep.rows["value_low"].notna()]
     shapes = [_shape(rows, sweep.swept) for _, rows in both.groupby("label")]
     count = shapes.count("U")
@@ -118,7 +119,7 @@ def _u_shaped(sweep: Sweep) -> str:
 
 
 def _axis(sweep: Sweep) -> str:
-    """What the value at the swept anchor is: ε or a policy, of which record."""
+    """Return the meaning of the value at the swept anchor: epsilon or a policy, and the record it is about."""
     currencies = " or ".join(CURRENCIES[name] for name in sweep.rows["accounting"].unique())
     return f"{currencies} of the {_record(sweep, sweep.swept)} (nats)"
 
@@ -132,7 +133,7 @@ def _record(sweep: Sweep, end: str) -> str:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """One panel for each value that is held: median error and RMSE against the value that is swept."""
+    """Draw median error and RMSE against the swept value, with a panel for each value that is held."""
     found = sweeps(table) if len(table) else []
     if found:
         yield "tradeoff", with_caption(_tradeoff(found, styles(table)), table, "errors over the true sum"), table
@@ -164,7 +165,7 @@ def _tradeoff(found: list[Sweep], looks: dict[str, Any]) -> Any:
 
 
 def _limit(axes: Any, values: pd.Series) -> None:
-    """Leave out what is of no use, errors beyond LARGEST times the sum: such lines go out at the top."""
+    """Set the limits of the error axis. Lines beyond LARGEST times the sum leave at the top."""
     values = values[np.isfinite(values) & (values > 0)]
     axes.set_ylim(values.min() / 2, min(values.max() * 2, LARGEST))
 
@@ -184,7 +185,7 @@ def _draw(top: Any, bottom: Any, rows: pd.DataFrame, swept: str, look: dict[str,
 
 
 def _infinite_rmse(axes: Any, sweep: Sweep, looks: dict[str, Any]) -> None:
-    """A cross at the top of the panel for every point whose RMSE is infinite."""
+    """Draw a cross at the top of the panel for every point with infinite RMSE."""
     for one in records(sweep.rows[np.isinf(sweep.rows["rmse_exact"])]):
         place = {"transform": axes.get_xaxis_transform(), "color": looks[one["label"]]["color"]}
         axes.plot([one[f"value_{sweep.swept}"]], [0.97], marker="x", linestyle="none", **place)

@@ -1,4 +1,4 @@
-"""An experiment that is a yaml file alone: every observable and event against the axis with most levels, simulated."""
+"""An experiment without a module: every simulated observable and event against the axis with most levels."""
 
 import json
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ WIDE = 50.0  # a positive axis whose ends are further apart than that is logarit
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give a row for each quantity of a cell: the cell's axes, `quantity`, `unit` and what was simulated.
+    """Yield a row for each quantity of a cell: the cell's axes, `quantity`, `unit` and the simulated value.
 
-    This is `simulated` with `mcse`, its Monte Carlo standard error, and the ends of its 95% interval, `lower` and
-    `upper`: the mean of an observable, in `unit`, or the probability of an event. Quantities without numbers are left
-    out, as are observables that a cell does not yield.
+    `simulated` is the mean of an observable, in `unit`, or the probability of an event. `mcse` is its Monte Carlo
+    standard error, and `lower` and `upper` are the ends of its 95% interval. Quantities without numbers are left out,
+    and so are observables that a cell does not yield.
     """
     labels = cell.only(*json.loads(cell.run["axes"]), "trials") | cell.noise | {"neighbours": cell.neighbours}
     means = ((name, cell.unit(name), cell.mean(name)) for name in columns.observables(cell))
@@ -40,7 +40,7 @@ def _chance(cell: Cell, name: str) -> tuple[float, ...]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A table on the terminal for each quantity: the axes that vary, the mean with its error, the 95% interval."""
+    """Print a table for each quantity: the axes that vary, the mean with its error, the 95% interval."""
     for quantity, part in table.groupby("quantity", sort=False):
         axes = [*_varying(table)]
         title = f"{quantity} ({part['unit'].iloc[0]}), 95% intervals"
@@ -50,7 +50,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """A figure for each quantity: its simulated values with 95% intervals against the axis with most levels."""
+    """Draw the simulated values of each quantity, with 95% intervals, against the axis with most levels."""
     axes = _varying(table)
     x = max(axes, key=lambda axis: (axes[axis], table[axis].dtype.kind == "f"), default=None)
     for quantity, part in table.groupby("quantity", sort=False):
@@ -89,7 +89,7 @@ def _series_of(row) -> Series:
 
 
 def _varying(table) -> dict[str, int]:
-    """The axes with more than one level -> how many."""
+    """Return the number of levels of each axis with more than one."""
     given = list(table.columns[: list(table.columns).index("trials")])
     levels = {axis: table[axis].nunique() for axis in given}
     return {axis: count for axis, count in levels.items() if count > 1}

@@ -1,4 +1,4 @@
-"""Sinh-normal noise beside Gaussian noise: density and its logarithm (Figure 2 of the paper), moments, tails."""
+"""Sinh-normal beside Gaussian noise: density and log density (Figure 2 of the paper), moments and tails."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from tcdp_sim.store.exact_values import at_each_level
 from tcdp_sim.summaries.estimates import proportion
 
 FINE = 400  # points of the exact curves
-MOST_BINS = 1000  # on each side: up to there multiples of the width are edges of the stored bins
+MOST_BINS = 1000  # on each side; up to there the stored bins have edges at multiples of the width
 COLUMNS = 4  # noises in one figure
 
 
@@ -38,12 +38,15 @@ LABELS = ("noise", "noise_law", "guarantee", "rho", "omega")
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give the rows of a cell by `quantity`, then its exact curves (trials = 0).
+    """Yield the rows of a cell by `quantity`, then its exact curves (trials = 0).
 
-    "variance" is in counts squared, "quantile" of the level `at`, "density" between `at` and `to`, both in counts (on
-    the exact curve at `at`), per count, and "exceedance" P[|Z| > at]. `value...` is simulated, with MCSE and 95%
-    interval, which is exact (binomial) but for the variance, and `value_exact` exact. `shape` is "bimodal",
-    "log-concave" or, for other families, "".
+    - "variance": in counts squared.
+    - "quantile": at the level `at`, in counts.
+    - "density": between `at` and `to` in counts, per count; on the exact curve at `at`.
+    - "exceedance": P[|Z| > at].
+
+    `value...` is simulated, with MCSE and 95% interval. The interval is exact (binomial) except for the variance.
+    `value_exact` is exact. `shape` is "bimodal", "log-concave" or, for other families, "".
     """
     noise, labels = cell.mechanism.noise, _labels(cell)
     drawn = labels | {"trials": cell["trials"]}
@@ -66,7 +69,7 @@ def _labels(cell: Cell) -> Row:
 
 
 def _binned(histogram, trials, noise: Noise):
-    """Density and exceedance, from the stored bins put together between multiples of a power of two."""
+    """Return density and exceedance from the stored bins, joined between multiples of a power of two."""
     lower, upper, counts = histogram
     width = 2.0 ** np.round(np.log2(np.sqrt(noise.var()) / 5))
     reach = min(np.ceil(max(-lower[0], upper[-1]) / width), MOST_BINS)
@@ -75,7 +78,7 @@ def _binned(histogram, trials, noise: Noise):
     kept = (inside >= 0) & (inside < len(edges) - 1)
     totals = np.bincount(inside[kept], counts[kept], len(edges) - 1).astype(int)
     tails = noise.sf(np.abs(edges))
-    densities = np.abs(np.diff(tails)) / width  # of tails, whose difference keeps its digits far out
+    densities = np.abs(np.diff(tails)) / width  # the difference of tails keeps its digits far out
     for low, high, total, density in zip(edges, edges[1:], totals.tolist(), densities.tolist()):
         yield _row("density", low, np.array(proportion(total, trials)) / width, density) | {"to": high}
     beyond = np.minimum(np.abs(lower), np.abs(upper))
@@ -97,7 +100,7 @@ def _row(quantity, at, simulated, exact) -> dict:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """Variances and quantiles on the terminal, and how well simulation and exact values agree."""
+    """Print variances and quantiles, and how well simulation and exact values agree."""
     drawn = table[table["trials"] > 0]
     rows = (row for _, own in drawn.groupby("noise_law", sort=False) for row in _terminal_rows(own))
     headings = ("noise", "", "simulated", "± MCSE", "exact")
@@ -110,7 +113,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _terminal_rows(rows) -> Iterator[list[str]]:
-    """Of one noise: its variance and three quantiles, and beside them, down the column, what it is."""
+    """Yield the variance and three quantiles of one noise, with its description down the first column."""
     names = iter(_description(rows.iloc[0]))
     for row in rows[_on_terminal(rows)].drop_duplicates(["quantity", "at"]).to_dict("records"):
         quantity = "variance" if row["quantity"] == "variance" else f"{100 * row['at']:g}%"
@@ -123,7 +126,7 @@ def _on_terminal(rows):
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) density and log density, up to four noises a figure, (b) the tails of all of them."""
+    """Draw (a) density and log density, up to four noises a figure, (b) the tails of all of them."""
     table = table.drop_duplicates(["noise_law", "quantity", "at", "trials"])
     order = table.drop_duplicates("noise_law").assign(ratio=lambda t: (t["knee"] / t["scale"]).fillna(-1))
     order = order.sort_values(["ratio", "scale"], kind="stable")  # other families, then by shape
@@ -163,7 +166,7 @@ def _densities(part, laws, styles):
 
 
 def _description(row) -> list[str]:
-    """Three short lines: the noise, its shape, and what it promises or where its modes are."""
+    """Return three short lines: the noise, its shape, and its promise or the place of its modes."""
     promise = "" if row["accounting"] == "given" else row["guarantee"]
     variance, knee = f"{row['scale'] ** 2:.3g}", f"{row['knee']:.3g}"
     if row["family"] == "gaussian":

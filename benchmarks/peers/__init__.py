@@ -1,1 +1,1 @@
-"""What people use now beside this project, on the same questions, in one run: `make bench-peers`."""
+"""The tools that people use now beside this project, on the same questions in one run: `make bench-peers`."""

@@ -1,4 +1,4 @@
-"""Build the peers' environments, ask everybody everything, print the tables and write docs/benchmarks.md."""
+"""Build the peers' environments, ask all tools all questions, print the tables and write docs/benchmarks.md."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from benchmarks.peers import compare, environments, page
 from benchmarks.peers.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[2]
-CONTESTANTS = {  # module in `contestants` -> (name, what is installed, environment; None: the product's)
+CONTESTANTS = {  # module in `contestants` -> (name, installed package, environment or None for the product's)
     "ours": (compare.OURS, "tcdp_sim", None),
     "dp_accounting": ("dp-accounting", "dp-accounting", "common"),
     "prv_accountant": ("prv-accountant", "prv-accountant", "common"),
@@ -32,7 +32,7 @@ CONTESTANTS = {  # module in `contestants` -> (name, what is installed, environm
     "dask": ("dask", "dask", None),
 }
 STARTS = [(module, "first_result", "") for module in CONTESTANTS] + [("ours", "first_study", ", a published study")]
-LONGEST = 900  # seconds that one contestant may take for all its questions
+LONGEST = 900  # seconds allowed to one contestant for all its questions
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON", "POLARS")}
 SETTING = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _environments(root: Path, console: Console) -> tuple[dict[str | None, Path], dict[str, str]]:
-    """(interpreters, {peer: why it is missing})."""
+    """Return (interpreters, {peer: the reason why it is missing})."""
     pythons: dict[str | None, Path] = {None: Path(sys.executable)}
     missing: dict[str, str] = {}
     for name in environments.PINS:
@@ -74,7 +74,7 @@ def _environments(root: Path, console: Console) -> tuple[dict[str | None, Path],
 
 
 def _turn(pythons: dict[str, Path], only: list[str], turn: int, console: Console) -> list[dict]:
-    """Everybody's answers, once."""
+    """Return every tool's answers, once."""
     found = []
     for module, python in pythons.items():
         started = time.monotonic()
@@ -96,7 +96,7 @@ def _asked(module: str, python: Path, only: list[str]) -> list[dict]:
 
 
 def _started(module: str, function: str, what: str, python: Path) -> dict:
-    """CPU seconds of a process from its start to its end."""
+    """Return the CPU seconds of a process from its start to its end."""
     who = {"who": CONTESTANTS[module][0] + what, "question": "first_result"}
     started = time.perf_counter()
     with subprocess.Popen(
@@ -125,7 +125,7 @@ def _versions(pythons: dict[str, Path]) -> dict[str, str]:
 
 
 def _machine() -> str:
-    """Cores, the processor's name where the system tells it, and how busy it was."""
+    """Return the number of cores, the processor's name where the system states it, and the load."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

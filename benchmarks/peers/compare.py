@@ -1,4 +1,4 @@
-"""What was measured, as rows for people: the answer, how far it is from the trusted value, its cost beside ours."""
+"""Measurements as rows for the reader: the answer, its distance to the trusted value, its cost beside ours."""
 
 import math
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from benchmarks.peers import trusted
 from benchmarks.peers.questions import QUESTIONS, Question
 
 OURS = "ours"
-SLACK = 1e-8  # relative: of a trusted value, and of rounding; what is further off on the wrong side is told
+SLACK = 1e-8  # relative error of a trusted value and of rounding; a claim that is more wrong is reported
 
 
 @dataclass(frozen=True)
 class Row:
     """One contestant's answer to one question.
 
-    error: comparable among answers of one kind, inf where the truth contradicts the claim; above: what the upper end is
-    above the truth. None where there is none.
+    `error` is comparable among answers of one kind, and inf where the truth contradicts the claim. `above` is the upper
+    end minus the truth. Both are None where there is no such number.
     """
 
     who: str
@@ -33,10 +33,10 @@ class Row:
 
 
 def compared(runs: list[dict[str, Any]]) -> list[tuple[Question, list[Row]]]:
-    """Every question that anybody answered, with its rows, ours first.
+    """Return every question that was answered, with its rows, ours first.
 
-    runs: {"who", "question", "answer" and "cpu", or "failed"} of every repeat; the median of the CPU seconds is taken
-    (of an odd number of repeats it is one of them), and the first answer.
+    Each run of `runs` has "who", "question", and either "answer" and "cpu" or "failed". A row has the first answer and
+    the median of the CPU seconds, which is a measured one if the number of repeats is odd.
     """
     found = []
     for question in QUESTIONS:
@@ -55,7 +55,7 @@ def _rows(question: Question, runs: dict[str, list[dict[str, Any]]]) -> list[Row
 
 
 def _cost(question: Question, runs: list[dict[str, Any]]) -> float | None:
-    """CPU seconds; of those who drew fewer numbers than were asked for, as many times more."""
+    """Return CPU seconds. For contestants that drew fewer numbers than asked they are scaled up."""
     spent = [run["cpu"] for run in runs if "cpu" in run]
     if not spent:
         return None
@@ -75,7 +75,7 @@ def _row(who: str, run: dict[str, Any], truth: Any, cost: float | None, ratio: f
 
 
 def _text(answer: dict[str, Any]) -> str:
-    """The answer itself, where it is a number or two."""
+    """Return the answer itself, if it is one number or two."""
     if answer["kind"] in ("draws", "cells"):
         return f"{answer['count']:,}"
     numbers = [answer[key] for key in ("low", "high", "value") if key in answer]
@@ -85,7 +85,7 @@ def _text(answer: dict[str, Any]) -> str:
 
 
 def _relative(values: Any, truth: Any) -> list[float]:
-    """Differences from the truth: of lists relative to it, of numbers as they are."""
+    """Return the differences from the truth: relative for lists, absolute for numbers."""
     if isinstance(truth, list):
         return [(value - true) / true for value, true in zip(values, truth, strict=True)]
     return [values - truth]
@@ -130,7 +130,7 @@ _ERRORS: dict[str, Callable[[dict[str, Any], Any], tuple[float | None, float | N
 
 
 def better(rows: list[Row]) -> tuple[list[str], list[str]]:
-    """(who is cheaper than we are, who is nearer to the truth)."""
+    """Return (names that are cheaper than ours, names that are nearer to the truth)."""
     ours = next((row for row in rows if row.who == OURS), None)
     if ours is None:
         return [], []
@@ -140,6 +140,6 @@ def better(rows: list[Row]) -> tuple[list[str], list[str]]:
 
 
 def _nearer(row: Row, ours: Row) -> bool:
-    """By the error, if the kinds are the same; between brackets and upper bounds by their upper ends."""
+    """Return True if `row` is nearer to the truth, by the errors of one kind or else by the upper ends."""
     pairs = (row.error, ours.error) if row.kind == ours.kind else (row.above, ours.above)
     return pairs[0] is not None and pairs[1] is not None and pairs[0] < pairs[1] - SLACK * abs(pairs[1])

@@ -1,4 +1,4 @@
-"""Environments of their own for the peers: pinned, each peer optional, none of it in the product's environment."""
+"""Separate environments for the peers: pinned, each peer optional, none of them in the product's environment."""
 
 import hashlib
 import json
@@ -19,7 +19,10 @@ LONGEST_REASON = 160  # characters
 
 
 def made(name: str, root: Path) -> tuple[Path, dict[str, str]]:
-    """(the interpreter, {peer: why it is missing}) of an environment; one made with the same pins is used again."""
+    """Return (the interpreter, {peer: the reason why it is missing}) of an environment.
+
+    An existing environment with the same pins is used again.
+    """
     folder, pins = root / name, PINS[name]
     python, stamp = folder / "bin" / "python", folder / "peers.json"
     digest = hashlib.sha256(pins.read_bytes()).hexdigest()
@@ -33,7 +36,7 @@ def made(name: str, root: Path) -> tuple[Path, dict[str, str]]:
 
 
 def installed(python: Path, pins: Path, peers: tuple[str, ...]) -> dict[str, str]:
-    """{peer: pip's reason, in one line} of those that could not be installed: all at once, or else one by one."""
+    """Return {peer: pip's reason, in one line} for peers that could not be installed, together or one by one."""
     if _reason(python, pins, peers) is None:
         return {}
     reasons = {peer: _reason(python, pins, (peer,)) for peer in peers}
@@ -47,7 +50,7 @@ def _reason(python: Path, pins: Path, peers: tuple[str, ...]) -> str | None:
 
 
 def one_line(errors: str) -> str:
-    """The first error that pip names; else the last line that it wrote."""
+    """Return the first error that pip names, or else the last line that it wrote."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     named = [line for line in lines if line.startswith("ERROR:")]
     return (named or lines[-1:] or ["pip gave no reason"])[0].removeprefix("ERROR:").strip()[:LONGEST_REASON]

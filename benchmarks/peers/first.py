@@ -1,4 +1,7 @@
-"""A new process answers one small question, measured from outside: `python -m benchmarks.peers.first NAME FUNCTION`."""
+"""One small question, answered by a new process and measured from outside.
+
+The command is `python -m benchmarks.peers.first NAME FUNCTION`.
+"""
 
 import importlib
 import sys

@@ -1,8 +1,8 @@
-"""One contestant answers all its questions once, in a process of its own: `python -m benchmarks.peers.measure NAME`.
+"""One contestant's answers in a process of its own: `python -m benchmarks.peers.measure NAME`.
 
-Prints one line of JSON a question. CPU is user + system of this process and its children, without imports: each
-question is first asked with small numbers, so that what is loaded when needed is loaded. A quick answer is asked for
-again and again, each time with parameters that differ by 1e-9 of themselves, so that no kept answer helps.
+The process prints one line of JSON for each question. CPU time is user + system time of this process and its children,
+without imports: each question is first asked with small numbers, so that everything is loaded. A quick question is
+asked repeatedly with parameters that differ by a relative 1e-9, so that no cached answer helps.
 """
 
 import importlib
@@ -14,18 +14,18 @@ import warnings
 
 from benchmarks.peers.questions import QUESTIONS
 
-ENOUGH = 0.1  # CPU seconds of quick answers
-MOST = 1000  # of them
+ENOUGH = 0.1  # CPU seconds after which a quick question is asked no more
+MOST = 1000  # repeats of a quick question
 
 
 def cpu() -> float:
-    """CPU seconds of this process and of its children that have ended."""
+    """Return the CPU seconds of this process and of its children that have ended."""
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def moved(value, times: int):
-    """The same with every float changed by `times` parts in 1e9; whole numbers stay."""
+    """Return the value with every float changed by `times` parts in 1e9; whole numbers stay."""
     if isinstance(value, float):
         return value * (1 + 1e-9 * times)
     if isinstance(value, dict):
@@ -34,7 +34,7 @@ def moved(value, times: int):
 
 
 def measured(function, question) -> dict:
-    """The answer, and the CPU and wall seconds that one takes."""
+    """Return the answer, and the CPU and wall seconds of one answer."""
     function(**question.warm)
     answer, spent, took, times = None, 0.0, 0.0, 0
     while times == 0 or (spent < ENOUGH and times < MOST):
@@ -54,7 +54,7 @@ def main(name: str, only: list[str]) -> None:
             continue
         try:
             told = measured(function, question)
-        except Exception as error:  # whatever it is: the table names it
+        except Exception as error:  # the table names any error
             told = {"failed": " ".join(f"{type(error).__name__}: {error}".split())[:160]}
         print(json.dumps({"question": question.name, **told}), flush=True)
 

@@ -1,4 +1,4 @@
-"""The rows as a table on the terminal and as a page, docs/benchmarks.md."""
+"""The rows as a table on the terminal and as the page docs/benchmarks.md."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +14,7 @@ HEADINGS = ("who", "answer", "kind of answer", "error", "CPU s", "times ours", "
 
 
 def cells(row: Row, versions: dict[str, str]) -> tuple[str, ...]:
-    """One row as text."""
+    """Return one row as text."""
     version = versions.get(row.who, "")
     cpu = "" if row.cpu is None else f"{row.cpu:.2g}"
     ratio = "" if row.ratio is None else f"{row.ratio:.2g}"
@@ -22,7 +22,7 @@ def cells(row: Row, versions: dict[str, str]) -> tuple[str, ...]:
 
 
 def terminal(report: Report, versions: dict[str, str], missing: dict[str, str], console: Console) -> None:
-    """A table for every question; then who does better than we do, and who could not be measured."""
+    """Print a table for every question, then the tools that do better than ours, then those not measured."""
     for question, rows in report:
         table = Table(title=question.title, caption=question.says, title_justify="left", caption_justify="left")
         for heading in HEADINGS:
@@ -35,7 +35,7 @@ def terminal(report: Report, versions: dict[str, str], missing: dict[str, str], 
 
 
 def losses(report: Report) -> Iterable[str]:
-    """One line a question: who is cheaper, who is nearer."""
+    """Yield one line for each question: the cheaper tools and the nearer ones."""
     for question, rows in report:
         cheaper, nearer = better(rows)
         said = [f"cheaper: {', '.join(cheaper)}"] * bool(cheaper) + [f"nearer: {', '.join(nearer)}"] * bool(nearer)
@@ -43,13 +43,13 @@ def losses(report: Report) -> Iterable[str]:
 
 
 def absent(missing: dict[str, str]) -> Iterable[str]:
-    """Peers that could not be installed, with pip's reason."""
+    """Yield the peers that could not be installed, with pip's reason."""
     for peer, reason in missing.items():
         yield f"{peer} was not measured: {reason}"
 
 
 def markdown(report: Report, versions: dict[str, str], missing: dict[str, str], about: dict[str, Any]) -> str:
-    """The page. about: date, machine, python, repeats."""
+    """Return the page. `about` has date, machine, python and repeats."""
     parts = [_HEAD.format(**about), "## Where others do better\n"]
     parts += [*(f"- {_plain(line)}" for line in losses(report)), ""]
     if missing:
@@ -66,7 +66,7 @@ def _line(texts: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without what Markdown would take for its own."""
+    """Return the text with the characters escaped that have a meaning in Markdown."""
     return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
 
 

@@ -1,4 +1,4 @@
-"""What is asked. Every question has its parameters, small ones to warm up with, and a name in every contestant."""
+"""The questions. Each has parameters, small parameters for the warm-up, and a name that contestants' functions have."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +12,20 @@ ADD_REMOVE = "one record added or removed; Poisson sampling; noise of scale 1 at
 
 @dataclass(frozen=True)
 class Question:
-    """name: of the function that answers it; title, says: for people; trusted: a function of `trusted`, or none.
+    """A question to all contestants.
 
-    fresh: answered in a process that is measured from its start to its end.
+    Parameters
+    ----------
+    name : str
+        Name of the functions that answer it.
+    title, says : str
+        Title and explanation for the reader.
+    parameters, warm : dict
+        Parameters of the question, and small ones for the warm-up.
+    trusted : str
+        Name of a function in `trusted`, or "" if there is none.
+    fresh : bool
+        True if the question is answered in a process that is measured from its start to its end.
     """
 
     name: str

@@ -1,8 +1,9 @@
-"""The values that contestants are compared with, each by a way that none of them goes.
+"""Trusted values for the comparison, each by a method that no contestant uses.
 
-Profiles and epsilons of compositions: an inverse Laplace transform, no grid of losses. With M(z) = E[e^(zL)] and c > 0,
-delta(eps) = integral of the product of M(z)^n e^(-z eps) / (z (z + 1)) over Re z = c, over 2 pi i, since the transform
-of (1 - e^-y)+ is 1 / (z (z + 1)); the trapezoid rule converges faster than any power. Good to 1e-9 of epsilon.
+Profiles and epsilons of compositions come from an inverse Laplace transform, without a grid of losses. Let M(z) =
+E[e^(zL)] and c > 0. The transform of (1 - e^-y)+ is 1 / (z (z + 1)). Therefore delta(eps) is the integral of the
+product of M(z)^n e^(-z eps) / (z (z + 1)) over Re z = c, divided by 2 pi i. The trapezoid rule converges faster than
+any power. The epsilons are good to 1e-9.
 """
 
 import math
@@ -11,12 +12,12 @@ import mpmath as mp
 import numpy as np
 from scipy.optimize import brentq
 
-POINTS, REACH, FLAT = 1500, 80.0, 1e-12  # of the rule; its end, in spreads; what the integrand has fallen to there
+POINTS, REACH, FLAT = 1500, 80.0, 1e-12  # points of the rule; its end, in spreads; bound on the integrand there
 TILTS = np.geomspace(0.05, 50, 150)
 
 
 def gaussian_profile(sigma, epsilons):
-    """delta(epsilon) of the Gaussian mechanism in closed form, in 50 digits."""
+    """Return delta(epsilon) of the Gaussian mechanism in closed form, in 50 digits."""
     with mp.workdps(50):
         s = mp.mpf(sigma)
         return [
@@ -26,46 +27,52 @@ def gaussian_profile(sigma, epsilons):
 
 
 def subsampled_gaussian(rate, releases, delta):
-    """epsilon of as many releases of noise with sigma = 1."""
+    """Return the epsilon of that many releases of Gaussian noise with sigma = 1."""
     return composed([(gaussian_losses(1.0, rate), releases)], delta)
 
 
 def subsampled_laplace(rate, releases, delta):
-    """epsilon of as many releases of noise of scale 1."""
+    """Return the epsilon of that many releases of Laplace noise of scale 1."""
     return composed([(laplace_losses(1.0, rate), releases)], delta)
 
 
 def twenty_kinds(kinds, delta):
-    """epsilon of many kinds of releases: (sigma, rate, releases) each."""
+    """Return the epsilon of many kinds of releases, each (sigma, rate, releases)."""
     return composed([(gaussian_losses(sigma, rate), count) for sigma, rate, count in kinds], delta)
 
 
 def zcdp_conversion(rho, delta, omega=None):
-    """epsilon of the Gaussian mechanism with that rho: no conversion of zCDP, or of tCDP, can be below it."""
+    """Return the epsilon of the Gaussian mechanism with that rho. No conversion of zCDP or tCDP can be below it."""
     sigma = 1 / math.sqrt(2 * rho)
     return brentq(lambda e: gaussian_profile(sigma, [e])[0] - delta, 0.0, 200.0, xtol=1e-13)
 
 
 def gaussian_draws(sigma, count):
-    """(mean, standard deviation) of the square of one draw."""
+    """Return (mean, standard deviation) of the square of one Gaussian draw."""
     return sigma**2, math.sqrt(2) * sigma**2
 
 
 def per_record_draws(count):
-    """The same for density proportional to exp(-sqrt|x|): E|x|^k = Gamma(2 (k + 1)) / Gamma(2)."""
+    """Return (mean, standard deviation) of the square of one draw with density proportional to exp(-sqrt|x|).
+
+    The moments are E|x|^k = Gamma(2 (k + 1)) / Gamma(2).
+    """
     second, fourth = math.gamma(6), math.gamma(10)
     return second, math.sqrt(fourth - second**2)
 
 
 def gaussian_losses(sigma, rate):
-    """(x-mass under Q, loss) of nodes: the trapezoid rule, which is exact to rounding for such densities."""
+    """Return (mass under Q, loss) at the nodes of a trapezoid rule, which is exact to rounding for such densities."""
     x = np.linspace(-13.0, 13.0 + 2 / sigma, 300) * sigma
     mass = np.exp(-0.5 * (x / sigma) ** 2)
     return mass / mass.sum(), np.log1p(rate * np.expm1((x - 0.5) / sigma**2))
 
 
 def laplace_losses(scale, rate):
-    """The same: a loss is constant left of 0 and right of 1, and smooth in between (Gauss's rule)."""
+    """Return (mass under Q, loss) at nodes.
+
+    The loss is constant left of 0 and right of 1, and smooth in between, where Gauss's rule is used.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(80)
     x = 0.5 * (nodes + 1)
     mass = np.concatenate([[0.5], 0.25 * weights / scale * np.exp(-x / scale), [0.5 * math.exp(-1 / scale)]])
@@ -74,7 +81,7 @@ def laplace_losses(scale, rate):
 
 
 def composed(kinds, delta):
-    """The epsilon at which the worse of the two directions has that delta."""
+    """Return the epsilon at which the worse of the two directions has that delta."""
     return max(_root(kinds, delta, forward) for forward in (True, False))
 
 
@@ -90,7 +97,7 @@ def _root(kinds, delta, forward):
 
 
 def profile(kinds, epsilon, forward):
-    """delta(epsilon) of (masses and losses, releases) of several kinds; forward: the record's presence is told by P."""
+    """Return delta(epsilon) of kinds ((masses, losses), releases). If `forward`, P has the record present."""
     laws = _laws(kinds, forward)
     c = TILTS[np.argmin(_log_moment(laws, TILTS) - TILTS * epsilon - np.log(TILTS * (TILTS + 1)))]
     t = np.linspace(0, REACH / _spread(laws, c), POINTS)
@@ -102,7 +109,7 @@ def profile(kinds, epsilon, forward):
 
 
 def _laws(kinds, forward):
-    """(log of P's masses, losses, releases) of every kind."""
+    """Return (log of P's masses, losses, releases) of every kind."""
     sides = [(np.log(mass), loss, count) for (mass, loss), count in kinds]
     return [(log_q + loss, loss, n) if forward else (log_q, -loss, n) for log_q, loss, n in sides]
 
@@ -112,7 +119,7 @@ def _log_moment(laws, z):
 
 
 def _spread(laws, tilt):
-    """The standard deviation of the tilted sum."""
+    """Return the standard deviation of the tilted sum."""
     total = 0.0
     for log_p, loss, count in laws:
         share = np.exp(log_p + tilt * loss)

@@ -1,4 +1,4 @@
-"""Our own claims put to the test: one answer and private selection, as promised and with a planted bug."""
+"""Audits of our own claims: one answer and private selection, as promised and with a planted bug."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -13,19 +13,20 @@ from tcdp_sim.report.tables import terminal_table
 from tcdp_sim.results import Cell, Row
 
 LEVEL = 0.95
-SHARE = 1 - LEVEL  # doubt of a whole table: its cells share it
+SHARE = 1 - LEVEL  # failure probability of a whole table, which its cells share
 LABELS = ("algorithm", "rho", "omega", "delta", "shift", "guarantee", "trials")
 
 __all__ = ["figures", "report", "rows"]
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give the bound on what is claimed, the verdict, the event in words and its hits on both neighbours.
+    """Yield the audit of a cell (bound, verdict, event, hits on both neighbours), then the rows of the figure's curves.
 
-    `bound` is of `measure`, all of the table together at level 0.95; `planted` says that the answers move further than
-    is promised for; `likely` and `rare` are hits of `trials` on the neighbour that makes the event likelier and on the
-    other one; `threshold` and `upper` are the event {score >= threshold}, or {score < threshold}. The rows of the
-    figure's curves have trials = 0: `share_first`, `share_second` of the outputs beyond `threshold_at`.
+    - `bound`: the lower bound on `measure`. The bounds of the table hold together at confidence level 0.95.
+    - `planted`: True if the answers move further than the guarantee allows for.
+    - `likely`, `rare`: hits in `trials` on the neighbour that makes the event likelier, and on the other one.
+    - `threshold`, `upper`: the event is {score >= threshold} if `upper`, else {score < threshold}.
+    - `share_first`, `share_second`: the shares of outputs beyond `threshold_at`, in the rows with trials = 0.
     """
     mechanism = cell.mechanism
     row = cell.only(*LABELS) | cell.noise
@@ -58,7 +59,7 @@ def _audited(claim, found: Outputs, trials: int, doubt: float) -> dict[str, Any]
 
 
 def _by_moments(one, found: Outputs, trials: int, doubt: float, value: float) -> dict[str, Any]:
-    """What a moment of the score shows, where the sample that chose expects more of it than of the event."""
+    """Return the bound from a moment of the score, or {} if the choosing sample expects no more of it than `value`."""
     larger, moment = moments.best(one, found.score, found.choosing.values, found.choosing_cells, trials, doubt)
     if moment is None or larger <= value:
         return {}
@@ -67,7 +68,7 @@ def _by_moments(one, found: Outputs, trials: int, doubt: float, value: float) ->
 
 
 def _curve(found: Outputs) -> Iterator[Row]:
-    """Give the shares of the outputs beyond some of the thresholds, for the figure."""
+    """Yield the shares of the outputs beyond some of the thresholds, for the figure."""
     tested = found.testing
     if len(tested.values):
         for i in np.unique(np.linspace(0, len(tested.values) - 1, 80).astype(int)):
@@ -76,7 +77,7 @@ def _curve(found: Outputs) -> Iterator[Row]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The verdicts on the terminal: no claim may be refuted, and every planted bug has to be."""
+    """Print the verdicts. No claim may be refuted, and every planted bug must be."""
     cells = table[table["trials"] > 0]
     headings = ("audited", "moved by", "at least", "claimed", "verdict")
     texts = []

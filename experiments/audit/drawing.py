@@ -1,4 +1,4 @@
-"""Figures of audited claims: the bounds beside what is claimed, and where the event lies that shows them."""
+"""Figures of audited claims: the bounds beside the claims, and the events that prove the bounds."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ COLOURS = ("#1F77B4", "#D1761A")
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) what is shown over what is claimed, of every cell; (b) the losses' tails on both neighbours, event marked."""
+    """Draw (a) the bound over the claim for every cell, (b) the tails of the losses on both neighbours."""
     cells = table[table["trials"] > 0]
     yield "audit_bounds", captioned(_bounds(cells), cells, "bounds over claims"), cells
     curves = table[(table["trials"] == 0) & table["event"].str.startswith("loss")]

@@ -1,4 +1,4 @@
-"""The outputs of a cell, binned: as hits beyond thresholds of the sample that chooses and of the one that bounds."""
+"""The binned outputs of a cell: hits beyond thresholds in the choosing sample and in the bounding sample."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,18 @@ from tcdp_sim.results import Cell
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """counts: in bins, of (choose first, choose second, bound first, bound second), shape (4, bins).
+    """The binned outputs of a cell on both neighbours, in two samples each.
 
-    values: of the bins, their lower edges; scores: what thresholds are on, ascending: the edges themselves, or the log
-    ratios of the bins in the sample that chooses.
+    The choosing sample chooses the event, and the bounding sample proves the bound.
+
+    Attributes
+    ----------
+    values : ndarray
+        Lower edges of the bins.
+    scores : ndarray
+        Scores of the bins, ascending: the edges themselves, or the log ratios in the choosing sample.
+    counts : ndarray, shape (4, bins)
+        Counts of (choosing first, choosing second, bounding first, bounding second).
     """
 
     values: np.ndarray
@@ -25,22 +33,22 @@ class Outputs:
 
     @property
     def score(self) -> Score:
-        """What thresholds are on, in words: outputs are scored already."""
+        """The score that thresholds are placed on, in words. The outputs are scores already."""
         return Column("value", 0, "loss")
 
     @property
     def choosing(self) -> Thresholds:
-        """Of the sample that chooses the event."""
+        """The thresholds of the sample that chooses the event."""
         return self._thresholds(self.counts[:2])
 
     @property
     def testing(self) -> Thresholds:
-        """Of the sample that bounds."""
+        """The thresholds of the sample that proves the bound."""
         return self._thresholds(self.counts[2:])
 
     @property
     def choosing_cells(self) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of the sample that chooses between its thresholds."""
+        """The counts of the choosing sample between its thresholds."""
         return self.counts[0], self.counts[1]
 
     def _thresholds(self, counts) -> Thresholds:
@@ -48,19 +56,19 @@ class Outputs:
         return Thresholds(self.scores[1:], first, second, int(counts[0].sum()))
 
     def hits(self, event: Event) -> tuple[int, int]:
-        """How many outputs of the sample that bounds lie in an event, on the first and on the second neighbour."""
+        """Return the hits of an event in the bounding sample, on the first and on the second neighbour."""
         inside = (self.scores >= event.threshold) == event.upper
         first, second = self.counts[2:, inside].sum(axis=1).tolist()
         return first, second
 
     def cells(self, edges) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of the sample that bounds between other edges, which are some of its own thresholds."""
+        """Return the counts of the bounding sample between other edges, which are some of its own thresholds."""
         cell = np.searchsorted(edges, self.scores, side="right")
         first, second = (np.bincount(cell, side, len(edges) + 1).astype(np.int64) for side in self.counts[2:])
         return first, second
 
     def words(self, event: Event) -> str:
-        """An event: of losses a threshold, of selections the candidates."""
+        """Return an event in words: a threshold for losses, the candidates for selections."""
         if np.array_equal(self.values, self.scores):
             return f"loss {'>=' if event.upper else '<'} {event.threshold:.6g}"
         inside = (self.scores >= event.threshold) == event.upper
@@ -68,7 +76,7 @@ class Outputs:
 
 
 def outputs(cell: Cell, ordered: bool) -> Outputs:
-    """Return the outputs of a cell. ordered: True if larger numbers speak for one neighbour, as losses do."""
+    """Return the outputs of a cell. Larger numbers must speak for one neighbour, as losses do, if `ordered` is True."""
     samples = [cell.histogram(name) for name in SAMPLES]
     values = np.unique(np.concatenate([low for low, _, _ in samples]))
     counts = np.zeros((4, len(values)), np.int64)

@@ -1,4 +1,4 @@
-"""Private selection: the gap that each method needs at equal privacy, and what it really spends."""
+"""Private selection: the gap that each method needs at equal privacy, and the privacy that it really spends."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -33,12 +33,15 @@ LABELS = ("data", "algorithm", "noise", "k", "gap", "m", "rho", "omega_sqrt_rho"
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: what was simulated, with MCSE and 95% interval, beside exact values and sufficient conditions.
+    """Return one row: simulated values with MCSE and 95% interval, beside exact values and sufficient conditions.
 
-    `required_gap...` is the gap at which success has probability 95%, in counts; `top_selected...` the probability of
-    success at the cell's gap; `proved` and `theorem_20` are gaps that are claimed to be enough, `fails_at_...` the
-    probabilities of failure there, and `claimed_at_proved` is what is claimed of it. `..._exact` is a closed form or
-    found by quadrature, and `gap_scale` the order that theory gives, in counts.
+    - `required_gap...`: the gap at which success has probability 95%, in counts.
+    - `top_selected...`: the probability of success at the cell's gap.
+    - `proved`, `theorem_20`: gaps that are claimed to be enough, in counts.
+    - `fails_at_...`: the probability of failure at those gaps.
+    - `claimed_at_proved`: the claimed bound on the probability of failure at `proved`.
+    - `..._exact`: the value by a closed form or by quadrature.
+    - `gap_scale`: the order of the gap by theory, in counts.
     """
     mechanism, row = cell.mechanism, cell.only(*LABELS, "noise_law", "trials")
     noise = cell.get("noise")
@@ -55,7 +58,7 @@ def rows(cell: Cell) -> Row:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print a digest, and how well simulation and exact values agree over all cells."""
     rho = table["rho"].mode()[0]
     least = table[(table["rho"] == rho) & (table["m"] == table["m"].min())]
     for k in _three(least["k"]):
@@ -80,13 +83,13 @@ def _terminal_row(row) -> list[str]:
 
 
 def agreement(table: pd.DataFrame) -> str:
-    """In how many cells simulation and exact values disagree, in words: a line for each of the two quantities."""
+    """Return the number of cells in which simulation and exact values disagree, in words: a line for each quantity."""
     quantities = (("required_gap", "required gap"), ("top_selected", "probability of success"))
     return "\n".join(agreement_of(what, *(table[name + end] for end in WITH_EXACT)) for name, what in quantities)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Those that the cells allow: success against gap, required gap against k and m, Theorem 20, privacy."""
+    """Draw success against the gap, the required gap against k and m, Theorem 20, and privacy, as the cells allow."""
     for name, figure, rows in _figures(table):
         yield name, captioned(figure, rows, UNIT), rows.drop(columns="law", errors="ignore")
 
@@ -112,7 +115,7 @@ def _figures(table):
 
 
 def _claimed(table):
-    """Gaussian noise where Theorem 20 is put to the test: at the smallest rho that has a fair number of k."""
+    """Return the cells of Gaussian noise that test Theorem 20, at the smallest rho that has many values of k."""
     cells = table[(table["noise"] == "gaussian") & (table["m"] == 1) & (table["accounting"] != "paper")]
     sizes = cells.groupby("rho")["k"].nunique()
     if not len(sizes):
@@ -121,5 +124,5 @@ def _claimed(table):
 
 
 def _with_most(table, axis, least):
-    """The cells of series that have at least so many levels of the axis at one k."""
+    """Return the cells of series that have at least `least` levels of the axis at one k."""
     return table.groupby(["series", "k"]).filter(lambda rows: rows[axis].nunique() >= least)

@@ -1,4 +1,4 @@
-"""Figures of success: against the gap, the gap it needs against k and m, and at the gap of Theorem 20."""
+"""Figures of success against the gap, the required gap against k and m, and success at the gap of Theorem 20."""
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,11 @@ SIMULATED = {"lines: exact": {"color": GREY}} | MARKS
 JOINED = {"lines join exact values": {"color": GREY}} | MARKS
 SCALE = {"color": GREY, "linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 0.8}
 FINE = 61  # points of an exact curve
-HUGE = 10.0 ** np.geomspace(1, 100, 40)  # candidates: so many that log log k shows
+HUGE = 10.0 ** np.geomspace(1, 100, 40)  # numbers of candidates, up to where log log k shows
 
 
 def success_figure(part: pd.DataFrame, looks):
-    """P[success] against the gap, a panel a k."""
+    """Draw P[success] against the gap, with a panel for each k."""
     sizes = sorted(part["k"].unique())[:4]
     figure, grid = new_figure(1, len(sizes), max(3.6 * len(sizes), 7.8), 3.2, sharey=True)
     gaps = np.linspace(0, part["gap"].max(), FINE)
@@ -37,7 +37,7 @@ def success_figure(part: pd.DataFrame, looks):
 
 
 def required_figure(part: pd.DataFrame, looks):
-    """(figure, table): required gap against k; the paper's reductions, the others, and Algorithm 22 to k = 1e100."""
+    """Return (figure, table) of the required gap against k: reductions, other methods, Algorithm 22 to k = 1e100."""
     reduced = part["algorithm"].isin(WITH_NOISE)
     best = part[(part["algorithm"] == "obvious_answer") & part["noise"].isin(["gaussian", "sinh_normal_tight"])]
     several = part["k"].nunique() > 1
@@ -64,7 +64,7 @@ def required_figure(part: pd.DataFrame, looks):
 
 
 def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
-    """Label -> (guarantee, style) of the lines below which no selection with the guarantee needs: zCDP, each omega."""
+    """Return label -> (guarantee, style) of the lower limits on any selection's gap: zCDP, and tCDP for each omega."""
     rho, omegas = float(part["rho"].iloc[0]), sorted(part["omega"].dropna().unique()) if "omega" in part else []
     named: dict[str, Guarantee] = {"no zCDP selection can do better": ZCDP(rho)}
     named |= {f"no tCDP selection can do better, ω = {omega:.3g}": TCDP(rho, float(omega)) for omega in omegas}
@@ -73,14 +73,14 @@ def _limits(part) -> dict[str, tuple[Guarantee, dict]]:
 
 
 def _draw_limits(axes, limits, sizes, x):
-    """The largest whole gap that is not enough for 95% success, under each guarantee, for k of `sizes` drawn at x."""
+    """Draw the largest whole gap that is not enough for 95% success under each guarantee, for k = sizes, at x."""
     for promise, style in limits.values():
         gaps = np.ceil(selection_gap(promise, sizes, BETA)) - 1
         axes.plot(x, np.where(gaps > 0, gaps, np.nan), **style)
 
 
 def _far(axes, part, looks):
-    """Algorithm 22 up to k = 1e100, exactly, and the order of its gap scaled to the last point."""
+    """Draw the exact gap of Algorithm 22 up to k = 1e100, and its order of growth scaled to the last point."""
     rows = []
     for label, cells in part.groupby("series", sort=False):
         row = cells.iloc[-1]
@@ -99,7 +99,7 @@ def _far(axes, part, looks):
 
 
 def rho_figure(part: pd.DataFrame, looks, title: str):
-    """P[success] and required gap against rho, at one k, m and gap."""
+    """Draw P[success] and the required gap against rho, at one k, m and gap."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     gap = part["gap"].iloc[0]
     for label, cells in part.groupby("series", sort=False):
@@ -117,7 +117,7 @@ def rho_figure(part: pd.DataFrame, looks, title: str):
 
 
 def top_m_figure(part: pd.DataFrame, looks):
-    """Required gap against m."""
+    """Draw the required gap against m."""
     figure, grid = new_figure(1, 1, 6.4, 3.6)
     axes = grid[0, 0]
     for label, cells in part.groupby("series", sort=False):
@@ -135,7 +135,7 @@ def top_m_figure(part: pd.DataFrame, looks):
 
 
 def theorem_20_figure(part: pd.DataFrame):
-    """P[success] at the gap of Theorem 20, which the paper claims to be enough for both algorithms (E6)."""
+    """Draw P[success] at the gap of Theorem 20, which the paper claims to be enough for both algorithms (E6)."""
     figure, grid = new_figure(1, 1, 6.4, 4.2)
     axes = grid[0, 0]
     keys = {}

@@ -1,4 +1,4 @@
-"""The exact values that belong to a simulated cell, and the scales that theory predicts."""
+"""The exact values that belong to a simulated cell, and the orders of growth that theory predicts."""
 
 import json
 from functools import cache
@@ -14,16 +14,16 @@ from tcdp_sim.store import columns
 from tcdp_sim.store.exact_values import at_each_level
 
 BETA = 0.05
-LEVELS = (0.5, 1 - BETA)  # of success, at which the exact gap is published: each takes a search for a root
+LEVELS = (0.5, 1 - BETA)  # success probabilities whose exact gap is published; each costs a root search
 
 
 def rebuilt(row) -> GapMax:
-    """The mechanism of a row of the table."""
+    """Return the mechanism of a row of the table."""
     return GapMax.build(json.loads(row["law"]), None)
 
 
 def exact_arguments(mechanism: GapMax):
-    """(algorithm, its noise or epsilon, delta or None) by which `tcdp_sim.exact` knows the mechanism."""
+    """Return (algorithm, its noise or epsilon, delta or None), which is how `tcdp_sim.exact` names the mechanism."""
     selection, algorithm = mechanism.calibrated, mechanism.algorithm
     if isinstance(selection, Stability):
         return algorithm, selection.noise, selection.delta
@@ -36,13 +36,13 @@ def exact_arguments(mechanism: GapMax):
 
 @cache
 def required(algorithm, noise, delta, k, beta, m) -> float:
-    """The exact required gap, in counts."""
+    """Return the exact required gap, in counts."""
     return exact.required_gap(algorithm, noise, k, beta, m, delta=delta).estimate
 
 
 @cache
 def failure(algorithm, noise, delta, k, gap, m) -> float:
-    """The exact failure probability."""
+    """Return the exact failure probability."""
     return exact.selection_failure(algorithm, noise, gap, k, m, delta=delta).estimate
 
 
@@ -81,10 +81,14 @@ BOUND = {EXCEEDS["proved"]: _claimed_at_proved}
 
 
 def gap_scale(promise: Guarantee, k: float) -> float:
-    """The order of the gap that a notion of privacy needs, in counts, without its constant.
+    """Return the order of the gap that a notion of privacy needs, in counts, without its constant.
 
-    log k / epsilon, log(min(k, 1/delta)) / epsilon, sqrt(log k / rho), omega log(1 + sqrt(log k) / (omega sqrt rho)).
-    Source: Bun-Dwork-Rothblum-Steinke 2018, Proposition 5 and Section 5.
+    - pure DP: log k / epsilon
+    - approximate DP: log(min(k, 1/delta)) / epsilon
+    - zCDP: sqrt(log k / rho)
+    - tCDP: omega log(1 + sqrt(log k) / (omega sqrt rho))
+
+    The source is Bun, Dwork, Rothblum, Steinke (2018), Proposition 5 and Section 5.
     """
     if isinstance(promise, TCDP):
         return promise.omega * np.log1p(np.sqrt(np.log(k) / promise.rho) / promise.omega)

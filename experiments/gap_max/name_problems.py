@@ -1,4 +1,4 @@
-"""The 276 real selection problems: how often each method finds the most frequent name, against rho."""
+"""The 276 real selection problems: the probability that each method finds the most frequent name, against rho."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -20,21 +20,21 @@ SIMULATED_AT = 1e4
 
 @cache
 def _problems() -> dict[tuple[float, float], str]:
-    """Return k and gap of each problem among SIMULATED_AT records -> its name."""
+    """Return (k, gap) -> name for the problems among SIMULATED_AT records."""
     problems = (problem.at(SIMULATED_AT) for problem in selection_problems())
     return {(p.k, round(p.gap, 6)): f"{p.name}: {p.best}, {p.second}" for p in problems}
 
 
 def problem_of(k: float, gap: float) -> str:
-    """Return the name of the real problem, among 10,000 records, that has this k and gap; "" if none has."""
+    """Return the name of the real problem, among 10,000 records, with this k and gap, or "" if there is none."""
     return _problems().get((k, round(gap, 6)), "")
 
 
 def of_all_problems(rows: Iterable[Row]) -> Iterator[Row]:
-    """Give a row (kind "all") for each series, rho and n: about all problems together.
+    """Yield a row (kind "all") about all problems together for each series, rho and n.
 
-    It has the mean over all problems of the exact probability of success, and its quartiles. For methods whose law
-    depends on all scores the candidates below the second are taken to be as good as it: a lower bound.
+    The row has the mean over all problems of the exact probability of success, and its quartiles. Where a method's law
+    depends on all scores, the candidates below the second are taken to be as good as it, which gives a lower bound.
     """
     first: dict[tuple[str, float], Row] = {}
     for row in rows:
@@ -53,7 +53,7 @@ def _all(row, n):
 
 
 def problems_figure(real: pd.DataFrame, looks):
-    """Above the mean over all problems for three sizes; below single ones at n = 10,000, simulated and exact."""
+    """Draw the mean over all problems for three sizes above, and single problems at n = 10,000 below."""
     names = sorted(real.loc[real["kind"] == "one", "problem"].unique(), key=lambda name: -_gap(real, name))[:3]
     figure, grid = new_figure(2, 3, 10.4, 5.6, sharex=True, sharey=True)
     for axes, n in zip(grid[0], SIZES):

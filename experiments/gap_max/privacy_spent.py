@@ -1,4 +1,4 @@
-"""What the selections spend, by the exact law of their output on neighbours, beside what they promise."""
+"""The privacy that the selections spend, by the exact law of their output on neighbours, beside their promise."""
 
 import numpy as np
 import pandas as pd
@@ -10,16 +10,17 @@ from tcdp_sim.privacy import TCDP, ZCDP
 from tcdp_sim.report.looks import line_of
 from tcdp_sim.report.plots import GREY, new_figure
 
-EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap says all of their output law
+EXACT = ("generalized_histogram", "obvious_answer", "stability")  # the gap alone determines the law of their output
 SHOWN = ("gaussian", "sinh_normal_tight", "truncated_laplace", "")
 PROMISED = {"linewidth": 5, "alpha": 0.25, "linestyle": "-"}
 LABELS = ("series", "algorithm", "noise", "accounting", "k", "rho", "omega_sqrt_rho", "omega", "neighbours")
 
 
 def spent(table: pd.DataFrame) -> pd.DataFrame:
-    """Long table at the middle k: for each series delta(epsilon) and D_order of the output, worst over neighbours.
+    """Return a long table at the middle k: delta(epsilon) and D_order of each series' output, worst over neighbours.
 
-    Columns series, k, kind ("delta" or "renyi"), x (epsilon in nats, or the order), spent, promised.
+    The columns are `series`, `k`, `kind` ("delta" or "renyi"), `x` (epsilon in nats, or the order), `spent` and
+    `promised`.
     """
     rows = table[table["algorithm"].isin(EXACT) & (table["accounting"] != "paper") & table["noise"].isin(SHOWN)]
     if not len(rows):
@@ -46,7 +47,7 @@ def _spent(row):
 
 
 def privacy_figure(spending: pd.DataFrame, looks):
-    """Left delta(epsilon), right D_order / order in units of rho: lines spent, broad pale lines the promise."""
+    """Draw delta(epsilon), and D_order / order in units of rho. Broad pale lines are the promise."""
     figure, grid = new_figure(1, 2, 9.6, 3.8)
     for axes, kind in zip(grid[0], ("delta", "renyi")):
         for label, rows in spending[spending["kind"] == kind].groupby("series", sort=False):

@@ -25,7 +25,7 @@ DASHES = {
 
 
 def styles(table: pd.DataFrame) -> dict[str, dict]:
-    """Series -> colour, marker and dashes; a noise looks the same in every method."""
+    """Return series -> colour, marker and dashes. A noise looks the same in every method."""
     rows = table.drop_duplicates("series").to_dict("records")
     looks = noise_styles(_look_of(row) for row in rows)
     dashes = {row["series"]: DASHES.get((row["algorithm"], row["accounting"]), "-") for row in rows}
@@ -33,7 +33,7 @@ def styles(table: pd.DataFrame) -> dict[str, dict]:
 
 
 def _look_of(row) -> Series:
-    """A noise's variants are its omegas; a method without noise has a look of its own, whatever its accounting."""
+    """Return the look of a row. Omegas are variants of a noise; a method without noise has one look."""
     if not row["noise"]:
         return Series(row["series"], algorithm=row["algorithm"])
     family, calibration = row.get("noise_family", ""), row.get("noise_calibration", "")
@@ -41,20 +41,20 @@ def _look_of(row) -> Series:
 
 
 def legend(figure, part: pd.DataFrame, looks, columns: int, keys=()) -> None:
-    """A legend of the series in `part` and of `keys` (label -> style) below the figure, which grows by it."""
+    """Draw a legend of the series in `part` and of `keys` (label -> style) below the figure, which becomes taller."""
     entries = {label: looks[label] for label in part["series"].unique()} | dict(keys)
     figure.set_figheight(figure.get_figheight() + 0.1)
     legend_below(figure, entries, columns)
 
 
 def size(k: float) -> str:
-    """A number of candidates, for titles."""
+    """Return a number of candidates as text for titles."""
     power = round(np.log10(k))
     return f"$10^{{{power}}}$" if power > 3 and np.isclose(k, 10.0**power, rtol=1e-9) else f"{k:,.6g}"
 
 
 def series_of(row) -> str:
-    """Return what tells a cell from others at the same k, gap, m and rho."""
+    """Return the name that tells a cell from others at the same k, gap, m and rho."""
     label, accounting = ALGORITHMS[row["algorithm"]], row["accounting"]
     if row["noise"]:
         label += f", {row['noise_label']}{of_omega(row)}"

@@ -1,6 +1,7 @@
-"""The worst-case error of a private histogram, and who comes out on top of it, at equal privacy.
+"""The worst-case error of a private histogram, and the bin that comes out on top, at equal privacy.
 
-Workers import this for the exact values; what makes tables and figures, a second of imports, comes with the first one.
+Workers import this module for the exact values. The modules for tables and figures take a second to import, so they are
+imported on first use.
 """
 
 from collections.abc import Iterator
@@ -17,21 +18,21 @@ __all__ = ["BOUND", "EXACT", "figures", "report", "rows"]
 
 
 def rows(cell: "Cell") -> "Row":
-    """Return the row of a cell, as `tables.rows` says."""
+    """Return the row of a cell; `tables.rows` documents its columns."""
     from tcdp_sim.experiments.histogram import tables
 
     return tables.rows(cell)
 
 
 def report(table: "pd.DataFrame", console) -> None:
-    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print a digest, and how well simulation and exact values agree over all cells."""
     from tcdp_sim.experiments.histogram import tables
 
     tables.report(table, console)
 
 
 def figures(table: "pd.DataFrame") -> "Iterator[tuple[str, object, pd.DataFrame]]":
-    """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
+    """Draw (a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
     from tcdp_sim.experiments.histogram import figure_list
 
     return figure_list.figures(table)

@@ -1,6 +1,7 @@
-"""The best additive noise that there can be, beside the study's own: found while drawing, where that is quick.
+"""The best possible additive noise beside the study's own noises, found while drawing where the search is quick.
 
-The quantile of its largest error rises with k by steps of 1/2. The ends of some steps are certified; a line joins them.
+The quantile of its largest error increases with k in steps of 1/2. The ends of some steps are certified, and a line
+joins them.
 """
 
 from math import inf
@@ -12,21 +13,27 @@ from tcdp_sim.privacy import TCDP
 from tcdp_sim.report.looks import Series, Style, line_of, noise_styles, of_omega
 
 COORDINATES = 2  # bins that change by one between neighbours
-STEPS = 4  # whose ends are found, for each guarantee
-MOST = 6  # guarantees, those with the largest rho: the search takes longer the smaller rho
+STEPS = 4  # number of steps whose ends are found for each guarantee
+MOST = 6  # number of guarantees, largest rho first, because the search takes longer for smaller rho
 LEAST_RHO = 0.01
 LARGEST_K = 1e100
 NAME = "best additive noise"
 POINTS = {"marker": ".", "linewidth": 0.9}
-COLUMNS = ("data", "rho", "omega", "omega_sqrt_rho", "guarantee", "neighbours")  # as in the cells
+COLUMNS = ("data", "rho", "omega", "omega_sqrt_rho", "guarantee", "neighbours")  # the same columns as in the cells
 
 
 def best_additive(part: pd.DataFrame, level: float) -> tuple[pd.DataFrame, str]:
-    """Points of the line of each (rho, omega)-tCDP guarantee of the cells, and what is left out, in words ("" if none).
+    """Return points of a line for each (rho, omega)-tCDP guarantee, and the guarantees left out in words ("" if none).
 
-    Rows: COLUMNS; `series`, the name of the line; `least_additive_error` in counts, and `k`, the number of bins beyond
-    which no additive noise keeps the `level`-quantile of its largest error there or below (up to `k_at_least` one
-    does). Neighbours substitute a record. No rows where the cells have such noise themselves.
+    A row has the columns COLUMNS and these:
+
+    - `series`: the name of the line.
+    - `least_additive_error`: an error in counts.
+    - `k`: the number of bins beyond which no additive noise keeps the `level`-quantile of its largest error there or
+      below.
+    - `k_at_least`: the number of bins up to which some additive noise does.
+
+    Neighbours substitute a record. There are no rows if the cells have such noise themselves.
     """
     promised = part[part["guarantee"].astype(str).str.endswith("-tCDP")]
     if "lattice" in set(part["noise_family"]) or part["k"].min() >= LARGEST_K:
@@ -40,10 +47,10 @@ def best_additive(part: pd.DataFrame, level: float) -> tuple[pd.DataFrame, str]:
 
 
 def _line(cell, fewest, most, level) -> list[dict]:
-    """Its points, without those that an axis of logarithms has no place for; none where the search is refused."""
+    """Return the points of a guarantee's line that fit on a log axis; none if the search refuses the guarantee."""
     try:
         ends = step_ends(TCDP(cell["rho"], cell["omega"]), fewest, most, STEPS, level=level, coordinates=COORDINATES)
-    except ValueError:  # the tails at so large a rho are no floats
+    except ValueError:  # the tails underflow at so large a rho
         return []
     labels = {name: cell[name] for name in COLUMNS if name in cell} | {"series": NAME + of_omega(cell)}
     drawn = [(error, count) for error, count in ends if error > 0 and count.upper < inf]
@@ -51,7 +58,7 @@ def _line(cell, fewest, most, level) -> list[dict]:
 
 
 def best_styles(best: pd.DataFrame) -> dict[str, Style]:
-    """Name -> style of each line: the colour of noise on a lattice, thin, with its points."""
+    """Return name -> style of each line: the colour of noise on a lattice, thin, with its points."""
     names = best["series"].unique() if len(best) else ()
     styles = noise_styles(Series(name, "optimal", "lattice", "tight", name) for name in names)
     return {name: line_of(style) | POINTS for name, style in styles.items()}

@@ -1,4 +1,4 @@
-"""Figures of a private histogram: its error against k, how often bounds are exceeded, and what rho leaves standing."""
+"""Figures of a private histogram: error against k, exceedance of the bounds, and the ranking against rho."""
 
 import numpy as np
 
@@ -26,18 +26,18 @@ IMAGES = ("gaussian", "sinh_normal")  # families that are rising functions of Ga
 
 
 def _series(part, styles, x):
-    """(style, rows in the order of x) of each series."""
+    """Yield (style, rows in the order of x) of each series."""
     for label, rows in part.groupby("series", sort=False):
         yield styles[label], rows.sort_values(x)
 
 
 def _legend(figure, part, styles, columns, keys):
-    """A legend of the series in `part` and of `keys` (label -> style)."""
+    """Draw a legend of the series in `part` and of `keys` (label -> style)."""
     legend_below(figure, {label: styles[label] for label in part["series"].unique()} | keys, columns)
 
 
 def error_against_k(part, best, styles):
-    """The quantile of the largest error against k, a panel a rho; best: as `best_additive` gives it."""
+    """Draw the quantile of the largest error against k, with a panel for each rho and the lines of `best_additive`."""
     rhos = some_levels(part["rho"], MOST_PANELS)
     columns = 2 if len(rhos) == 4 else len(rhos)
     rows = len(rhos) // columns
@@ -69,7 +69,7 @@ def error_against_k(part, best, styles):
 
 
 def kinds(part) -> str:
-    """What kinds of lines and markers `error_against_k` has, for its caption: its legend has enough of the others."""
+    """Return the kinds of lines and markers of `error_against_k` for its caption, because its legend is full."""
     return f"{KIND}; thin lines: {_bound_label(part)}"
 
 
@@ -78,19 +78,19 @@ def _has_printed(part) -> bool:
 
 
 def _bound_label(part) -> str:
-    """What the bound in the figure bounds: it holds with probability 1 - beta."""
+    """Return the label of the bound, which holds with probability 1 - beta."""
     beta = part["beta"].iloc[0]
     quantile = "" if np.isclose(1 - beta, LEVEL) else f" on the {100 * (1 - beta):.6g}% quantile"
     return f"proved bound{quantile} (β = {beta:g})"
 
 
 def _least_styles(part) -> dict[str, dict]:
-    """Label -> style of the least error under a guarantee, one for zCDP and for each omega, whatever the noise."""
+    """Return label -> style of the least error under a guarantee: one for zCDP and one for each omega."""
     return limit_styles(part["least"][part["least"] != ""].unique())
 
 
 def exceedance(part, styles):
-    """How often the bounds on the largest error are exceeded, against k, at one rho."""
+    """Draw the probability that the largest error exceeds its bounds, against k, at one rho."""
     rho, beta = part["rho"].iloc[0], part["beta"].iloc[0]
     figure, grid = new_figure(1, 1, 7.8, 4.0)
     axes = grid[0, 0]
@@ -113,9 +113,10 @@ def exceedance(part, styles):
 
 
 def _say_who_is_one(axes, part):
-    """A line of text where noises lie on each other: sinh-normal noise and its bound are one function of a Gaussian's.
+    """Write a line of text where the lines of sinh-normal and Gaussian noise coincide.
 
-    knee arsinh(z scale / knee) rises with z, so the largest of k exceeds the bound when the Gaussian's does its own.
+    knee arsinh(z scale / knee) increases with z. The largest of k sinh-normal errors therefore exceeds its bound
+    exactly when the largest of the Gaussian ones exceeds its own.
     """
     images = part[part["noise_family"].isin(IMAGES)].sort_values("k")
     curves = {tuple(cells["exceeds_bound_exact"].round(12)) for _, cells in images.groupby("series")}
@@ -127,7 +128,7 @@ def _say_who_is_one(axes, part):
 
 
 def stability(part, styles):
-    """Error, and what becomes of the top bin, against rho, at one k."""
+    """Draw the error and the fate of the top bin against rho, at one k."""
     figure, grid = new_figure(1, 3, 11.5, 4.0)
     error, stays, spurious = grid[0]
     for style, cells in _series(part, styles, "rho"):
@@ -159,7 +160,7 @@ def _error(axes, cells, x, style):
 def _probability(axes, cells, x, name, style):
     _points(axes, cells, x, name, style)
     exact_values = cells.get(f"{name}_exact", np.nan * cells[x])
-    if axes.get_yscale() == "log":  # what is zero leaves at the floor, and does not end in the air
+    if axes.get_yscale() == "log":  # a line that falls to zero leaves through the floor
         exact_values = exact_values.clip(lower=axes.get_ylim()[0] / 2)
     axes.plot(cells[x], exact_values, **line_of(style))
 

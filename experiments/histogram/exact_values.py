@@ -1,4 +1,4 @@
-"""What is known exactly of a private histogram: the largest error's law, and who comes out on top."""
+"""Exact values of a private histogram: the law of the largest error, and the ranking of the bins."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which figures a study of private histograms has."""
+"""The list of figures of a study of private histograms."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ WITHOUT_DENSITY = ("lattice",)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
+    """Draw (a) error against k, (b) exceedance of the bounds, (c) error and ranking against rho, for each data set."""
     shown, styles, left_out = few_series(with_series(table))
     unit = "errors in counts" + left_out
     drawn = dict(_by_data(shown))
@@ -36,7 +36,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
                 captioned(figure, rows, f"{unit}{fewer}; {kinds(rows)}{not_sought}"),
                 _below(part, best),
             )
-            of_few_values = rows["noise_family"].isin(WITHOUT_DENSITY)  # then a bound is one of them
+            of_few_values = rows["noise_family"].isin(WITHOUT_DENSITY)  # a bound equals one of the few values
             middle = rows[(rows["rho"] == some_levels(rows["rho"], 1)[0]) & ~of_few_values]
             if len(middle):
                 yield f"exceedance_{data}", captioned(exceedance(middle, styles), middle, unit + fewer), part
@@ -45,14 +45,14 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _by_data(table) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set; those of a single one are the table itself, which may be large, and no copy of it."""
+    """Return the rows of each data set. A single data set gives the table itself, because a copy may be large."""
     if table["data"].nunique() == 1:
         return [(table["data"].iloc[0], table)]
     return list(table.groupby("data", sort=False))
 
 
 def _few_levels(rows) -> tuple[pd.DataFrame, str]:
-    """The rows at no more values of k than a line has use for, and what is left out, in words ("" if nothing is)."""
+    """Return rows at as many values of k as a line can show, and the number left out in words ("" if none)."""
     levels = rows["k"].nunique()
     if levels <= MOST_LEVELS:
         return rows, ""
@@ -60,7 +60,7 @@ def _few_levels(rows) -> tuple[pd.DataFrame, str]:
 
 
 def _below(part, best):
-    """The cells, and below them the points of lines that are no cells: whole numbers stay whole."""
+    """Return the cells, and below them the points of lines that are no cells. Whole numbers stay whole."""
     if best.empty:
         return part
     return pd.concat([part.astype(dict.fromkeys(part.select_dtypes("int"), "Int64")), best], ignore_index=True)

@@ -1,4 +1,4 @@
-"""The lines of the figures: their names and styles, and which are drawn where there are too many to tell apart."""
+"""The lines of the figures: their names and styles, and the choice of lines where there are too many."""
 
 from collections.abc import Callable, Sequence
 from math import isnan
@@ -13,7 +13,7 @@ MOST_SERIES = 8
 
 
 def with_series(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with `series`, and `least`: the names of a cell's line and of the line of its least error."""
+    """Return the table with `series` and `least`: the names of a cell's line and of the line of its least error."""
     series = _by_distinct(table, ["noise_label", "omega_sqrt_rho", "omega", "delta"], _label)
     scaled = "omega_sqrt_rho" in table and table["omega_sqrt_rho"].notna().any()
     least = _by_distinct(table, ["guarantee", "omega_sqrt_rho", "omega"], lambda row: _least(row, scaled))
@@ -22,7 +22,7 @@ def with_series(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_distinct(table: pd.DataFrame, names: Sequence[str], of: Callable[[dict], str]) -> np.ndarray:
-    """of(row) for each row, asked once for all rows that are alike in the columns of these names."""
+    """Return of(row) for each row. The function is called once for all rows that agree in the columns `names`."""
     keys = table[[name for name in names if name in table]]
     number = keys.groupby([*keys], dropna=False, sort=False).ngroup()
     first = number.drop_duplicates().index
@@ -30,13 +30,13 @@ def _by_distinct(table: pd.DataFrame, names: Sequence[str], of: Callable[[dict],
 
 
 def _label(row) -> str:
-    """The name of a series: what tells its cells from others at the same k and rho."""
+    """Return the name of a series, which tells its cells from others at the same k and rho."""
     label, delta = row["noise_label"] + of_omega(row), row.get("delta", np.nan)
     return label if isnan(delta) else f"{label}, δ = {delta:g}".replace("e-0", "e-")
 
 
 def _least(row, scaled) -> str:
-    """The name of the line of a guarantee's least error, of tCDP with its omega, which is infinite for zCDP."""
+    """Return the name of the line of a guarantee's least error. It states omega, which is infinite for zCDP."""
     notion = str(row.get("guarantee", "")).rpartition("-")[2]
     name = "no mechanism can do better"
     if notion == "zCDP":
@@ -45,10 +45,10 @@ def _least(row, scaled) -> str:
 
 
 def few_series(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Style], str]:
-    """Rows of at most MOST_SERIES series, the style of each, and what is left out, in words ("" if nothing is).
+    """Return rows of at most MOST_SERIES series, the style of each, and the number left out in words ("" if none).
 
-    Each of the first MOST_SERIES noises keeps at least one, and later noises none; of a noise's variants (omega, delta)
-    those that are left are evenly chosen. The choice is one for all rows, of whichever data set.
+    Each of the first MOST_SERIES noises keeps at least one series, and later noises keep none. The remaining variants
+    (omega, delta) of a noise are evenly chosen. The choice is the same for all data sets.
     """
     named = rows.drop_duplicates("series")
     if len(named) > MOST_SERIES:

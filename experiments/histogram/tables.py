@@ -1,4 +1,4 @@
-"""The table of private histograms, a row a cell, and its digest on the terminal."""
+"""The table of private histograms, with a row for each cell, and its digest on the terminal."""
 
 from functools import lru_cache
 from math import isnan
@@ -29,13 +29,15 @@ NAMES |= {name + end: name + end for name in Histogram.events for end in WITH_EX
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: what was simulated, with MCSE and 95% interval, beside the exact value and the bounds.
+    """Return one row: simulated values with MCSE and 95% interval, beside the exact values and the bounds.
 
-    Columns `linf_q95...` are the 95% quantile of the largest error in counts; `exceeds_bound...` and
-    `exceeds_printed...` the probability that it exceeds the proved and the wrongly printed radius at beta;
-    `..._exact` the value by closed form or quadrature; `least_error` what that quantile must reach for any mechanism
-    with the guarantee, in counts; `least_n` Corollary 27's sample size in records; `beta` the failure probability of
-    the bounds.
+    - `linf_q95...`: the 95% quantile of the largest error, in counts.
+    - `exceeds_bound...`, `exceeds_printed...`: the probability that the largest error exceeds the proved radius, and
+      the wrongly printed radius, at beta.
+    - `..._exact`: the value by a closed form or by quadrature.
+    - `least_error`: the least 95% quantile of any mechanism with the guarantee, in counts.
+    - `least_n`: the sample size of Corollary 27, in records.
+    - `beta`: the failure probability of the bounds.
     """
     law, target = cell.law, cell.law["target"]
     row = cell.only(*LABELS) | {"accounting": law["noise"]["calibration"], "n": int(cell.counts.sum())}
@@ -47,13 +49,13 @@ def rows(cell: Cell) -> Row:
     return row | cell.noise | {"linf_q95_p_value": cell.p_value("linf_error", LEVEL, row["linf_q95_exact"])}
 
 
-@lru_cache(maxsize=4096)  # noises and data share it
+@lru_cache(maxsize=4096)  # noises and data sets share the value
 def _least_error(promise: Guarantee, bins: float) -> float:
     return float(histogram_error(promise, bins, FAILURE))
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print a digest, and how well simulation and exact values agree over all cells."""
     for data, part in table.groupby("data", sort=False):
         rho = _nearest(part["rho"], np.exp(np.log(part["rho"]).mean()))
         cells = part[(part["rho"] == rho) & part["k"].isin(some_levels(part["k"], 3))].sort_values("k", kind="stable")

@@ -1,4 +1,4 @@
-"""How many records an interior point takes, on domains of 2^4 to 2^65536 elements, at equal privacy."""
+"""The number of records that an interior point needs, on domains of 2^4 to 2^65536 elements, at equal privacy."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -18,17 +18,17 @@ from tcdp_sim.report.tables import agreement, terminal_table
 from tcdp_sim.results import Cell, Row
 from tcdp_sim.store import columns
 
-EXACT_UP_TO = 8  # log2 k: the exact law of a release with one tree takes one integral a level
+EXACT_UP_TO = 8  # log2 k; the exact law of a release with one tree costs one integral for each level
 
 LABELS = ("method", "noise", "shape", "draw", "log2_k", "rho", "omega")
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: simulated success with MCSE and 95% interval, beside the exact value and the proven n.
+    """Return one row: simulated success with MCSE and 95% interval, beside the exact value and the proved n.
 
-    `required_n` is the number of records at which the method is proved to succeed with probability 1 - beta, if any.
-    Below `zcdp_least_n` and `tcdp_least_n` nothing with that guarantee can. `fails_at_...` say how often it fails, by
-    the step at fault.
+    - `required_n`: the number of records at which the method is proved to succeed with probability 1 - beta, or NaN.
+    - `zcdp_least_n`, `tcdp_least_n`: lower bounds on the number of records of any method with that guarantee.
+    - `fails_at_...`: the probability of failure by the step at fault.
     """
     mechanism: InteriorPoint = cell.mechanism
     row: Row = {name: cell.get(name) for name in LABELS} | cell.only("guarantee", "noise_law", "trials")
@@ -39,7 +39,7 @@ def rows(cell: Cell) -> Row:
     row |= cell.only(*(name for name in mechanism.events if name != "success"))
     row["zcdp_least_n"] = records_needed.zcdp_least_n(row["rho"], mechanism.log2_k)
     row["tcdp_least_n"] = _tcdp_least(row, mechanism)
-    if mechanism.method == methods.WEAKER:  # no bound for tCDP holds for it
+    if mechanism.method == methods.WEAKER:  # the bounds do not apply to its weaker guarantee
         row |= {"zcdp_least_n": np.nan, "tcdp_least_n": np.nan}
     return row | cell.noise
 
@@ -63,7 +63,7 @@ EXACT = {"success": _success}
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal: the n for 95% success of every method, beside what is proved and the lower bounds."""
+    """Print the n for 95% success of every method, beside the proved n and the lower bounds."""
     needed = least_n(table)
     headings = ("method", "log2 k", "simulated (95%)", "proved", "zCDP ≥", "tCDP ≥")
     rows = map(_terminal_row, needed.to_dict("records"))
@@ -84,12 +84,12 @@ def _number(x) -> str:
 
 
 def _interval(low, high) -> str:
-    """An interval of n; an end that lies outside the simulated n is left open."""
+    """Return an interval of n as text. An end outside the simulated n is left open."""
     return "" if isnan(low) and isnan(high) else f" ({_number(low)} to {_number(high)})"
 
 
 def _meaning(needed) -> list[str]:
-    """What the columns of the digest say, and of which data."""
+    """Return lines that explain the columns of the digest, and the data that they are about."""
     goals = ", ".join(f"{1 - beta:.4g}" for beta in sorted(needed["beta"].unique()))
     return [
         "simulated (95% interval): on the hardest of this run's data sets, interpolated; other data may need more.",
@@ -98,7 +98,10 @@ def _meaning(needed) -> list[str]:
 
 
 def _verdict(needed) -> str:
-    """Who needs the fewest records on which domain at the common guarantee, and who may, within the error."""
+    """Return a line that names the methods with the fewest records on each domain at the common guarantee.
+
+    It also names the methods that may need as few, within the error.
+    """
     winners = []
     for log2_k, part in like_for_like(needed).sort_values("log2_k").groupby("log2_k"):
         place = int(np.nanargmin(part["n95"]))
@@ -111,7 +114,7 @@ def _verdict(needed) -> str:
 
 
 def _too_few(table) -> list[str]:
-    """A line for every method with just one n, if that is below what is proved to suffice: nothing else tells so."""
+    """Return a line for every method with a single n below the proved one, because nothing else reports it."""
     lines = []
     for _, part in table.groupby(["method", "noise", "rho", "omega", "log2_k"], dropna=False, sort=False):
         row = part.iloc[0]
@@ -129,7 +132,7 @@ def _short(row) -> str:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """Success against n for each k, n for 95% against log2 log2 k, where the budget goes, when recursion pays."""
+    """Draw success against n for each k, the n for 95% against log2 log2 k, the budget, and the depth of recursion."""
     for rho, part in table.groupby(table["rho"].astype(float), sort=True):
         tag, look, unit = f"rho_{rho:g}", styles(part), "n in records"
         yield f"success_vs_n_{tag}", captioned(success_figure(part, look), part, unit), worst(part)

@@ -1,4 +1,4 @@
-"""Where the budget goes, and when one more level of recursion pays."""
+"""The steps that the budget is spent on, and the domains on which one more level of recursion pays."""
 
 from typing import cast
 
@@ -16,7 +16,7 @@ DEPTHS = (1, 2, 3)
 
 
 def spent_table(table) -> pd.DataFrame:
-    """Where rho and the proven n go, step by step, for the release with one level and its first noise."""
+    """Return the rho and the proved n of each step, for the release with one level and its first noise."""
     rows = []
     chosen = table[table["method"] == "one_level"]
     for (noise, rho, omega, log2_k), part in chosen.groupby(["noise", "rho", "omega", "log2_k"], sort=False):
@@ -35,7 +35,7 @@ def spent_table(table) -> pd.DataFrame:
 
 
 def budget_figure(spent):
-    """rho and proven records of each step, stacked, against k; spent: of `spent_table`."""
+    """Draw the rho and the proved records of each step of `spent_table`, stacked, against k."""
     noises = list(dict.fromkeys(spent["noise"]))
     figure, grid = new_figure(2, len(noises), 4.6 * len(noises) + 0.6, 6.4, sharex=True)
     for column, noise in zip(grid.T, noises):
@@ -57,7 +57,7 @@ def budget_figure(spent):
 
 
 def depth_table(rho: float, omega: float) -> pd.DataFrame:
-    """The n that is proved to suffice at each depth of the recursion, for k = 2^(2^x): bounds alone, no simulation."""
+    """Return the n that is proved to suffice at each depth of the recursion, for k = 2^(2^x), from bounds alone."""
     rows = []
     for x in LOGLOG:
         for depth in DEPTHS:
@@ -67,7 +67,7 @@ def depth_table(rho: float, omega: float) -> pd.DataFrame:
 
 
 def depth_figure(table):
-    """Proven n against log2 log2 k, one line a depth."""
+    """Draw the proved n against log2 log2 k, with one line for each depth."""
     figure, grid = new_figure(1, 1, 6.8, 4.6)
     axes = grid[0, 0]
     for i, (depth, part) in enumerate(table.groupby("depth")):
@@ -83,7 +83,7 @@ def depth_figure(table):
 
 
 def _verdict(table) -> str:
-    """Up to which of the domains shown one level is best."""
+    """Return a sentence on the largest domain shown up to which one level is best."""
     n = table.pivot_table(index="log2_log2_k", columns="depth", values="required_n")
     later = n.index[n[DEPTHS[0]] > n.min(axis=1)]
     if not len(later):

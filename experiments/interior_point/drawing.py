@@ -1,4 +1,4 @@
-"""The figures: success against n, the n for 95% against k."""
+"""Figures of success against n, and of the n for 95% success against k."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ from tcdp_sim.report.looks import line_of, marks_of
 from tcdp_sim.report.plots import limit_styles, line_key, new_figure, plain_log_axis, points
 
 LIMITS = limit_styles(["no zCDP algorithm can do with fewer", "no tCDP algorithm can do with fewer"])
-LIMITS["no tCDP algorithm can do with fewer"]["linestyle"] = (0, (12, 3))  # dots are of the weaker guarantee
+LIMITS["no tCDP algorithm can do with fewer"]["linestyle"] = (0, (12, 3))  # dots mark the weaker guarantee
 PROVED = (*(set(methods.ONE_TREE) - set(methods.UNPROVED)), *methods.RECURSIONS)  # the others have lines of their own
 
 
 def success_figure(table, styles):
-    """P[interior point] on the hardest data set against n, a panel for each k; styles: of the series."""
+    """Draw P[interior point] on the hardest data set against n, with a panel for each k."""
     domains = sorted(table["log2_k"].unique())
     rows = -(-len(domains) // 3)
     figure, grid = new_figure(rows, 3, 12.0, 3.0 * rows + 1.6, sharey=True)
@@ -44,7 +44,7 @@ def success_figure(table, styles):
 
 
 def _keys(styles):
-    """(handles, labels) of the series for a legend."""
+    """Return (handles, labels) of the series for a legend."""
     looks = [{name: value for name, value in style.items() if name != "label"} for style in styles.values()]
     return [line_key(**look) for look in looks], [style["label"] for style in styles.values()]
 
@@ -63,7 +63,7 @@ def _curve(axes, part, style):
 
 
 def needed_figure(needed, styles):
-    """The n for 95% against log2 log2 k, with what is proved and the lower bounds; needed: of `series.least_n`."""
+    """Draw the n for 95% success of `series.least_n` against log2 log2 k, with the proved n and the lower bounds."""
     figure, grid = new_figure(1, 1, 10.4, 7.0)
     axes = grid[0, 0]
     for key, part in groups(needed.sort_values("log2_k")):
@@ -95,7 +95,7 @@ def needed_figure(needed, styles):
 
 
 def _search_wins(needed) -> float:
-    """The largest log2 k up to which the binary search, as simulated, needs the fewest records of all; 0 for none."""
+    """Return the largest log2 k up to which the simulated binary search needs the fewest records, or 0."""
     known = like_for_like(needed)
     best = known.loc[known.groupby("log2_k")["n95"].idxmin()].sort_values("log2_k")
     lost = best["log2_k"][best["method"] != "binary_search"].min()
@@ -104,7 +104,7 @@ def _search_wins(needed) -> float:
 
 
 def _exact_zcdp(axes, needed, styles):
-    """What the zCDP methods need, by their formulas, also where it is too many records to simulate."""
+    """Draw the records that the zCDP methods need by their formulas, also where they are too many to simulate."""
     least = {
         "exponential": lambda rho, v: records_needed.exponential_required_n(
             exponential_epsilon(rho, "tight"), v, 1 - GOAL

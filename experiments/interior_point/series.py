@@ -1,4 +1,4 @@
-"""Which n each method needs, read off the simulated cells; how its series are named and drawn."""
+"""The n that each method needs, from the simulated cells, and the names and looks of its series."""
 
 import numpy as np
 import pandas as pd
@@ -26,14 +26,14 @@ LABELS = {
 PLAIN = "one_level"
 WEAKER_LOOK = {"color": "#888888", "marker": "x", "linestyle": "-."}
 SERIES = ("method", "noise", "rho", "omega")
-KNOWN = ("noise_label", "required_n", "zcdp_least_n", "tcdp_least_n", "beta")  # of a series and k, at every n
+KNOWN = ("noise_label", "required_n", "zcdp_least_n", "tcdp_least_n", "beta")  # the same at every n of a series and k
 
 
 def worst(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a series, k and n: the least success over the data sets, and which one it is.
+    """Return one row for each series, k and n: the least success over the data sets, and the data set that has it.
 
-    `success_lower`, `success_upper`: 95% interval of the least success itself; its upper end allows for the choice
-    among several data sets, of which the unluckiest looks like the hardest.
+    `success_lower` and `success_upper` are the 95% interval of the least success itself. The upper end allows for the
+    choice among several data sets, because the unluckiest one looks like the hardest.
     """
     keys = [*SERIES, "log2_k", "n"]
     parts = table.assign(wide=_wide(table, keys)).groupby(keys, dropna=False, sort=False)
@@ -43,22 +43,23 @@ def worst(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _wide(table, keys):
-    """Upper ends that hold for all the data sets of a series, k and n together (Bonferroni)."""
+    """Return upper ends that hold for all data sets of a series, k and n together (Bonferroni)."""
     many = table.groupby(keys, dropna=False, sort=False)["success"].transform("size")
     longer = ndtri(0.025 / many) / ndtri(0.025)
     return np.minimum(table["success"] + longer * (table["success_upper"] - table["success"]), 1.0)
 
 
 def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
-    """One row a series and k: `n95`, from which on success is at least `goal` on every data set simulated.
+    """Return one row for each series and k with `n95`, from which on success is at least `goal` on every data set.
 
-    Between the simulated n the log of the failures is taken to be linear; NaN where no n or every n reaches the goal.
-    `n95_lower`, `n95_upper`: where the ends of the 95% intervals of success pass the goal; NaN beyond the simulated n.
+    The data sets are the simulated ones. The log of the failure probability is interpolated linearly between the
+    simulated n. `n95` is NaN where no n or every n reaches the goal. At `n95_lower` and `n95_upper` the ends of the 95%
+    intervals of success pass the goal; they are NaN beyond the simulated n.
     """
     rows = []
     for key, part in worst(table).groupby([*SERIES, "log2_k"], dropna=False, sort=False):
         known = {name: part[name].iloc[0] for name in KNOWN if name in part}
-        n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss: half of one
+        n, most = part["n"].to_numpy(float), 1 - 0.5 / part["trials"].to_numpy(float)  # no miss counts as half a miss
         for name, curve in (("n95", "success"), ("n95_lower", "success_upper"), ("n95_upper", "success_lower")):
             known[name] = crossing(n, np.minimum(part[curve].to_numpy(float), most), goal)
         rows.append(dict(zip([*SERIES, "log2_k"], key)) | known)
@@ -66,7 +67,7 @@ def least_n(table: pd.DataFrame, goal: float = GOAL) -> pd.DataFrame:
 
 
 def crossing(n, success, goal):
-    """The n at which success (below 1) passes the goal for good, by the log of the failures; NaN if it does not."""
+    """Return the n at which success (below 1) passes the goal for good, by the log of the failures, or NaN."""
     below = np.flatnonzero(success < goal)
     if not len(below) or below[-1] + 1 == len(n):
         return np.nan
@@ -76,9 +77,10 @@ def crossing(n, success, goal):
 
 
 def styles(table) -> dict:
-    """(method, noise, omega) -> label, colour, marker and line of that series.
+    """Return (method, noise, omega) -> label, colour, marker and line of that series.
 
-    One level has the look of its noise; the other methods, most of which have the same noise, one of their own.
+    A series of one level has the look of its noise. Every other method has a look of its own, because most of these
+    methods share their noise.
     """
     named = table.reindex(columns=["method", "noise", "omega", "noise_label", "noise_family", "noise_calibration"])
     rows = named.astype(object).where(named.notna(), "").to_numpy()
@@ -93,17 +95,17 @@ def styles(table) -> dict:
 
 
 def like_for_like(needed: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `least_n` that have a number and keep the common guarantee."""
+    """Return the rows of `least_n` that have a number and keep the common guarantee."""
     return needed[needed["n95"].notna() & (needed["method"] != WEAKER)]
 
 
 def label(method, noise_label, omega):
-    """What a series is called; noise_label and omega may be ""."""
+    """Return the name of a series. `noise_label` and `omega` may be ""."""
     name = LABELS[method] + (f": {noise_label}" if noise_label else "")
     return name + (f", ω = {omega:.3g}" if omega != "" else "")
 
 
 def groups(table):
-    """((method, noise, omega), its rows) of every series."""
+    """Yield ((method, noise, omega), its rows) of every series."""
     for key, part in table.groupby(["method", "noise", "omega"], dropna=False, sort=False):
         yield tuple("" if blank(value) else value for value in key), part

@@ -1,4 +1,4 @@
-"""What five papers claim: a data file and a folder of point functions for each paper, a judge, and a page."""
+"""The claims of five papers: a data file and a folder of point functions for each paper, a judge, and a page."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""Which claims are asked for."""
+"""The choice of claims by the word `only`."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -9,10 +9,11 @@ from tcdp_sim.experiments.papers.library import Claim
 
 
 def chosen(claims: Mapping[str, Claim], only: str) -> list[Claim]:
-    """The claims that `only` names, in their own order; all for "".
+    """Return the claims that `only` names, in the order of the catalogue, or all claims for "".
 
-    only: ids with commas between them: as in the catalogue, of one statement of a row, or a pattern (Z.*, *repaired).
-    An id alone is the statement as printed, without the parts of its row. Raises UserError that names the nearest ids.
+    `only` has ids with commas between them: an id of the catalogue, the id of one statement of a row, or a pattern
+    (Z.*, *repaired). An id alone means the statement as printed, without the parts of its row. The function raises
+    UserError that names the nearest ids.
     """
     words = [word.strip() for word in only.split(",") if word.strip()]
     if not words:

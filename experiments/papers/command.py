@@ -1,4 +1,4 @@
-"""What `tcdp-sim reproduce` does: runs, evidence, verdicts, and the page where all claims are asked for."""
+"""The command `tcdp-sim reproduce`: runs, evidence, verdicts, and the page if all claims are asked for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ def reproduce(
     tell: Tell,
     render: bool = False,
 ) -> list[Result]:
-    """Judge the claims that `only` names, and print them; all of them make a page. Raises UserError, Failure."""
+    """Judge the claims that `only` names and print them; all together make a page. Raise UserError or Failure."""
     wanted = chosen(claims(), only)
     with Gatherer(folder, full, cluster, tell, render) as gatherer:
         shown = [] if only else list(exhibits().values())
@@ -51,7 +51,7 @@ def reproduce(
 
 
 def plan(folder: Path, only: str, full: bool, cluster: str | Mapping[str, Any], console: Any, tell: Tell) -> None:
-    """Print what `reproduce` would run and compute, and do nothing. Raises UserError."""
+    """Print what `reproduce` would run and compute, without doing it. Raise UserError for an unknown claim."""
     wanted = chosen(claims(), only)
     shown = [] if only else list(exhibits().values())
     needed = sorted(_needs(wanted, shown))
@@ -71,7 +71,7 @@ def _written(
     about: dict[str, Any],
     gatherer: Gatherer,
 ) -> Path:
-    """Write the page and its certificate; return the page's path. Raises UserError."""
+    """Write the page and its certificate and return the page's path. Raise UserError if they cannot be written."""
     try:
         path = page.write(folder, results, tables, about, gatherer.picture)
         provenance.certify(folder, about, results)

@@ -1,4 +1,4 @@
-"""What the papers say: one data file for each paper, read and checked. No verdict is in it."""
+"""The statements of the papers: one data file for each paper, read and checked. It contains no verdict."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +14,7 @@ from tcdp_sim.experiments.papers.judge.evidence import Growth, Kind, Proof
 from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
 FILES = ("zcdp", "tcdp", "variants", "couplings", "per_record")  # in the order of the page
-MOST_WORDS = 40  # of a quote
+MOST_WORDS = 40  # words in a quote
 CHECKED = set(Kind) - {Kind.DEFINITION, Kind.NOT_CHECKABLE}
 
 
@@ -23,7 +23,7 @@ class _Entry(BaseModel):
 
 
 class Place(_Entry):
-    """Where a statement stands in the text at hand: its section, its name there ("Theorem 17"), the line."""
+    """The place of a statement in the text at hand: its section, its name there ("Theorem 17"), the line."""
 
     section: str
     number: str = ""
@@ -37,13 +37,34 @@ class Place(_Entry):
 class Claim(_Entry):
     """A statement, as the data file of its paper has it.
 
-    id: as people type it ("T.C18p repaired"); of: the id of the statement that a part belongs to, "" for a statement
-    itself; ids: all statements that it covers; claim_class: what may be said of the paper (`class` in the file); quote:
-    the paper's own words, or no_quote: why there are none; digest: of the quote without white space; hypotheses: those
-    in force at that place; recovered: whether formulas of the quote are lost and were recovered from elsewhere;
-    withdrawn: what the first version of the page said, and why not any more; expected: the recorded verdict, which is
-    only compared. measures, universe, proof, why, tolerance, growth, vacuous, reason: see `judge.evidence.Evidence`.
-    needs: studies whose results it reads; repaired: the id of the statement that stands in its place.
+    `judge.evidence.Evidence` documents measures, universe, proof, why, tolerance, growth, vacuous and reason.
+
+    Parameters
+    ----------
+    id : str
+        The id as people type it ("T.C18p repaired").
+    of : str
+        Id of the statement that a part belongs to; "" for a statement itself.
+    ids : tuple of str
+        All statements that it covers.
+    claim_class : ClaimClass
+        Meaning of the verdict for the paper (`class` in the file).
+    quote, no_quote : str
+        The paper's own words, or the reason why there are none.
+    digest : str
+        Digest of the quote without white space.
+    hypotheses : str
+        The hypotheses in force at that place.
+    recovered : bool
+        True if formulas of the quote are lost and were recovered from elsewhere.
+    withdrawn : str
+        The statement of the first version of the page, and the reason for its withdrawal.
+    expected : Verdict
+        The recorded verdict, which is only compared.
+    needs : tuple of str
+        Studies whose results it reads.
+    repaired : str
+        Id of the statement that stands in its place.
     """
 
     id: str
@@ -93,7 +114,7 @@ class Claim(_Entry):
 
     @property
     def ours(self) -> bool:
-        """Whether the sentence is this project's and not the paper's."""
+        """True if the sentence is this project's and not the paper's."""
         return self.claim_class is ClaimClass.OURS
 
     @property
@@ -103,7 +124,7 @@ class Claim(_Entry):
 
     @property
     def statement(self) -> str:
-        """The id of the statement that it belongs to: its own, or that of which it is a part."""
+        """The id of the statement that it belongs to: its own, or that of the whole if it is a part."""
         return self.of or self.id
 
 
@@ -117,8 +138,9 @@ class Finding(_Entry):
 class Paper(_Entry):
     """A paper and its claims.
 
-    name: in full; title: in a few words; short: for filters; version, text: which text was read, in a few words and in
-    full; withdrawn: id of a claim that is no more -> why; statements: numbered statement -> id of its claim.
+    `name` is the full name, `title` a short one, and `short` the one in filters. `version` and `text` tell which text
+    was read, in a few words and in full. `withdrawn` maps the id of a removed claim to the reason. `statements` maps a
+    numbered statement to the id of its claim.
     """
 
     letter: str = Field(pattern="^[A-Z]$")
@@ -135,7 +157,7 @@ class Paper(_Entry):
 
 @cache
 def papers() -> Mapping[str, Paper]:
-    """Return letter -> paper, in the order of the page. Raises ValueError for a data file that is not valid."""
+    """Return letter -> paper, in the order of the page. Raise ValueError for a data file that is not valid."""
     read = (_read(name) for name in FILES)
     return MappingProxyType({paper.letter: paper for paper in read})
 
@@ -152,7 +174,7 @@ def _read(name: str) -> Paper:
 
 
 def parsed(text: str, source: str) -> Paper:
-    """Return the paper in the text of a data file. Raises ValueError that names the source and the claim."""
+    """Return the paper in the text of a data file. Raise ValueError that names the source and the claim."""
     plain = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     entries: dict[str, Claim] = {}
     for identity, entry in plain.pop("claims").items():

@@ -1,4 +1,4 @@
-"""The largest Renyi divergence per order, certified over all orders: what concentrated guarantees bound."""
+"""The largest Renyi divergence per order, certified over all orders, which concentrated guarantees bound."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,15 +13,16 @@ from tcdp_sim.noise import Noise
 
 Divergence = Callable[[Floats], Bounds[Any]]  # orders >= 1, ascending, shape (n,) -> D of each
 ROUNDS = 12
-MOST = 2000  # orders
+MOST = 2000  # largest number of orders
 
 
 def largest_over_order(divergence: Divergence, omega: float, relative: float = 1e-4) -> Bounds[float]:
-    """sup over 1 <= order < omega of D_order / order, in nats: (rho, omega)-tCDP is that it is at most rho.
+    """Return the supremum over 1 <= order < omega of D_order / order, in nats, for finite omega > 1.
 
-    psi(s) = s D_(1+s) is convex, so that between two orders it lies below its chord, whose largest ratio is known in
-    closed form; up to the first order above 1, D does not fall. Intervals that could hold the supremum are halved
-    until the bounds are `relative` apart, or ROUNDS are over. omega > 1, finite.
+    (rho, omega)-tCDP means that the supremum is at most rho. The function psi(s) = s D_(1+s) is convex, so between two
+    orders it lies below its chord, whose largest ratio has a closed form. Up to the first order above 1, D does not
+    fall. Intervals that could contain the supremum are halved until the bounds are `relative` apart, or ROUNDS are
+    over.
     """
     s = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 24) * (omega - 1)])
     for _ in range(ROUNDS):
@@ -37,12 +38,15 @@ def largest_over_order(divergence: Divergence, omega: float, relative: float = 1
 
 
 def largest_cost(noise: Noise, omega: float, shift: float = 1.0) -> Bounds[float]:
-    """Return the least rho of (rho, omega)-tCDP for a query that moves by exactly `shift`; omega is finite."""
+    """Return the least rho of (rho, omega)-tCDP for a query that moves by exactly `shift`, for finite omega."""
     return largest_over_order(partial(exact.renyi_divergence, noise, shift), omega)
 
 
 def _chords(s: Floats, psi: Floats) -> Floats:
-    """The largest c(s) / (s (1 + s)) of the chords c of psi between successive s > 0: at an end, or where flat."""
+    """Return the largest c(s) / (s (1 + s)) of the chords c of psi between successive s > 0.
+
+    It is attained at an end, or where the ratio is flat.
+    """
     u, v = s[:-1], s[1:]
     slope = np.diff(psi) / (v - u)
     start = psi[:-1] - slope * u  # c(s) = start + slope s; flat where slope s^2 + 2 start s + start = 0

@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Budget:
-    """What a claim may spend, and the results that it asked for by `needs`.
+    """The computing budget of a claim, and the results of the studies that it `needs`.
 
-    full: whether all points are wanted, or those of the fast subset; runs: study -> its results.
+    `full` is True if all points are wanted, and False for the fast subset. `runs` maps a study to its results.
     """
 
     full: bool = False
     runs: "Mapping[str, Run]" = field(default_factory=lambda: MappingProxyType({}))
 
     def choose(self, fast: T, full: T) -> T:
-        """`fast`, or `full` if all points are wanted; the points of the first must be among those of the second."""
+        """Return `fast`, or `full` if all points are wanted. The points of `fast` must be among those of `full`."""
         return full if self.full else fast
 
 
@@ -40,11 +40,24 @@ PointsOf = Callable[[Budget], Points]
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of a paper, made anew, or one of ours.
+    """A figure or table of a paper, reproduced, or one of ours.
 
-    name: of its files; paper: the letter; title; caption: what it shows and how to read it, which has to do for those
-    who do not see it; table: the numbers, of floats and texts; draw: a matplotlib figure of that table alone, None for
-    what is shown as a table; needs: studies whose results `table` reads.
+    Parameters
+    ----------
+    name : str
+        Name of its files.
+    paper : str
+        Letter of the paper.
+    title : str
+        Title.
+    caption : str
+        Content and reading of the exhibit. It must suffice for readers who do not see it.
+    table : callable
+        Function that returns the numbers, as floats and texts.
+    draw : callable or None
+        Function that draws a matplotlib figure of that table alone; None for an exhibit shown as a table.
+    needs : tuple of str
+        Studies whose results `table` reads.
     """
 
     name: str
@@ -63,7 +76,7 @@ _EXHIBITS: dict[str, Exhibit] = {}
 def claim(identity: str) -> Callable[[PointsOf], PointsOf]:
     """Register the function below as the one that computes the points of a claim of the data files.
 
-    Raises ValueError for an id that no data file has, and for one that has a function already.
+    The decorator raises ValueError for an id that no data file has, and for one that has a function already.
     """
     about = library.claims()[choice("claim", identity, library.claims())]
     if about.kind not in CHECKED:
@@ -79,12 +92,12 @@ def claim(identity: str) -> Callable[[PointsOf], PointsOf]:
 
 
 def function_of(one: Claim) -> PointsOf | None:
-    """Return the function that computes the points of a claim; None for one that is not checked."""
+    """Return the function that computes the points of a claim, or None for a claim that is not checked."""
     return _POINTS.get(one.id)
 
 
 def points_of(one: Claim, budget: Budget) -> tuple[Point, ...]:
-    """Return the points of a claim, computed now; none for a claim that is not checked."""
+    """Return the points of a claim, computed now. A claim that is not checked has none."""
     function = function_of(one)
     return tuple(function(budget)) if function else ()
 
@@ -96,7 +109,7 @@ def evidence_of(one: Claim, points: Points) -> Evidence:
 
 
 def exhibit(shown: Exhibit) -> None:
-    """Register a figure or table. Raises ValueError for a name that is taken."""
+    """Register a figure or table. Raise ValueError for a name that is taken."""
     if shown.name in _EXHIBITS or not shown.name.isidentifier() or shown.paper not in library.papers():
         raise ValueError(
             f"exhibit {shown.name!r} of {shown.paper!r} is not valid: taken, or no plain name, or no paper"

@@ -1,4 +1,4 @@
-"""Whether a folder of `tcdp-sim reproduce` still is what its certificate says: files, evidence, verdicts."""
+"""The check of a folder of `tcdp-sim reproduce` against its certificate: files, evidence, verdicts."""
 
 import json
 import secrets
@@ -19,15 +19,15 @@ def is_reproduction(folder: Path) -> bool:
     """Return whether a folder looks like one of `tcdp-sim reproduce`: it has a certificate and a page of claims."""
     try:
         return (folder / CERTIFICATE).is_file() and (folder / "claims.csv").is_file()
-    except OSError:  # a name that no file system has
+    except OSError:  # no file system allows such a name
         return False
 
 
 def verify(folder: Path, sample: int, tell: Tell) -> bool:
-    """Check the certificate of a reproduction and compute `sample` claims again; return whether nothing differs.
+    """Check the certificate of a reproduction and compute `sample` claims again. Return True if nothing differs.
 
     Files, recorded evidence and verdicts are compared with the certificate. The claims of the sample are chosen by the
-    machine's entropy and compared point by point. Raises UserError where the certificate cannot be read.
+    machine's entropy and compared point by point. The function raises UserError if the certificate cannot be read.
     """
     stored = _certificate(folder)
     with Gatherer(folder, stored["budget"] == "full", {"name": "serial"}, tell) as gatherer:

@@ -1,1 +1,1 @@
-"""What the studies of per-record sums share: exact laws of errors, names and looks of releases."""
+"""Shared parts of the studies of per-record sums: exact laws of errors, names and looks of releases."""

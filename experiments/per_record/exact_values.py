@@ -11,16 +11,16 @@ from tcdp_sim.mechanisms.per_record_sum import TOLERANCE
 from tcdp_sim.releases import AdditiveRelease
 from tcdp_sim.store import columns
 
-LARGEST_LOG, PANEL = 350.0, 0.25  # of a quadrature in log z: its end, as z^2 is a float, and the width of its panels
-LOWEST, HIGHEST, HALVINGS = -150.0, 350.0, 70  # of the log of an error's size, by bisection; below, it is 0
+LARGEST_LOG, PANEL = 350.0, 0.25  # quadrature in log z: its end (z^2 must be a float) and the width of its panels
+LOWEST, HIGHEST, HALVINGS = -150.0, 350.0, 70  # bisection on log |error|; an error below LOWEST counts as 0
 
 
 def tail(mechanism: PerRecordSum, r: Any) -> Floats:
-    """P[|error| > r] for r >= 0 of shape (groups, n) or a number: shape (groups, n)."""
+    """Return P[|error| > r] of each group, shape (groups, n), for a number r >= 0 or an array of shape (groups, n)."""
     release, answers = mechanism.release, np.array(mechanism.answers)[:, None]
     truths = np.array(mechanism.true_sums)[:, None]
     above, low = release.sf(answers, truths + r), truths - r
-    below = release.cdf(answers, low)  # no release has an atom, but for 0 where negative ones become 0
+    below = release.cdf(answers, low)  # only a release with negative values set to 0 has an atom, at 0
     return above + np.where((low > 0) | (not _clamped(mechanism)), below, 0.0)
 
 
@@ -30,7 +30,7 @@ def _clamped(mechanism: PerRecordSum) -> bool:
 
 @lru_cache(maxsize=64)
 def abs_error_quantiles(mechanism: PerRecordSum, levels: tuple[float, ...]) -> Floats:
-    """The quantiles of |error| at the levels, each group's: shape (groups, levels)."""
+    """Return the quantiles of |error| of each group at the levels, shape (groups, levels)."""
     u = np.array(levels)
     shape = len(mechanism.answers), len(u)
     if isinstance(mechanism.release, AdditiveRelease) and not _clamped(mechanism) and mechanism.truths is None:
@@ -44,7 +44,7 @@ def abs_error_quantiles(mechanism: PerRecordSum, levels: tuple[float, ...]) -> F
 
 
 def relative_error_quantiles(mechanism: PerRecordSum, levels: tuple[float, ...]) -> Floats:
-    """The same of |error| over the true sum; of a sum of 0 it is 0 without error, else inf."""
+    """Return the quantiles of |error| over the true sum. For a sum of 0 they are 0 without error, else inf."""
     sizes, truths = abs_error_quantiles(mechanism, levels), np.array(mechanism.true_sums)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(sizes == 0, 0.0, sizes / truths)
@@ -67,7 +67,10 @@ def rmse(mechanism: PerRecordSum) -> float:
 
 
 def _clamped_rmse(release: AdditiveRelease, answer: float) -> float:
-    """That of max(answer + Z, 0): what Z < -answer adds to the variance shrinks by the integral of 2 z P[Z > z]."""
+    """Return the RMSE of max(answer + Z, 0).
+
+    Clamping reduces the contribution of Z < -answer to the variance by the integral of 2 z P[Z > z].
+    """
     variance = float(release.var(answer))
     if not 0 < answer < np.inf > variance:
         return float(np.sqrt(variance / 2)) if answer == 0 else np.inf
@@ -79,7 +82,10 @@ def _clamped_rmse(release: AdditiveRelease, answer: float) -> float:
 
 
 def trials_for_rmse(mechanism: PerRecordSum) -> float:
-    """The trials after which the mean squared error of one sum is known to 1%: 1e4 (kurtosis - 1); inf if unknown."""
+    """Return the number of trials that give the mean squared error of one sum to 1%, which is 1e4 (kurtosis - 1).
+
+    It is inf where the kurtosis is unknown.
+    """
     if mechanism.nonnegative:
         return np.inf
     more = () if mechanism.truths is None else (mechanism.truths[0],)
@@ -89,7 +95,7 @@ def trials_for_rmse(mechanism: PerRecordSum) -> float:
 def share_within(mechanism: PerRecordSum) -> float:
     """Mean over groups of P[|error| <= 10% of the true sum]."""
     beyond = tail(mechanism, TOLERANCE * np.array(mechanism.true_sums)[:, None])
-    return float(np.clip(1 - beyond, 0, 1).mean())  # a sum and its rounding may be above 1
+    return float(np.clip(1 - beyond, 0, 1).mean())  # rounding may lift a sum above 1
 
 
 def share_negative(mechanism: PerRecordSum) -> float:
@@ -98,7 +104,7 @@ def share_negative(mechanism: PerRecordSum) -> float:
 
 
 def _of_one(value: Any) -> Any:
-    """The function of a mechanism for one sum; NaN for several."""
+    """Return the function for mechanisms of one sum; it is NaN for several."""
 
     def of_one(mechanism: PerRecordSum) -> Any:
         return value(mechanism) if len(mechanism.answers) == 1 else np.nan
@@ -115,7 +121,7 @@ def _of_groups(value: Any) -> Any:
 
 
 _LEVELS = tuple(map(float, columns.QUANTILES))
-TYPICAL, RMSE = "typical_relative_error", "rmse"  # which no trial yields
+TYPICAL, RMSE = "typical_relative_error", "rmse"  # computed exactly; no trial yields them
 EXACT = {
     columns.quantile("abs_error"): _of_one(lambda mechanism: abs_error_quantiles(mechanism, _LEVELS)[0]),
     columns.quantile("relative_error"): _of_one(lambda mechanism: relative_error_quantiles(mechanism, _LEVELS)[0]),

@@ -1,4 +1,4 @@
-"""Releases in tables and figures: their columns, their names, the same look in every figure; what a run is about."""
+"""Releases in tables and figures: their columns, names and looks, and lines about the records of a run."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from tcdp_sim.data.skewed import skewed_records
 from tcdp_sim.report.looks import COLOURS, FILLS, MARKERS
 from tcdp_sim.report.plots import captioned
 
-NAMES = {  # release -> what it is called, place of its colour and marker
+NAMES = {  # release -> its name, place of its colour and marker
     "laplace": ("Laplace", 0),
     "generalized_gaussian": ("generalised Gaussian", 1),
     "gaussian": ("Gaussian", 2),
@@ -24,7 +24,7 @@ NAMES = {  # release -> what it is called, place of its colour and marker
     "clipped": ("clipped, Gaussian", 7),
     "unit_splitting": ("unit splitting", 7),
 }
-POLYLOG = {1.0: 3, 2.0: 7}  # power -> place, as both are drawn side by side
+POLYLOG = {1.0: 3, 2.0: 7}  # power -> place; both are drawn side by side
 PARAMETERS = ("power", "rate", "offset", "degree", "clip", "threshold", "rule", "estimator", "nonnegative", "scale")
 SETTING = ("population", "accounting", "delta", "influence_low", "value_low", "influence_high", "value_high")
 AXES = ("release", *PARAMETERS, *SETTING, "group_by", "answer")
@@ -42,13 +42,13 @@ WORDS = "anchors are read off the data: an illustration, not private"
 
 
 def labels(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The coordinates of a cell that say which release it is of what, and its `label`; NaN where there is none."""
+    """Return the coordinates of a cell that identify its release and population, and its `label`; NaN if absent."""
     own = {name: np.nan if cell.get(name) in (None, "") else cell[name] for name in AXES if name in cell}
     return own | {"label": label(own)}
 
 
 def label(row: Mapping[str, Any]) -> str:
-    """What a release is called: its family, and those of its parameters that a sweep has given."""
+    """Return the name of a release: its family, and those of its parameters that a sweep has given."""
     given = [f"{name} {_text(row[name])}" for name in PARAMETERS if name in row and not pd.isna(row[name])]
     hidden = {"offset 0", "nonnegative false"}
     return ", ".join([NAMES.get(row["release"], (row["release"],))[0], *(text for text in given if text not in hidden)])
@@ -59,7 +59,7 @@ def _text(value: Any) -> str:
 
 
 def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Label -> colour, marker and filling: a release looks the same in every figure, its variants differ in filling."""
+    """Return label -> colour, marker and filling. A release looks the same in all figures; its variants differ."""
     looks: dict[str, dict[str, Any]] = {}
     taken: dict[int, int] = {}
     for row in records(table.drop_duplicates("label")):
@@ -72,9 +72,9 @@ def styles(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """(title, rows) for each population, way in which privacy is counted and pair of anchors, in order of appearance.
+    """Return (title, rows) for each population, privacy accounting and pair of anchors, in order of appearance.
 
-    Releases with one anchor stand beside those with any lower one.
+    Releases with one anchor stand beside those with any lower anchor.
     """
     upper = pd.Series([_setting(row) for row in records(table)], index=table.index, dtype=object)
     if several_populations(table):
@@ -88,12 +88,12 @@ def panels(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def several_populations(table: pd.DataFrame) -> bool:
-    """Whether rows are of more than one population."""
+    """Return True if the rows are about more than one population."""
     return "population" in table and table["population"].nunique() > 1
 
 
 def _setting(row: Mapping[str, Any]) -> str:
-    """How privacy is counted, and what the larger record is promised."""
+    """Return the privacy accounting and the promise to the larger record, in words."""
     accounting = row.get("accounting")
     if accounting is None or pd.isna(accounting):
         return "parameters as given"
@@ -112,12 +112,12 @@ def _anchor(row: Mapping[str, Any], end: str) -> str:
 
 
 def record(influence: Any) -> str:
-    """What a record is called by its influence, a number or a word."""
+    """Return the name of a record by its influence, a number or a word."""
     return f"{influence} record" if is_word(influence) else f"record of {float(influence):g}"
 
 
 def is_word(influence: Any) -> bool:
-    """Whether an influence is a quantile of the records; numbers beside words on an axis are texts, too."""
+    """Return True if an influence is a quantile of the records. Beside words on an axis, numbers are texts too."""
     try:
         return bool(np.isnan(float(influence))) and isinstance(influence, str)
     except ValueError:
@@ -125,24 +125,24 @@ def is_word(influence: Any) -> bool:
 
 
 def is_illustration(table: pd.DataFrame) -> bool:
-    """Whether any release of a table is calibrated at influences that were read off the records."""
+    """Return True if any release of a table is calibrated at influences that were read off the records."""
     ends = [name for name in ("influence_low", "influence_high") if name in table]
     return any(is_word(value) for name in ends for value in table[name])
 
 
 def lines_about(table: pd.DataFrame) -> list[str]:
-    """Lines for people under a table: its `records`, each line once, and whether it is an illustration."""
+    """Return the lines under a table: each line of its `records` once, and a warning if it is an illustration."""
     lines = list(dict.fromkeys(line for text in table["records"] for line in text.splitlines()))
     return [*lines, ILLUSTRATION] if is_illustration(table) else lines
 
 
 def with_caption(figure: Any, rows: pd.DataFrame, unit: str) -> Any:
-    """The figure with its line of caption, which says where anchors are confidential."""
+    """Return the figure with its caption, which says if anchors are confidential."""
     return captioned(figure, rows, f"{unit}; {WORDS}" if is_illustration(rows) else unit)
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as mappings."""
+    """Return the rows of a table as mappings."""
     return [dict(zip(map(str, table), row)) for row in table.itertuples(index=False, name=None)]
 
 
@@ -158,7 +158,7 @@ ANCHORS_ONLY = "Anchors are quantiles of the population's records: persons, if i
 
 
 def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
-    """Return lines for people: what was done to the records of a law, and who a record is. row: the cell's labels."""
+    """Return lines on the records of a law: their changes, and the meaning of a record. `row` has the cell's labels."""
     if not pd.isna(row.get("answer", np.nan)):
         ends = (row.get("influence_low", np.nan), row.get("influence_high", np.nan))
         return [ANCHORS_ONLY] if any(map(is_word, ends)) else []
@@ -169,21 +169,21 @@ def about_records(row: Mapping[str, Any], law: Mapping[str, Any]) -> list[str]:
 
 
 def label_order(table: pd.DataFrame) -> list[str]:
-    """The labels of a table, each once, in order of appearance."""
+    """Return the labels of a table, each once, in order of appearance."""
     return [str(name) for name in table["label"].unique()]
 
 
 def record_values(run: Mapping[str, Any], population: str) -> tuple[Floats, Ints]:
-    """Return the distinct values above 0 of a run's population, ascending, and how many records have each.
+    """Return the distinct positive values of a run's population, ascending, and the number of records with each.
 
-    run: the attributes of its results. The population is read again as the run's config says; there are none where
-    that, or its file, is not there.
+    `run` has the attributes of the run's results. The population is read again by the run's config. Both arrays are
+    empty if the config or the file is missing.
     """
     config = json.loads(run.get("provenance") or "{}").get("config") or {}
     spec = config.get("mechanism", {}).get("populations", {}).get(population)
     try:
         values = skewed_records(population, spec).values if spec else np.zeros(0)
-    except ValueError:  # the user's file may have gone since
+    except ValueError:  # the user's file may be gone by now
         values = np.zeros(0)
     distinct, counts = np.unique(values[values > 0], return_counts=True)
     return distinct, counts

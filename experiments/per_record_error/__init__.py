@@ -1,4 +1,4 @@
-"""The error of one released sum against its true value: noise that is flat, noise that grows, and where they cross."""
+"""The error of one released sum against its true value: constant noise, growing noise, and their crossing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,15 +29,17 @@ QUANTILES = {"q05": 0.05, "median": 0.5, "q95": 0.95}
 ADDITIVE = ("gaussian", "laplace", "generalized_gaussian", "exponential_polylogarithmic")
 TRANSFORMED = ("square_root", "fourth_root", "root", "log")
 EVENTS = ("within_10_percent", "negative")
-SHARES = np.geomspace(1e-4, 100, 61)  # t / q of the policies that are compared at equal RMSE
+SHARES = np.geomspace(1e-4, 100, 61)  # t / q at which policies of equal RMSE are compared
 
 
 def rows(cell: Cell) -> list[Row]:
-    """Return one row (`figure` "error") of a cell of one sum; of a cell of several none.
+    """Return one row (`figure` "error") for a cell of one sum, and none for a cell of several sums.
 
-    `sum` is the true one, in values; `median`, `q05` and `q95` are quantiles of |error| / sum over the trials, with
-    MCSE, 95% interval and exact value; `within_10_percent` and `negative` probabilities; `rmse_exact` is in values (inf
-    where it is infinite), and `rmse` the simulated one where `trials` are enough for it (`rmse_needs`).
+    - `sum`: the true sum, in values.
+    - `median`, `q05`, `q95`: quantiles of |error| / sum over the trials, with MCSE, 95% interval and exact value.
+    - `within_10_percent`, `negative`: probabilities.
+    - `rmse_exact`: the exact RMSE in values, or inf.
+    - `rmse`: the simulated RMSE, if there are as many `trials` as it needs (`rmse_needs`).
     """
     mechanism: PerRecordSum = cell.mechanism
     if len(mechanism.answers) > 1:
@@ -54,9 +56,9 @@ def rows(cell: Cell) -> list[Row]:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give a row (`figure` "equal_rmse") for each `at` = influence over sum, of unbiased transformed releases.
+    """Yield rows (`figure` "equal_rmse") of unbiased transformed releases for each `at` = influence over sum.
 
-    `policy_ratio` is the printed policy at that influence over that of Gaussian noise with the same RMSE at that sum.
+    `policy_ratio` is the printed policy at that influence, over that of Gaussian noise with the same RMSE at that sum.
     """
     single = [cell.mechanism for cell in cells if len(cell.mechanism.answers) == 1]
     for mechanism, row in zip(single, rows):
@@ -64,7 +66,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
 
 
 def _rmse(mechanism: PerRecordSum, cell: Cell) -> Row:
-    """The exact RMSE, and the simulated one with its standard error where there are trials enough for it."""
+    """Return the exact RMSE, and the simulated one with its standard error if there are enough trials for it."""
     needed, square = trials_for_rmse(mechanism), columns.mean("squared_error")
     row = {"rmse_exact": cell.get(RMSE + columns.EXACT, np.nan), "rmse_needs": needed}
     mean = cell.get(square, np.nan) if cell["trials"] >= needed else np.nan
@@ -85,7 +87,7 @@ def _ratios(mechanism: PerRecordSum, row: Row) -> list[Row]:
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
-    """Errors at a few sums, where the releases cross, and how well simulation and exact values agree."""
+    """Print the errors at a few sums, the crossings of the releases, and how well simulation and exact values agree."""
     if not len(table):
         console.print("No cell releases one sum alone; valid: an answer, or a population without group_by.")
         return
@@ -119,7 +121,7 @@ def _terminal_row(row: dict[str, Any]) -> list[str]:
 
 
 def _crossings(part: pd.DataFrame) -> Iterator[str]:
-    """Where each transformed release has a smaller median error than additive noise, by the exact values."""
+    """Yield lines on where a transformed release has a smaller exact median error than additive noise."""
     wide = (
         part[part["sum"] > 0].pivot_table(index="sum", columns="label", values="median_exact", sort=False).sort_index()
     )
@@ -134,7 +136,7 @@ def _crossings(part: pd.DataFrame) -> Iterator[str]:
 
 
 def _below(gap: pd.Series) -> str:
-    """Where a log ratio over sums is negative, in words; sums between the grid's by interpolation."""
+    """Return the sums at which a log ratio is negative, in words, interpolated between the sums of the grid."""
     x, y = np.log(gap.index.to_numpy(float)), gap.to_numpy(float)
     turns = np.flatnonzero((y[:-1] < 0) & (y[1:] >= 0))
     if not len(turns):

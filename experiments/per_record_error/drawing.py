@@ -9,12 +9,12 @@ import pandas as pd
 from tcdp_sim.experiments.per_record.series import label_order, panels, styles, with_caption
 from tcdp_sim.report.plots import GREY, line_key, new_figure, points
 
-WIDTHS = (0.8, 1.5, 2.4)  # of the lines of three sums
+WIDTHS = (0.8, 1.5, 2.4)  # line widths of three sums
 SHOWN = {"median": "median |error| / q", "q95": "95% quantile of |error| / q"}
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) relative error against the true sum, (b) policies of transformed releases over that of equal-RMSE noise."""
+    """Draw (a) relative error against the true sum, (b) policies of transformed releases over equal-RMSE noise."""
     if not len(table):
         return
     looks = styles(table)

@@ -1,4 +1,4 @@
-"""What each record gives away: the printed policy of a release, the exact one, and privacy losses simulated."""
+"""The privacy loss of each record: the printed policy of a release, the exact policy, and simulated losses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,18 +27,21 @@ from tcdp_sim.results import NUMBERS, Cell, Row
 __all__ = ["BOUND", "EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 FINE = 30  # points of the exact curves
-DELTA = 1e-6  # at which profiles are compared
+DELTA = 1e-6  # profiles are compared at this delta
 
 
 RELATION = "add-remove"
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give the suprema over orders, and without trials the exact curves and the records.
+    """Yield the suprema over orders and, without trials, the exact curves and the records.
 
-    "supremum" is the largest simulated divergence over its order, which is `at`. Without trials: "curve" (printed and
-    policy over t), "profile_curve" (exact delta(at)), "epsilon" (exact, at delta = `at`), "record" (`count` records
-    have the value `t`), "looseness" (of unit noise whose largest loss is `pure`).
+    - "supremum": the largest simulated divergence over its order, which is `at`.
+    - "curve": the printed and the exact policy over t.
+    - "profile_curve": the exact delta(at).
+    - "epsilon": the exact epsilon at delta = `at`.
+    - "record": `count` records have the value `t`.
+    - "looseness": printed over exact policy of unit noise whose largest loss is `pure`.
     """
     yield from suprema(rows)
     releases = {cell.mechanism.release: labels(cell) for cell in cells}
@@ -50,7 +53,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
 
 
 def _curves(releases: dict[Release, dict[str, Any]], low: float, high: float) -> Iterator[dict[str, Any]]:
-    """Printed and exact policy of each release, and the largest loss, over the influences that were simulated."""
+    """Yield the printed and exact policy of each release, and its largest loss, over the simulated influences."""
     for release, about in releases.items():
         for t in np.geomspace(low, high, FINE if low < high else 1).tolist():
             values = {"printed": float(release.policy(t)), "policy": policy(release, t)}
@@ -58,7 +61,7 @@ def _curves(releases: dict[Release, dict[str, Any]], low: float, high: float) ->
 
 
 def _profiles(releases: dict[Release, dict[str, Any]], mechanisms: list[PerRecordLoss]) -> Iterator[dict[str, Any]]:
-    """Exact delta(epsilon) for each release and influence of which some were simulated, and epsilon at DELTA."""
+    """Yield the exact delta(epsilon) for each simulated release and influence, and epsilon at DELTA."""
     seen: dict[tuple[Release, float], list[float]] = {}
     for mechanism in mechanisms:
         if mechanism.epsilon is not None:
@@ -71,14 +74,14 @@ def _profiles(releases: dict[Release, dict[str, Any]], mechanisms: list[PerRecor
 
 
 def _epsilon_grid(low: float, high: float, largest: float) -> list[float]:
-    """Log-uniform, and dense below the largest loss, where delta falls to 0."""
+    """Return a log-uniform grid that is dense below the largest loss, where delta falls to 0."""
     near = largest * (1 - np.geomspace(1e-9, 0.9, FINE)) if largest < np.inf else np.zeros(0)
     grid = np.unique(np.concatenate([np.geomspace(low, high, FINE), near]))
     return [float(at) for at in grid if low <= at <= high]
 
 
 def _records(cells: list[Cell]) -> Iterator[Row]:
-    """Give the records of the populations whose influences these are."""
+    """Yield the records of the populations whose influences the cells have."""
     names = {cell.get("population") for cell in cells}
     for name in sorted(name for name in names if isinstance(name, str) and name):
         values, counts = record_values(cells[0].run, name)
@@ -87,7 +90,7 @@ def _records(cells: list[Cell]) -> Iterator[Row]:
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
-    """Printed, exact and simulated policy of every release, what the printed one is off by, epsilon at one delta."""
+    """Print the policies of every release, the largest factor between printed and exact, and epsilon at one delta."""
     for name, part in table[table["quantity"] == "supremum"].groupby("label", sort=False):
         rows = map(_terminal_row, records(part.sort_values("t")))
         headings = ("t", "printed", "exact", "simulated", "±", "order", "printed/exact")

@@ -1,4 +1,4 @@
-"""Policies against influence, how loose the printed ones are, and what equal zCDP means in (epsilon, delta)."""
+"""Figures of policies against the influence, the looseness of printed policies, and (epsilon, delta) at equal zCDP."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +11,13 @@ from tcdp_sim.report.looks import line_of, marks_of, series_styles
 from tcdp_sim.report.plots import DARK, GREY, captioned, line_key, new_figure, plain_log_axis, points
 
 PRINTED = {"linewidth": 0.8, "alpha": 0.75, "linestyle": (0, (4, 1.5))}
-DELTA = 1e-6  # at which the number stands
-LOWEST = 1e-12  # of delta
-CLOSE = 1.25  # ratio of two epsilons that are written as one
+DELTA = 1e-6  # the number stands at this delta
+LOWEST = 1e-12  # least delta on the axis
+CLOSE = 1.25  # two epsilons with a smaller ratio are written as one
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) policies against the influence, (b) printed over exact against the largest loss, (c) delta(epsilon)."""
+    """Draw (a) policies against the influence, (b) printed over exact against the largest loss, (c) delta(epsilon)."""
     styles = release_styles(table[table["quantity"] == "curve"])
     policies = table[table["quantity"].isin(["supremum", "curve", "record"])]
     if (policies["quantity"] == "curve").any():
@@ -30,7 +30,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _unit(table: pd.DataFrame) -> str:
-    """The caption's words: the unit, and where anchors and influences come from."""
+    """Return the caption's words: the unit, and the origin of anchors and influences."""
     illustration = "influences are read off the records: an illustration, not to be released"
     confidential = table["note"].fillna("").ne("").any()
     return "losses in nats" + (f"; {illustration}" if confidential else "")
@@ -60,7 +60,7 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 
 def _rug(axes: Any, records: pd.DataFrame) -> None:
-    """A stroke at the value of each record, darker where there are many."""
+    """Draw a stroke at the value of each record, darker where there are many."""
     if not len(records):
         return
     for t, count in zip(records["t"], records["count"]):
@@ -85,7 +85,7 @@ def _looseness(part: pd.DataFrame) -> Any:
 
 
 def _profiles(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
-    """A panel each for the smallest and the largest influence, of the releases that have one printed zCDP there."""
+    """Draw a panel for the smallest and the largest influence, with the releases of one common printed zCDP there."""
     sizes = sorted({part["t"].min(), part["t"].max()})
     figure, grid = new_figure(1, len(sizes), 4.6 * len(sizes) + 0.6, 4.8, sharey=True)
     named: dict[str, Any] = {}
@@ -110,7 +110,7 @@ def _profiles(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 
 def _equally_printed(panel: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the largest set of releases whose printed zCDP is the same to three digits."""
+    """Return the rows of the largest set of releases whose printed zCDP agrees to three digits."""
     panel = panel.assign(digits=panel["printed"].map(lambda value: f"{value:.3g}"))
     counts = panel.groupby("digits", sort=False)["label"].nunique()
     return panel[panel["digits"] == counts.idxmax()]
@@ -124,7 +124,7 @@ def _profile(axes: Any, rows: pd.DataFrame, style: dict[str, Any]) -> None:
 
 
 def _mark_epsilons(axes: Any, epsilons: pd.Series) -> None:
-    """Where the curves cross DELTA: a number for each, or for those that are too close to be told apart."""
+    """Write a number where the curves cross DELTA: one for each curve, or one for a group of close curves."""
     groups: list[list[float]] = []
     for epsilon in sorted(epsilons):
         if groups and epsilon < CLOSE * groups[-1][0]:

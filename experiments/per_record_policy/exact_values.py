@@ -1,4 +1,4 @@
-"""What a record really gives away, exactly, and what is printed of it."""
+"""The exact privacy loss of a record, and the printed policy of its release."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,14 +15,14 @@ from tcdp_sim.releases import AdditiveRelease, Release, TransformedRelease, Unit
 from tcdp_sim.store import columns
 
 TAIL, PROFILE, EXCESS = map(columns.mean, ("loss_tail", "hockey_stick", "renyi_excess"))
-LOSS = columns.mean("privacy_loss")  # the divergence of order 1
-RENYI = "renyi_divergence"  # which no trial yields: it is read off the mean of renyi_excess
-_LEAST, _MOST = -700.0, 700.0  # of the log of outputs: floats
+LOSS = columns.mean("privacy_loss")  # its mean is the divergence of order 1
+RENYI = "renyi_divergence"  # computed from the mean of renyi_excess; no trial yields it
+_LEAST, _MOST = -700.0, 700.0  # range of the log of outputs that are floats
 ROOTS = {2.0: "square root", 4.0: "fourth root"}
 
 
 def label(release: Release) -> str:
-    """What a figure calls a release: its form and shape, without its scale."""
+    """Return the name of a release in figures: its form and shape, without its scale."""
     if isinstance(release, AdditiveRelease):
         return _noise_label(release.noise)
     if isinstance(release, TransformedRelease):
@@ -46,7 +46,7 @@ def _noise_label(noise) -> str:
 
 
 def _known(value: Callable[..., Any], *arguments: Any) -> float:
-    """The estimate of an exact value; NaN where it is refused."""
+    """Return the estimate of an exact value, or NaN where it is refused."""
     try:
         return float(value(*arguments).estimate)
     except ValueError:
@@ -55,37 +55,40 @@ def _known(value: Callable[..., Any], *arguments: Any) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def divergence(release: Release, influence: float, order: float) -> float:
-    """D_order of a record of that influence, in nats."""
+    """Return D_order of a record with that influence, in nats."""
     return _known(exact.record_renyi, release, influence, order)
 
 
 @lru_cache(maxsize=1 << 12)
 def policy(release: Release, influence: float) -> float:
-    """The least R with D_a <= a R for all orders a > 1, in nats: the zCDP of a record of that influence."""
+    """Return the zCDP of a record with that influence, in nats: the least R with D_a <= a R for all orders a > 1."""
     return _known(exact.record_policy, release, influence)
 
 
 def largest_loss(release: Release, influence: float) -> float:
-    """The supremum of the privacy loss of a record of that influence, in nats; inf where it has none."""
+    """Return the supremum of the privacy loss of a record with that influence, in nats; it may be inf."""
     noise, shift = release.worst_shift(influence)
     return float(noise.largest_loss(shift))
 
 
 def delta(release: Release, influence: float, epsilon: float) -> float:
-    """delta(epsilon) of a record of that influence."""
+    """Return the delta at `epsilon` of a record with that influence."""
     return _known(exact.record_profile, release, influence, epsilon)
 
 
 @lru_cache(maxsize=1 << 10)
 def epsilon(release: Release, influence: float, at: float) -> float:
-    """The least epsilon with delta(epsilon) <= at, in nats, of a record of that influence."""
+    """Return the least epsilon with delta(epsilon) <= at, in nats, for a record with that influence."""
     return _known(exact.record_epsilon, release, influence, at)
 
 
 def tail(release: Release, influence: float, at: float) -> float:
-    """P[L > at], at > 0 in nats, of a record of that influence: between the two outputs whose loss is `at`."""
+    """Return P[L > at], at > 0 in nats, of a record with that influence.
+
+    The loss exceeds `at` between the two outputs whose loss is `at`.
+    """
     noise, shift = release.worst_shift(influence)
-    if isinstance(noise, Gaussian):  # whose loss falls all along
+    if isinstance(noise, Gaussian):  # its loss decreases everywhere
         return float(noise.cdf(shift / 2 - at * noise.scale**2 / shift))
     if at >= noise.largest_loss(shift):
         return 0.0
@@ -94,7 +97,7 @@ def tail(release: Release, influence: float, at: float) -> float:
 
 
 def _crossing(noise: Noise, shift: float, at: float, side: float) -> float:
-    """How far from 0, on that side, the loss is still above `at`: it falls away from 0; inf where it always is."""
+    """Return the distance from 0, on that side, at which the loss falls to `at`; inf if it always stays above."""
 
     def excess(log_y: float) -> float:
         return float(noise.privacy_loss(side * np.exp(log_y), shift)) - at

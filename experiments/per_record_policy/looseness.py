@@ -1,4 +1,4 @@
-"""How much larger the printed policy of additive noise is than the exact one, at the same largest loss."""
+"""The printed policy of additive noise over the exact one, at the same largest loss."""
 
 from functools import cache
 from math import e
@@ -19,11 +19,11 @@ NOISES: tuple[Noise, ...] = (
     *(ExponentialPolylogarithmic(1.0, 2.0, e, rate) for rate in (0.3, 1.0, 4.0)),
 )
 LOSSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # nats
-_REACH = 700.0  # of the log of influences: floats
+_REACH = 700.0  # range of the log of influences that are floats
 
 
 def influence_at(release: AdditiveRelease, loss: float) -> float:
-    """The influence at which a record's largest loss is `loss` nats, in the units of the noise's scale."""
+    """Return the influence at which a record's largest loss is `loss` nats, in the units of the noise's scale."""
 
     def excess(log_t: float) -> float:
         return float(np.log(max(release.pure_policy(np.exp(log_t)), 1e-300) / loss))
@@ -32,7 +32,7 @@ def influence_at(release: AdditiveRelease, loss: float) -> float:
 
 
 def looseness(noise: Noise, loss: float) -> float:
-    """Printed over exact zCDP policy, where the largest loss is `loss` nats."""
+    """Return the printed over the exact zCDP policy, where the largest loss is `loss` nats."""
     release = AdditiveRelease(noise)
     influence = influence_at(release, loss)
     return float(release.policy(influence)) / policy(release, influence)
@@ -40,7 +40,7 @@ def looseness(noise: Noise, loss: float) -> float:
 
 @cache
 def rows() -> list[Row]:
-    """Return rows of every noise and loss: `label`, `pure` (the loss, nats) and `looseness`."""
+    """Return a row for every noise and loss: `label`, `pure` (the loss, in nats) and `looseness`."""
     return [
         {"label": label(AdditiveRelease(noise)), "pure": loss, "looseness": looseness(noise, loss)}
         for noise in NOISES

@@ -1,4 +1,4 @@
-"""What the cells simulated of the losses of one record, as rows beside what is known and printed."""
+"""The simulated privacy losses of one record, as rows beside exact and printed values."""
 
 from collections.abc import Iterator
 
@@ -27,18 +27,20 @@ NOTE = "Influences read off the records are confidential: policies at them are a
 
 
 def labels(cell: Cell) -> Row:
-    """Return what is said of a cell's release in each of its rows; `note` where it depends on confidential records."""
+    """Return the columns that describe a cell's release; `note` is set if it depends on confidential records."""
     words = [cell.get(name) for name in ("influence", "influence_low", "influence_high")]
     note = NOTE if any(isinstance(word, str) and word in WORDS for word in words) else ""
     return cell.only(*AXES) | {"label": label(cell.mechanism.release), "note": note}
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give a row for each number that a cell simulated.
+    """Yield a row for each simulated number of a cell.
 
-    `quantity` is "mean" of the loss, "tail" P[L > at], "profile" delta(at), or "divergence" of order `at`, all of
-    losses in nats, each `simulated` with `mcse`, 95% interval, `exact` and `bound` (what is printed of it). `t` is the
-    influence; `printed` and `policy` are printed and exact zCDP of the record, `pure` is its largest loss.
+    - `quantity`: "mean" of the loss, "tail" P[L > at], "profile" delta(at), or "divergence" of order `at`, in nats.
+    - `simulated`, `mcse`, `lower`, `upper`, `exact`, `bound`: its values; `bound` is the printed one.
+    - `t`: the influence.
+    - `printed`, `policy`: the printed and the exact zCDP of the record.
+    - `pure`: the largest loss of the record.
     """
     release, t = cell.mechanism.release, cell.mechanism.influence
     about = labels(cell) | {"influence": cell["influence"], "t": t, "trials": cell["trials"]}
@@ -51,7 +53,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def suprema(rows: list[Row]) -> Iterator[Row]:
-    """Of each release and influence the largest simulated divergence over its order."""
+    """Yield the largest simulated divergence over its order, for each release and influence."""
     table = pd.DataFrame([row for row in rows if row["quantity"] == "divergence" and np.isfinite(row["simulated"])])
     if not len(table):
         return
@@ -62,7 +64,7 @@ def suprema(rows: list[Row]) -> Iterator[Row]:
 
 
 def _simulated(cell: Cell) -> Iterator[tuple[str, float, tuple[float, ...]]]:
-    """Give quantity, argument and (estimate, MCSE, lower, upper) of what a cell simulated."""
+    """Yield quantity, argument and (estimate, MCSE, lower, upper) for the numbers that a cell simulated."""
     mechanism: PerRecordLoss = cell.mechanism
     if mechanism.epsilon is not None:
         for quantity in ("tail", "profile"):

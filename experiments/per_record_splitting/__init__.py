@@ -1,4 +1,4 @@
-"""Unit splitting is Gaussian noise on a sum of clipped values: its law, its policy, its errors; the paper's claims."""
+"""Unit splitting as Gaussian noise on a sum of clipped values: its law, policy and errors, and the paper's claims."""
 
 from collections.abc import Iterator, Mapping
 from math import isnan
@@ -31,8 +31,8 @@ from tcdp_sim.results import NUMBERS, Cell, Row
 __all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 AXES = ("release", "rule", "threshold", "pieces", "exponent", "clip", "population", "accounting", "value_high")
-FINE = 60  # clips of the exact curve
-UNITS_OF_VALUE = np.geomspace(0.1, 40, 800)  # values over the threshold, of the staircase
+FINE = 60  # number of clips of the exact curve
+UNITS_OF_VALUE = np.geomspace(0.1, 40, 800)  # values over the threshold at which the staircase is drawn
 NOTE = "Calibrated to the largest record, which is confidential: an illustration, not to be released."
 
 
@@ -40,15 +40,18 @@ RELATION = "add-remove"
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give a row for each `quantity` that a cell simulated, with `simulated`, `mcse`, 95% interval and `exact`.
+    """Yield a row for each simulated `quantity` of a cell, with `simulated`, `mcse`, 95% interval and `exact`.
 
-    "bias", "rmse" and "quantile" (of level `at`) are those of released minus true sum, in values. `scale` is that of
-    the noise, and `most` the largest contribution of a record. Raises UserError for another release than these.
+    - `quantity`: "bias", "rmse" or "quantile" (of level `at`) of released minus true sum, in values.
+    - `scale`: the scale of the noise.
+    - `most`: the largest contribution of a record.
+
+    The function raises UserError for any other release.
     """
     mechanism: PerRecordSum = cell.mechanism
     if not is_normal(mechanism):
         valid = "one sum by gaussian, clipped or unit_splitting, which may be negative"
-        raise UserError(f"experiment per_record_splitting has no use for cell {cell.place}; valid: {valid}")
+        raise UserError(f"experiment per_record_splitting cannot use cell {cell.place}; valid: {valid}")
     about = _labels(cell)
     yield _row(about, "bias", np.nan, cell.numbers(ERROR, "").values())
     square, mcse, *ends = cell.numbers(SQUARED, "").values()
@@ -61,10 +64,11 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give what is known without trials.
+    """Yield the rows that are known without trials.
 
-    "clipped" are exact rmse and bias over clips; "policy" the policy of rule `series`, printed and exact over the value
-    over the threshold, `at`, where one piece costs 1; "claim" claims of the paper: printed, computed, verdict.
+    - "clipped": the exact RMSE and bias over clips.
+    - "policy": the printed and exact policy of rule `series` at `at`, the value over the threshold; one piece costs 1.
+    - "claim": the claims of the paper: printed, computed, verdict.
     """
     yield from _clipped(cells[0].run, rows)
     yield from _policies()
@@ -72,7 +76,7 @@ def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
 
 
 def _labels(cell: Cell) -> Row:
-    """Return what is said of a cell in each of its rows."""
+    """Return the columns that each row of a cell has."""
     mechanism, row = cell.mechanism, cell.only(*AXES, "trials")
     row["value_high"] = value = cell.get("value_high", np.nan)  # NaN where the scale is given
     largest = scale(mechanism) * np.sqrt(2 * value) if cell.get("accounting") == "zcdp" else np.nan
@@ -82,7 +86,7 @@ def _labels(cell: Cell) -> Row:
 
 
 def series(release: Release) -> str:
-    """What a figure calls a release: the rule of its splitting, or what stands in its place."""
+    """Return the name of a release in figures: the rule of its splitting, or its family."""
     if isinstance(release, UnitSplitRelease):
         exponent = "" if release.exponent is None else f" {release.exponent:g}"
         return f"split, {release.rule}{exponent}"
@@ -94,7 +98,7 @@ def _row(about: Row, quantity: str, at: float, numbers: Any) -> Row:
 
 
 def _clipped(run: Mapping[str, Any], rows: list[Row]) -> Iterator[Row]:
-    """Exact errors of clipping everywhere, at the policy of the largest record of each part of the study."""
+    """Yield the exact errors of clipping for a grid of clips, at the policy of the largest record of each part."""
     drawn = [row for row in rows if isinstance(row.get("population"), str) and not isnan(row["most"])]
     parts = {(row["population"], row["value_high"]) for row in drawn}
     for population, value in sorted(parts):
@@ -107,7 +111,7 @@ def _clipped(run: Mapping[str, Any], rows: list[Row]) -> Iterator[Row]:
 
 
 def _policies() -> Iterator[Row]:
-    """Policies of each rule, where a piece costs 1."""
+    """Yield the policies of each rule, where a piece costs 1."""
     one = {"threshold": 1.0, "scale": np.sqrt(0.5)}
     capped = UnitSplitRelease(**one, rule="capped", pieces=5)
     for release in (UnitSplitRelease(**one), capped, UnitSplitRelease(**one, rule="sublinear", exponent=0.5)):
@@ -118,7 +122,7 @@ def _policies() -> Iterator[Row]:
 
 
 def report(table: pd.DataFrame, console: Any) -> None:
-    """Errors of every rule on the terminal, the paper's claims with their verdicts."""
+    """Print the errors of every rule, and the paper's claims with their verdicts."""
     errors = table[table["quantity"] == "rmse"]
     for _, part in errors.groupby("value_high", sort=False, dropna=False):
         best = part.sort_values("exact_rmse").drop_duplicates("series")
@@ -136,7 +140,7 @@ def report(table: pd.DataFrame, console: Any) -> None:
 
 
 def _report_claims(claims: pd.DataFrame, console: Any) -> None:
-    """The paper's numbers that are not simply right."""
+    """Print the paper's numbers that are not simply right."""
     fine = claims["verdict"].isin(["right", "tight"])
     rows = (
         [f"{row['where']}: {row['claim']}", row["printed_text"], f"{row['computed']:.6g}", row["verdict"]]

@@ -1,4 +1,4 @@
-"""A number that a paper prints, beside what it really is, and the verdict."""
+"""A number that a paper prints, its correct value, and the verdict."""
 
 from dataclasses import dataclass
 from math import isfinite, isnan, log10, nan
@@ -6,16 +6,27 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 8  # to which a printed formula is evaluated
+DIGITS = 8  # significant digits of an evaluated printed formula
 VALUE, POLICY, LIMIT = "value", "policy", "limit"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What is printed, "" for nothing, and what is computed.
+    """A printed number and the computed value.
 
-    kind: VALUE, which has to round to the digits printed; POLICY, an upper bound of what is computed; LIMIT, which what
-    is computed has to lie below.
+    Parameters
+    ----------
+    where : str
+        Place in the paper.
+    claim : str
+        The claim in words.
+    printed : str
+        The number as printed; "" if the paper prints none.
+    computed : float
+        The computed value.
+    kind : str
+        VALUE if the printed number must be `computed` rounded to its digits; POLICY if it must be an upper bound on
+        `computed`; LIMIT if `computed` must lie below it.
     """
 
     where: str
@@ -26,17 +37,17 @@ class Claim:
 
     @property
     def number(self) -> float:
-        """What is printed, as a number; NaN where nothing is."""
+        """The printed number; NaN where nothing is printed."""
         return float(self.printed.replace(",", "")) if self.printed else nan
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last digit printed."""
+        """Half a unit of the last printed digit."""
         return 0.5 * 10.0 ** -len(self.printed.partition(".")[2])
 
     @property
     def verdict(self) -> str:
-        """right or wrong; of a policy tight, loose (by what factor) or FALSE; "not printed"."""
+        """The verdict: "right", "wrong" or "not printed"; for a policy "tight", "loose" with a factor, or "FALSE"."""
         if isnan(self.number):
             return "not printed"
         off = self.number - self.computed
@@ -50,12 +61,12 @@ class Claim:
 
     @property
     def row(self) -> dict[str, Any]:
-        """As a row of a table; `factor`: printed over computed, NaN where that is no number."""
+        """The claim as a row of a table. `factor` is printed over computed, or NaN where that is no number."""
         known = isfinite(self.number) and isfinite(self.computed) and self.computed != 0
         values = {"where": self.where, "claim": self.claim, "printed_text": self.printed, "computed": self.computed}
         return values | {"verdict": self.verdict, "factor": self.number / self.computed if known else nan}
 
 
 def digits(value: float) -> str:
-    """The value of a printed formula as text, not zero."""
+    """Return the nonzero value of a printed formula as text with DIGITS significant digits."""
     return f"{value:.{max(DIGITS - 1 - int(np.floor(log10(abs(value)))), 0)}f}"

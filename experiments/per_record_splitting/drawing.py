@@ -1,4 +1,4 @@
-"""Unit splitting beside Gaussian noise: laws, policies, errors; the paper's claims over what is true."""
+"""Figures of unit splitting beside Gaussian noise: laws, policies and errors, and the paper's claims over the truth."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ LOOSE = "#E69F00"
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) quantiles of errors beside the normal law, (b) policies, (c) errors by what counts, (d) printed over true."""
+    """Draw (a) quantiles beside the normal law, (b) policies, (c) errors by contribution, (d) printed over true."""
     styles = series_styles((name, "") for name in table["series"].dropna().unique())
     unit = "errors in the units of the values" + f"; {ILLUSTRATION}" * bool(table["note"].fillna("").ne("").any())
     laws = table[table["quantity"] == "quantile"]
@@ -33,7 +33,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
-    """On the left the quantiles themselves, on the right how far the simulated ones are from the exact normal law."""
+    """Draw the quantiles on the left, and simulated minus exact normal quantiles on the right."""
     figure, grid = new_figure(1, 2, 9.4, 4.4)
     whole, off = grid[0]
     named = {}
@@ -56,14 +56,14 @@ def _laws(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 
 def _one_each(part: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Of each series the release with the smallest error."""
+    """Yield the release with the smallest error in each series."""
     for name, rows in part.groupby("series", sort=False):
         best = rows[rows["exact_rmse"] == rows["exact_rmse"].min()]
         yield str(name), best.drop_duplicates("at").sort_values("at")
 
 
 def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
-    """A panel for each rule: the staircase of the number of pieces above what a record's value costs."""
+    """Draw a panel for each rule: the staircase of the number of pieces above the exact cost of a record's value."""
     names = [str(name) for name in part["series"].unique()]
     figure, grid = new_figure(1, len(names), 3.2 * len(names), 3.6, sharey=True)
     for axes, name in zip(grid[0], names):
@@ -81,7 +81,7 @@ def _policies(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 
 def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
-    """A panel for each policy of the largest record: root mean squared error against the most that a record counts."""
+    """Draw the RMSE against the largest contribution of a record, with a panel for each policy of the largest one."""
     values = sorted(part["value_high"].dropna().unique(), reverse=True)[:3]
     figure, grid = new_figure(1, len(values), 3.6 * len(values) + 0.8, 4.4, sharey=True)
     named: dict[str, Any] = {}
@@ -108,7 +108,7 @@ def _errors(part: pd.DataFrame, styles: dict[str, Any]) -> Any:
 
 
 def _claims(part: pd.DataFrame) -> Any:
-    """A dot for each printed number that is not simply right, where it is over what is true."""
+    """Draw a dot at printed over true for each printed number that is not simply right."""
     fine = part["verdict"].isin(["right", "tight"])
     rows = part[~fine & (part["factor"] > 0)].iloc[::-1].reset_index(drop=True)
     figure, grid = new_figure(1, 1, 8.4, 0.2 * len(rows) + 1.7)

@@ -1,4 +1,4 @@
-"""Errors of sums of clipped values with Gaussian noise, exactly: what unit splitting comes to."""
+"""Exact errors of sums of clipped values with Gaussian noise, which is the law of unit splitting."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,11 +14,11 @@ from tcdp_sim.releases import AdditiveRelease, ClippedRelease, UnitSplitRelease
 from tcdp_sim.store import columns
 
 ERROR, SQUARED, QUANTILES = columns.mean("error"), columns.mean("squared_error"), columns.quantile("error")
-RMSE = "rmse"  # which no trial yields
+RMSE = "rmse"  # computed exactly; no trial yields it
 
 
 def is_normal(mechanism: PerRecordSum) -> bool:
-    """Whether the mechanism is of one sum, and its error has a normal law: else nothing here is known of it."""
+    """Return True if the mechanism has one sum and a normal error. This module knows no other errors."""
     release = mechanism.release
     gaussian = isinstance(release, AdditiveRelease) and isinstance(release.noise, Gaussian)
     known = gaussian or isinstance(release, UnitSplitRelease | ClippedRelease)
@@ -26,27 +26,27 @@ def is_normal(mechanism: PerRecordSum) -> bool:
 
 
 def scale(mechanism: PerRecordSum) -> float:
-    """The standard deviation of the noise."""
+    """Return the standard deviation of the noise."""
     return float(np.sqrt(cast(Any, mechanism.release).var(mechanism.answers[0])))
 
 
 def bias(mechanism: PerRecordSum) -> float:
-    """What the sum loses to clipping, in the units of the values: at most 0."""
+    """Return the bias of the sum due to clipping, in the units of the values: at most 0."""
     return mechanism.answers[0] - mechanism.true_sums[0]
 
 
 def rmse(mechanism: PerRecordSum) -> float:
-    """Root of the mean squared error of the sum."""
+    """Return the root of the mean squared error of the sum."""
     return float(np.hypot(scale(mechanism), bias(mechanism)))
 
 
 def quantiles(mechanism: PerRecordSum, levels: Any) -> Floats:
-    """Quantiles of released minus true sum: those of a normal law."""
+    """Return the quantiles of released minus true sum, which is normal."""
     return bias(mechanism) + scale(mechanism) * ndtri(np.asarray(levels))
 
 
 def _of_normal(value: Callable[[PerRecordSum], Any]) -> Callable[[PerRecordSum], Any]:
-    """The function of a mechanism whose error is normal; NaN for others."""
+    """Return the function for mechanisms whose error is normal; it is NaN for others."""
 
     @wraps(value)
     def of_normal(mechanism: PerRecordSum) -> Any:

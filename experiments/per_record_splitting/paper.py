@@ -1,4 +1,4 @@
-"""The tables and examples of Finley et al. 2024, computed. Only what the paper prints is written down here."""
+"""The tables and examples of Finley et al. 2024, computed. Only the numbers that the paper prints are written here."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -23,7 +23,7 @@ FOURTH_ROOT, LOG = TransformedRelease(Root(4), 2.0), TransformedRelease(Log(1.0)
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """All of them, in the paper's order."""
+    """Return all claims, in the paper's order."""
     return (
         *_splitting(),
         *_groups(),
@@ -38,7 +38,7 @@ def claims() -> tuple[Claim, ...]:
 
 
 def table() -> pd.DataFrame:
-    """One row a claim: `where`, `claim`, `printed_text`, `computed`, `verdict`, `factor` = printed over computed."""
+    """Return one row for each claim: `where`, `claim`, `printed_text`, `computed`, `verdict`, `factor` (a quotient)."""
     return pd.DataFrame([claim.row for claim in claims()])
 
 
@@ -58,7 +58,7 @@ def _splitting() -> Iterator[Claim]:
 
 
 def _groups() -> Iterator[Claim]:
-    """Lemma 2.15 for Gaussian noise and influences at which the policies are 0.1, 0.4 and 2.5."""
+    """Yield Lemma 2.15 for Gaussian noise, at influences with policies 0.1, 0.4 and 2.5."""
     policies = (0.1, 0.4, 2.5)
     release = AdditiveRelease(Gaussian(1.0))
     influences = [sqrt(2 * rho) for rho in policies]
@@ -69,7 +69,7 @@ def _groups() -> Iterator[Claim]:
 
 
 def _sublinear() -> Iterator[Claim]:
-    """Growth of the policy when a large influence is doubled: a sublinear one does not double."""
+    """Yield the growth of the policy when a large influence is doubled. A sublinear policy does not double."""
     for name, transform in (("square root", Root(2)), ("fourth root", Root(4)), ("log", Log(1.0))):
         release = TransformedRelease(transform, 1.0)
         growth = float(release.policy(2e9) / release.policy(1e9))

@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of Finley et al. 2024 and its Section 5.1: formulas as printed, beside quadrature that knows none."""
+"""Tables 2 and 3 and Section 5.1 of Finley et al. 2024: printed formulas beside quadrature that uses none of them."""
 
 from collections.abc import Iterator
 from math import e, inf, pi, sqrt
@@ -13,13 +13,13 @@ from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
 
 
 def _root_variance(k: int, sigma: float, size: float) -> float:
-    """Theorem 4.9 and Table 2, as printed."""
+    """Return the variance of a root's estimator by Theorem 4.9 and Table 2, as printed."""
     terms = (comb(k, i) ** 2 * factorial(k - i) * sigma ** (2 * (k - i)) * size ** (2 * i / k) for i in range(k))
     return float(sum(terms))
 
 
 def estimators(q: float = 7.0, a: float = 3.0, sigma: float = 0.9) -> Iterator[Claim]:
-    """Table 2 at one point: means and variances of the estimators by quadrature."""
+    """Yield Table 2 at one point: means and variances of the estimators by quadrature."""
     size = q + a
     fourth = 24 * sigma**8 + 96 * sigma**6 * size**0.5 + 72 * sigma**4 * size + 16 * sigma**2 * size**1.5
     rows: list[tuple[str, Transform, float]] = [
@@ -36,7 +36,7 @@ def estimators(q: float = 7.0, a: float = 3.0, sigma: float = 0.9) -> Iterator[C
 
 
 def _moments(release: TransformedRelease, q: float) -> tuple[float, float]:
-    """Mean and variance of the estimator of a noisy transform, by Gauss-Hermite quadrature."""
+    """Return the mean and variance of the estimator of a noisy transform, by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     weights = weights / weights.sum()
     values = np.asarray(release.law.value(release.transform.forward(q) + release.scale * nodes))
@@ -45,7 +45,7 @@ def _moments(release: TransformedRelease, q: float) -> tuple[float, float]:
 
 
 def powers() -> Iterator[Claim]:
-    """Corollary 5.6 at power 0, and the variance that Section 5.1 gives."""
+    """Yield Corollary 5.6 at power 0, and the variance that Section 5.1 gives."""
     p = 1e-3  # the density of power 0 is the limit, which is 0 everywhere
     mass = quad(lambda z: p * rgamma(1 / p) / 2 * np.exp(-(abs(z) ** p)), -1e6, 1e6)[0]
     yield Claim("Corollary 5.6", "mass of the density as the power goes to 0", "1", mass)
@@ -55,13 +55,13 @@ def powers() -> Iterator[Claim]:
 
 
 def polylogarithmic() -> Iterator[Claim]:
-    """Table 3, powers 1 and 2."""
+    """Yield Table 3 for powers 1 and 2."""
     yield from _polylogarithmic_1()
     yield from _polylogarithmic_2()
 
 
 def _polylogarithmic_1(sigma: float = 3.0, a: float = 2.0, d: float = 5.0, z: float = 4.0) -> Iterator[Claim]:
-    """Table 3, power 1, at one point; tails and variance by quadrature of the unnormalised density."""
+    """Yield Table 3 for power 1 at one point; tails and variance by quadrature of the unnormalised density."""
     density, where = _Density(sigma, 1.0, a, d), "Table 3, p = 1"
     at = (d - 1) / (2 * sigma) * a ** (d - 1) * (z / sigma + a) ** -d
     yield Claim(where, "density", digits(at), density.pdf(z))
@@ -73,7 +73,10 @@ def _polylogarithmic_1(sigma: float = 3.0, a: float = 2.0, d: float = 5.0, z: fl
 
 
 def _polylogarithmic_2(sigma: float = 3.0, d: float = 1.5, z: float = 4.0, u: float = 0.9) -> Iterator[Claim]:
-    """Table 3, power 2, offset e; kappa(x, m) = Phi(sqrt(2 d) (log x - m / d)) is what makes its lines agree."""
+    """Yield Table 3 for power 2 and offset e.
+
+    kappa(x, m) = Phi(sqrt(2 d) (log x - m / d)) is the reading that makes the lines of the table agree.
+    """
     a, where = e, "Table 3, p = 2"
     density = _Density(sigma, 2.0, a, d)
     root = sqrt(2 * d)
@@ -95,7 +98,7 @@ def _polylogarithmic_2(sigma: float = 3.0, d: float = 1.5, z: float = 4.0, u: fl
 
 
 class _Density:
-    """Proportional to exp(-d log(|z| / sigma + a)^p), by adaptive quadrature alone."""
+    """A density proportional to exp(-d log(|z| / sigma + a)^p), evaluated by adaptive quadrature alone."""
 
     def __init__(self, sigma: float, p: float, a: float, d: float) -> None:
         self.sigma, self.p, self.a, self.d = sigma, p, a, d
@@ -105,7 +108,7 @@ class _Density:
         return float(self._height(z) / self.mass)
 
     def cdf(self, z: float) -> float:
-        """Of z > 0."""
+        """Return the CDF at z > 0."""
         return 0.5 + self._integral(0, 0.0, z) / self.mass
 
     def variance(self) -> float:

@@ -1,4 +1,4 @@
-"""The privacy loss of every notion's noise: its law, its tail, delta(epsilon) and Renyi curve, beside the promises."""
+"""The privacy loss of every notion's noise: law, tail, delta(epsilon) and Renyi curve, beside the promises."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -29,7 +29,7 @@ RELATION = "move one query's answer by one count"
 __all__ = ["BOUND", "EXACT", "UNITS", "figures", "known", "report", "rows"]
 
 LABELS = ("noise", "rho", "omega_sqrt_rho", "omega", "delta", "shift", "guarantee", "noise_law")
-QUANTITIES = {  # name -> (what it is a function of, title on the terminal)
+QUANTITIES = {  # name -> (its argument, its title on the terminal)
     "quantile": ("level", "Quantiles of the privacy loss L (nats)"),
     "tail": ("epsilon", "P[L > epsilon]"),
     "profile": ("epsilon", "delta(epsilon)"),
@@ -38,11 +38,15 @@ QUANTITIES = {  # name -> (what it is a function of, title on the terminal)
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give a row for each quantity of a cell: "quantile", "tail", "profile" or "renyi".
+    """Yield a row for each quantity of a cell: "quantile", "tail", "profile" or "renyi".
 
-    These are the quantile of the loss in nats at the level `at`, P[L > at], delta(at) and the divergence of order `at`
-    in nats: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`. `promised` is the most that the
-    noise's guarantee allows, and NaN where it says nothing.
+    - "quantile": the quantile of the loss at the level `at`, in nats.
+    - "tail": P[L > at].
+    - "profile": delta(at).
+    - "renyi": the divergence of order `at`, in nats.
+
+    Each row has `simulated`, `mcse`, the 95% interval `lower` to `upper`, and `exact`. `promised` is the most that the
+    noise's guarantee allows, and NaN where the guarantee gives no bound.
     """
     labels = _labels(cell) | {"trials": cell["trials"]}
     for quantity, at in _asked(cell):
@@ -58,7 +62,7 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give the exact curve of each noise and quantity (trials = 0), on a finer grid over what was simulated."""
+    """Yield the exact curve of each noise and quantity (trials = 0), on a finer grid over the simulated range."""
     curves: dict[tuple[str, str], tuple[Row, PrivacyLoss, list[float]]] = {}
     for cell in cells:
         labels = _labels(cell)
@@ -81,7 +85,7 @@ def _labels(cell: Cell) -> Row:
 
 
 def _asked(cell: Cell) -> Iterator[tuple[str, float]]:
-    """Give the quantities that a cell simulates at an argument of its own; without any, it simulates quantiles."""
+    """Yield the quantities that a cell simulates at its own argument. A cell without one simulates quantiles."""
     mechanism = cell.mechanism
     if mechanism.epsilon is not None:
         yield from (("tail", mechanism.epsilon), ("profile", mechanism.epsilon))
@@ -97,7 +101,7 @@ def _simulated(cell: Cell, quantity: str) -> tuple[float, ...]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal, and how well simulation and exact values agree over all rows."""
+    """Print a digest, and how well simulation and exact values agree over all rows."""
     drawn = table[table["trials"] > 0]
     for quantity, part in drawn.groupby("quantity", sort=False):
         levels = np.sort(part["at"].unique())

@@ -1,4 +1,4 @@
-"""Privacy losses of every noise: tail, profile, Renyi curve and law, inside what the guarantees allow."""
+"""Figures of the privacy losses of every noise: tail, profile, Renyi curve and law, inside the guarantees' bounds."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ ALLOWED = {"color": GREY, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) the tail under each notion, (b) delta(epsilon), (c) the Renyi curve, (d) the law; at the middle rho."""
+    """Draw (a) the tail under each notion, (b) delta(epsilon), (c) the Renyi curve, (d) the law; at the middle rho."""
     table = middle_rho(table)
     table = table.assign(series=_named(table), guarantee=table["guarantee"].replace("None", "no promise"))
     styles = noise_styles(_series_of(row) for row in table.drop_duplicates("series").to_dict("records"))
@@ -37,13 +37,13 @@ def _series_of(row) -> Series:
 
 
 def middle_rho(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows at the middle rho, and those of noises that have none because their parameters are given."""
+    """Return the rows at the middle rho, and those of noises without rho because their parameters are given."""
     rho = np.sort(table["rho"].dropna().unique())
     return table[table["rho"].isna() | (table["rho"] == rho[len(rho) // 2])] if len(rho) else table
 
 
 def _named(table):
-    """What each row's line is called: its noise and, where they differ, omega, delta and shift."""
+    """Return the name of each row's line: its noise and, where they differ, omega, delta and shift."""
     names = table["noise_label"].copy()
     for name, sign in SIGNS.items():
         if name != "rho" and name in table and table[name].nunique() > 1:
@@ -52,26 +52,26 @@ def _named(table):
 
 
 def _target(part) -> str:
-    """The privacy that all of the noises are at, for a title: rho, and what else is the same wherever it is said."""
+    """Return the privacy parameters that all of the noises share, for a title."""
     known = {name: part[name].dropna().unique() for name in SIGNS if name in part}
     return "\n" + ", ".join(f"{SIGNS[name]} {values[0]:.4g}" for name, values in known.items() if len(values) == 1)
 
 
 def _series(part, styles):
-    """(style, simulated rows, rows of the exact curve) of each line."""
+    """Yield (style, simulated rows, rows of the exact curve) of each line."""
     for name, rows in part.groupby("series", sort=False):
         rows = rows.sort_values("at", kind="stable")
         yield styles[name], rows[rows["trials"] > 0], rows[rows["trials"] == 0]
 
 
 def _points_and_curve(axes, style, drawn, curve):
-    """Markers for what is simulated, a line for what is exact."""
+    """Draw markers for simulated values and a line for exact ones."""
     points(axes, drawn["at"], drawn["simulated"], drawn["lower"], drawn["upper"], **marks_of(style))
     axes.plot(curve["at"], curve["exact"], **line_of(style))
 
 
 def _on_log_axis(part):
-    """Zeros far below the axis, so that a line that ends falls to its bottom; no markers and intervals there."""
+    """Return the rows with zeros of lines moved far below the axis and zeros of markers removed."""
     zero = part["simulated"] == 0
     gone = {name: part[name].where(~zero) for name in ("simulated", "lower", "upper")}
     low = {name: part[name].clip(lower=1e-300) for name in ("exact", "promised")}
@@ -79,7 +79,7 @@ def _on_log_axis(part):
 
 
 def _tail(part, styles):
-    """One panel for each guarantee, with its envelope; those of zCDP and Renyi DP beside that of tCDP."""
+    """Draw one panel for each guarantee with its envelope. Those of zCDP and Renyi DP stand beside that of tCDP."""
     part = _on_log_axis(part)
     shifts = "" if part["shift"].nunique() == 1 else part["shift"].map(lambda shift: f", shift {shift:g}")
     panels = list(part.groupby(part["guarantee"] + shifts, sort=False))
@@ -137,7 +137,7 @@ def _renyi(part, styles):
     axes = grid[0, 0]
     scale = part["rho"].fillna(1) * part["at"] * part["shift"] ** 2
     ratios = {name: part[name] / scale for name in ("simulated", "lower", "upper")}
-    part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # infinite: straight up
+    part = part.assign(**ratios, exact=(part["exact"] / scale).clip(upper=1e3))  # an infinite line goes straight up
     for style, drawn, curve in _series(part, styles):
         drawn = drawn[np.isfinite(drawn["simulated"])]
         if len(drawn):  # truncated Laplace noise has no finite divergence
@@ -149,7 +149,7 @@ def _renyi(part, styles):
     rho, grown = "ρ " if part["rho"].notna().any() else "", "" if (part["shift"] == 1).all() else " · shift²"
     axes.set(xscale="log", ylim=(0, 2), xlabel="order α", ylabel=f"$D_\\alpha$ / ({rho}α{grown})")
     title = "Rényi divergences, over what (ρ, ω)-tCDP allows up to order ω"
-    axes.set_title(title + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # of no line
+    axes.set_title(title + (grown and " / shift") + _target(part.drop(columns="delta", errors="ignore")))  # no delta
     finite = part[part["trials"].eq(0) | np.isfinite(part["simulated"])]
     _legend(figure, finite[finite["trials"] > 0], styles, {"the most that tCDP allows for α < ω": ALLOWED})
     return figure
@@ -170,7 +170,7 @@ def _law(part, styles):
 
 
 def _legend(figure, part, styles, keys):
-    """The series of `part`, what lines and markers are, and `keys` (label -> style)."""
+    """Draw a legend of the series of `part`, the kinds of lines and markers, and `keys` (label -> style)."""
     entries = {name: styles[name] for name in part["series"].unique()}
     entries |= {"lines: exact; markers: simulated, 95% interval": {"marker": "o"}} | keys
     figure.legend([line_key(**style) for style in entries.values()], [*entries], loc="outside lower center", ncols=2)

@@ -1,4 +1,4 @@
-"""What is known exactly of a privacy loss, and the most that the noise's guarantee allows."""
+"""The exact values of a privacy loss, and the most that the noise's guarantee allows."""
 
 from functools import partial
 
@@ -11,11 +11,14 @@ from tcdp_sim.store import columns
 
 LOSS = columns.quantile("privacy_loss")
 TAIL, PROFILE, EXCESS = map(columns.mean, ("loss_tail", "hockey_stick", "renyi_excess"))
-RENYI = "renyi_divergence"  # which no trial yields: it is read off the mean of renyi_excess
+RENYI = "renyi_divergence"  # computed from the mean of renyi_excess; no trial yields it
 
 
 def exact_value(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
-    """The exact values of a quantity at each of `at`: quantile (levels), tail, profile (epsilons), renyi (orders)."""
+    """Return the exact values of a quantity at each of `at`.
+
+    The argument is the level of a quantile, the epsilon of a tail or profile, and the order of a Renyi divergence.
+    """
     noise, shift = mechanism.noise, mechanism.shift
     if quantity == "profile":
         return exact.hockey_stick(noise, shift, at).estimate
@@ -26,7 +29,7 @@ def exact_value(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
 
 
 def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
-    """The most that the guarantee allows at each of `at`; NaN where it says nothing."""
+    """Return the most that the guarantee allows at each of `at`; NaN where it gives no bound."""
     promise = _promise(mechanism)
     if promise is None or quantity == "quantile" or (quantity == "renyi" and isinstance(promise, ApproxDP)):
         return np.full(len(at), np.nan)
@@ -37,7 +40,7 @@ def promised(mechanism: PrivacyLoss, quantity: str, at) -> np.ndarray:
 
 
 def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
-    """The promise at the mechanism's shift: its own up to 1, that for groups beyond; None where nothing is promised."""
+    """Return the promise at the mechanism's shift, for groups if it exceeds 1; None where nothing is promised."""
     if mechanism.promise is None:
         return None
     try:
@@ -47,7 +50,7 @@ def _promise(mechanism: PrivacyLoss) -> Guarantee | None:
 
 
 def _at_the_cells(function, quantity: str):
-    """The function of a mechanism that has the value at its own epsilon or order; NaN where it has none."""
+    """Return the function of a mechanism with the value at its own epsilon or order; NaN where it has none."""
 
     def value(mechanism: PrivacyLoss) -> float:
         at = mechanism.order if quantity == "renyi" else mechanism.epsilon

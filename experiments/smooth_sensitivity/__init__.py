@@ -17,14 +17,17 @@ from tcdp_sim.store import columns
 from tcdp_sim.store.columns import WITH_EXACT
 from tcdp_sim.store.exact_values import at_each_level
 
-LEVEL = 0.95  # of the quantile that is shown
+LEVEL = 0.95  # level of the quantile that is shown
 UNIT = "errors in units of the records"
 ERROR = columns.quantile("abs_error")
 AXES = ("method", "smooth_noise", "records", "n", "smoothing", "contamination", "rho", "omega")
 
 
 def chance_within(mechanism: SmoothSensitivity, radius: float) -> float:
-    """P[|error| <= radius]: the release is the answer plus `sensitivity` times the noise, clamped to the domain."""
+    """Return P[|error| <= radius].
+
+    The release is the answer plus `sensitivity` times the noise, clamped to the domain.
+    """
     noise = mechanism.noise
     if noise is None:
         return np.nan
@@ -52,8 +55,9 @@ EXACT = {ERROR: at_each_level(error_quantile)}
 def rows(cell: Cell) -> Row:
     """Return one row: the 95% quantile of the error, `abs_error`, with interval and exact value, in the records' unit.
 
-    `sensitivity` is what the noise is multiplied by, `answer` the statistic of the records, contaminated as they are,
-    and `target` that of the clean ones, from which errors are counted.
+    - `sensitivity`: the factor of the noise.
+    - `answer`: the statistic of the records, with contamination.
+    - `target`: the statistic of the clean records. Errors are distances to it.
     """
     mechanism, row = cell.mechanism, cell.only(*AXES, "n", "guarantee", "trials")
     row |= {"n": int(cell["n"])} | cell.numbers(ERROR, "abs_error", LEVEL)
@@ -64,7 +68,7 @@ def rows(cell: Cell) -> Row:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The 95% quantile of the error of every method, and which method has the smallest at the largest n."""
+    """Print the 95% quantile of every method's error, and the method with the smallest error at the largest n."""
     for (records, share), part in table.groupby(["records", "contamination"], sort=False):
         title = f"{records}, {share:.0%} at the upper bound: 95% quantile of |error| (units)"
         most = part[part["n"] == part["n"].max()]
@@ -83,7 +87,7 @@ def _terminal_row(row) -> list[str]:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) errors against n, for each data set and contamination; (b) what every noise costs, published and exact."""
+    """Draw (a) errors against n for each data set and contamination, (b) costs of the noises, published and exact."""
     for rho, part in table.groupby("rho", sort=False):
         name = "error" if table["rho"].nunique() == 1 else f"error_rho{rho:g}"
         yield name, captioned(error_figure(part), part, UNIT), part

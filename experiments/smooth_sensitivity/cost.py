@@ -1,4 +1,4 @@
-"""What noise for smooth sensitivity costs: its standard deviation, by published formulas and exactly calibrated."""
+"""The standard deviation of noise for smooth sensitivity, by published formulas and by exact calibration."""
 
 from functools import cache
 
@@ -18,12 +18,12 @@ NOISES = {
     "student_t": "Student's t",
 }
 METHODS = {"paper": "published formula", "box": "certified, whole box", "tight": "certified, pairs of neighbours"}
-SIDE = {"paper": 0.0, "box": -0.03, "tight": 0.03}  # of its noise's place, so that no mark hides another
+SIDE = {"paper": 0.0, "box": -0.03, "tight": 0.03}  # offset from the noise's place, so that no mark hides another
 
 
 @cache
 def cost_table() -> pd.DataFrame:
-    """`sd`: the noise's standard deviation over S, at rho-zCDP; inf where a formula gives nothing."""
+    """Return `sd`, the noise's standard deviation over S at rho-zCDP; inf where a formula gives nothing."""
     rows = [
         {"rho": rho, "smoothing": t, "family": family, "method": method, "sd": _sd(family, rho, t, method)}
         for rho, t in TARGETS
@@ -41,7 +41,7 @@ def _sd(family, rho, smoothing, method) -> float:
 
 
 def cost_figure(table: pd.DataFrame):
-    """Over the standard deviation of Gaussian noise with global sensitivity S, at the same rho."""
+    """Draw the standard deviation over that of Gaussian noise with global sensitivity S, at the same rho."""
     figure, ((axes,),) = new_figure(1, 1, 7.6, 4.3)
     marks = dict(zip(METHODS, (MARKERS[0], MARKERS[2], MARKERS[3])))
     ratio = table["sd"] / table["gaussian_global"]

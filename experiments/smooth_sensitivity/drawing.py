@@ -13,24 +13,24 @@ NAMES = {
     "median_interior_point": "median, interior point",
 }
 MOST_TICKS = 6
-STEPS = ("-", (0, (5, 1.4)), (0, (2, 1.2)), (0, (5, 1.4, 1, 1.4)))  # of the noises
+STEPS = ("-", (0, (5, 1.4)), (0, (2, 1.2)), (0, (5, 1.4, 1, 1.4)))  # dashes of the noises
 
 
 def series_of(row) -> str:
-    """What a row is called: its method, and the noise where there is a choice."""
+    """Return the name of a row's series: its method, and the noise where there is a choice."""
     noise = row.get("smooth_noise")
     named = isinstance(noise, str) and noise and row["method"] in ("median", "trimmed_mean")
     return NAMES[row["method"]] + (f" ({noise.replace('_', '-')})" if named else "")
 
 
 def short_name(row) -> str:
-    """The same for the terminal: the method, without what the title says."""
+    """Return the name of a row's series for the terminal: the method, without the words of the title."""
     noise = series_of(row).rpartition(" (")[2].rstrip(")") if row["method"] in ("median", "trimmed_mean") else ""
     return row["method"].replace("_", " ") + (f", {noise}" if noise else "")
 
 
 def error_figure(table):
-    """One panel for each data set and contamination; lines: exact, markers: simulated."""
+    """Draw one panel for each data set and contamination, with exact lines and simulated markers."""
     table = table.assign(series=[series_of(row) for row in table.to_dict("records")])
     panels = list(table.groupby(["contamination", "records"], sort=False))
     columns = max(table["records"].nunique(), 1)
@@ -60,7 +60,7 @@ def error_figure(table):
 
 
 def _name_every_n(axes, table) -> None:
-    """Ticks at the numbers of records, where they are few enough to be read."""
+    """Set ticks at the numbers of records, if they are few enough to be read."""
     n = sorted(table["n"].unique())
     if len(n) <= MOST_TICKS:
         axes.set_xticks(n, [f"{each:,}" for each in n], fontsize="small")
@@ -68,7 +68,7 @@ def _name_every_n(axes, table) -> None:
 
 
 def _looks(table):
-    """Colour and marker of every method, dashes of its noise."""
+    """Return the colour and marker of every method, and the dashes of its noise."""
     noises = [name for name in dict.fromkeys(table.get("smooth_noise", [])) if isinstance(name, str)]
     looks = {}
     for row in table.drop_duplicates("series").to_dict("records"):

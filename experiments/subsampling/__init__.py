@@ -1,4 +1,4 @@
-"""Privacy amplification by subsampling: as promised, as proved and as it really is; and which fraction is best."""
+"""Privacy amplification by subsampling: promised, proved and exact; and the best sampling fraction."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -19,12 +19,15 @@ from tcdp_sim.store import columns
 
 LABELS: tuple[str, ...] = ("noise", "data", "k", "scheme", "rho", "omega", "epsilon", "delta", "guarantee", "noise_law")
 LABELS += ("base", "algorithm", "method", "records")
-TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of other bases than the histogram
+TASKS = ("missed", "missed_by_sampling", "median_rank_error", "sup_error")  # errors of bases other than the histogram
 FINE = 120
 
 
 def _square_error(part: int):
-    """The expected square error, all of it (0) or what sampling makes of it (1); NaN for what has none."""
+    """Return the function for the expected square error: all of it (0) or the part due to sampling (1).
+
+    The function is NaN for mechanisms without a known error.
+    """
 
     def value(mechanism: Subsampled) -> float:
         plain = isinstance(mechanism, SubsampledHistogram) and mechanism.threshold is None
@@ -44,17 +47,17 @@ EXACT = {columns.mean(name): _square_error(part) for part, name in enumerate(ERR
 EXACT |= {columns.mean("loss_tail"): _loss_tail}
 
 
-RELATION = None  # a column `relation` says it, row by row
+RELATION = None  # the column `relation` states it in each row
 
 
 def rows(cell: Cell) -> Iterator[Row]:
-    """Give what a cell simulated: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`.
+    """Yield the simulated values of a cell: `simulated` with `mcse` and 95% interval `lower`, `upper`, beside `exact`.
 
-    `figure` is "error", "tail" or "task", `quantity` the line, and `at` the sampling fraction or the threshold. Errors
-    are mean square errors over the occupied bins, in counts squared. Those of tasks (selection, thresholds) are mean
-    numbers of records, and have no exact value here. `unit` is that of the numbers. `relation` is that of the
-    neighbours that the row's guarantee is about, of the answer if that has a target (`epsilon`), else of the base; only
-    rows with the same one compare like with like.
+    - `figure`: "error", "tail" or "task". `quantity` is the line, and `at` the sampling fraction or the threshold.
+    - `unit`: the unit of the numbers. Errors are mean square errors over the occupied bins, in counts squared. Errors
+      of tasks (selection, thresholds) are mean numbers of records, and have no exact value here.
+    - `relation`: the neighbouring relation of the row's guarantee. The guarantee is about the answer if that has a
+      target (`epsilon`), else about the base. Only rows with the same relation compare like with like.
     """
     mechanism, labels = cell.mechanism, _labels(cell)
     if not isinstance(mechanism, SubsampledHistogram):
@@ -68,9 +71,9 @@ def rows(cell: Cell) -> Iterator[Row]:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give what is known without simulation (trials = 0): the exact tails; then theory, for every rho of those.
+    """Yield the rows that are known without simulation (trials = 0): exact tails, then theory for every rho of those.
 
-    `figure` is "tail", "curve", "profile" or "releases"; `at` is the threshold, the order, epsilon or the number of
+    `figure` is "tail", "curve", "profile" or "releases". `at` is the threshold, the order, epsilon or the number of
     releases.
     """
     tails = [cell for cell in cells if getattr(cell.mechanism, "threshold", None) is not None]
@@ -108,7 +111,7 @@ def _tail_line(cell: Cell, top: float) -> Iterator[Row]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The accountings side by side, the best fractions, and how well simulation and exact values agree."""
+    """Print the accountings side by side, the best fractions, and how well simulation and exact values agree."""
     for rho, part in table[table["figure"] == "releases"].groupby("rho"):
         wide = part.pivot_table(index="quantity", columns="at", values="exact", sort=False)
         title = f"ε (nats) at δ = 1e-6 after T releases of Gaussian noise, s = {theory.RATE:g}, ρ = {rho:g}"
@@ -124,7 +127,7 @@ def report(table: pd.DataFrame, console) -> None:
 
 
 def _least(best_fractions) -> Iterator[str]:
-    """The least errors, those that compare like with like under one heading."""
+    """Yield the least errors; those that compare like with like stand under one heading."""
     if best_fractions.empty:
         return
     alike = ["data", "epsilon", "delta", "relation"]
@@ -144,9 +147,9 @@ def _short(value) -> str:
 
 
 def best(table: pd.DataFrame) -> pd.DataFrame:
-    """The sampling fraction of least expected error for every data set, noise and scheme with a final target.
+    """Return the sampling fraction of least expected error for every data set, noise and scheme with a final target.
 
-    `whole` is the expected square error at s = 1 under the same relation between neighbours.
+    `whole` is the expected square error at s = 1 under the same neighbouring relation.
     """
     part = table[(table["figure"] == "error") & (table["quantity"] == "square_error") & table["epsilon"].notna()]
     rows = []
@@ -157,7 +160,10 @@ def best(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) Renyi curves, (b) profiles, (c) releases, for each rho; (d) errors on the data, (e) loss tails, (f) tasks."""
+    """Draw (a) Renyi curves, (b) profiles, (c) releases, (d) errors on the data, (e) loss tails, (f) tasks.
+
+    Figures (a) to (c) are drawn for each rho.
+    """
     for rho in sorted(table.loc[table["figure"] == "curve", "rho"].unique()):
         suffix = f"_rho_{rho:g}" if table.loc[table["figure"] == "curve", "rho"].nunique() > 1 else ""
         for kind, name, draw, unit in (
@@ -182,11 +188,11 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
 
 
 def _captioned(figure, part, unit):
-    """With a caption: the relation is that of the rows."""
+    """Return the figure with a caption, which takes the neighbouring relation from the rows."""
     return captioned(figure, part.rename(columns={"relation": "neighbours"}), unit)
 
 
 def _named(part):
-    """With a column `label`: the noise and its omega, if it has one."""
+    """Return the rows with a column `label`: the noise and its omega, if it has one."""
     omegas = part["omega"].map(lambda omega: "" if isnan(omega) else f", ω = {omega:.4g}")
     return part.assign(label=part["noise_label"] + omegas)

@@ -1,4 +1,4 @@
-"""How the rows of the study of subsampling look."""
+"""Figures of the study of subsampling, but for its tasks."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from tcdp_sim.privacy import SCHEMES
 from tcdp_sim.report.looks import COLOURS, MARKERS, Series, line_of, marks_of, noise_styles, series_styles
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
 
-NOISES = {  # of the exact curves -> family and calibration
+NOISES = {  # noise of an exact curve -> family and calibration
     "Laplace": ("laplace", "paper"),
     "Gaussian": ("gaussian", "paper"),
     "sinh-normal": ("sinh_normal", "tight"),
@@ -15,7 +15,7 @@ NOISES = {  # of the exact curves -> family and calibration
 
 
 def curves(part, rho):
-    """(a) One panel for each sampling fraction."""
+    """Draw (a) one panel of Renyi curves for each sampling fraction."""
     fractions = np.sort(part["fraction"].unique())[::-1]
     figure, grid = new_figure(2, 2, 10, 7.6)
     names = [name for name in part["quantity"].unique() if name not in ("no sampling", "Lemma 15, Gaussian")]
@@ -53,15 +53,16 @@ def curves(part, rho):
 
 
 def _curve_of(name: str) -> Series:
-    """Exact curves are of a noise, and have its colour: "exact, Gaussian, other direction"."""
+    """Return the series of a curve. An exact curve belongs to a noise and has its colour."""
     noise = name.split(", ")[1] if name.startswith("exact, ") else ""
     return Series(name, noise, *NOISES[noise], variant=name) if noise else Series(name, algorithm=name)
 
 
 def profiles(part, rho):
-    """(b) One panel for each noise; full lines: the noise's group profiles, dashed: any mechanism with its profile.
+    """Draw (b) one panel of profiles for each noise.
 
-    The last one: the mechanism that attains Theorems 8 to 10, crosses, on what these promise.
+    Full lines are exact from the noise's group profiles. Dashed lines hold for any mechanism with its profile. The last
+    panel shows the mechanism that attains Theorems 8 to 10: crosses on the promises.
     """
     names = part["noise"].unique()
     figure, grid = new_figure(1, len(names), 2.9 * len(names), 4.8, sharey=True)
@@ -90,7 +91,7 @@ def profiles(part, rho):
 
 
 def _alike(part):
-    """One scheme of all that have the same numbers for the noises -> the names of these."""
+    """Return a scheme -> the joined names of all schemes with the same numbers for the noises."""
     alike: dict[tuple[float, ...], list[str]] = {}
     for scheme, rows in part[part["noise"] != MEMBERSHIP].groupby("quantity", sort=False):
         alike.setdefault(tuple(rows["exact"].round(14)), []).append(str(scheme))
@@ -102,7 +103,7 @@ def _with_relation(scheme) -> str:
 
 
 def releases(part, rho):
-    """(c) epsilon against the number of releases, a line for each accounting."""
+    """Draw (c) epsilon against the number of releases, with a line for each accounting."""
     figure, grid = new_figure(1, 1, 7.2, 5.4)
     axes = grid[0, 0]
     for name, style in series_styles([(name, name) for name in part["quantity"].unique()]).items():
@@ -117,9 +118,10 @@ def releases(part, rho):
 
 
 def errors(part, best):
-    """(d) Root-mean-square error against the fraction at a fixed final privacy; stars: the best fraction.
+    """Draw (d) root-mean-square error against the fraction at a fixed final privacy; stars mark the best fraction.
 
-    A panel for each data set, target and relation between neighbours: errors under two relations do not compare.
+    There is a panel for each data set, target and neighbouring relation, because errors under two relations do not
+    compare.
     """
     panels = list(part.groupby(["relation", "data", "epsilon"], sort=False))
     columns = min(len(panels), 2)
@@ -159,7 +161,7 @@ def _spoken(scheme) -> str:
 
 
 def _error_curve(axes, rows, star, style):
-    """One noise and scheme: all of the error, what sampling alone makes of it, and the best fraction."""
+    """Draw one noise and scheme: the whole error, the part due to sampling, and the best fraction."""
     total = rows[rows["quantity"] == "square_error"]
     roots = (np.sqrt(total[name].clip(lower=0)) for name in ("simulated", "lower", "upper"))
     points(axes, total["at"], *roots, **marks_of(style))
@@ -170,7 +172,7 @@ def _error_curve(axes, rows, star, style):
 
 
 def tails(part):
-    """(e) P[L > t] of the base (s = 1) and the subsampled answer, one panel for each noise."""
+    """Draw (e) P[L > t] of the base (s = 1) and the subsampled answer, with one panel for each noise."""
     labels = part["label"].unique()
     figure, grid = new_figure(1, len(labels), max(3.8 * len(labels), 6.5), 4.6, sharey=True)
     fractions = np.sort(part["fraction"].unique())[::-1]

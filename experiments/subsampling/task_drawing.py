@@ -1,4 +1,4 @@
-"""How the errors of selection and threshold queries on subsamples look."""
+"""Figures of the errors of selection and threshold queries on subsamples."""
 
 from tcdp_sim.report.looks import marks_of, series_styles
 from tcdp_sim.report.plots import GREY, NEIGHBOURS, line_key, new_figure, points
@@ -15,7 +15,7 @@ _AXIS = {
 
 
 def tasks(part):
-    """(f) Mean errors against the fraction; a panel for each data set, target and relation; stars: the least error."""
+    """Draw (f) mean errors against the fraction, a panel for each data set, target and relation; stars mark minima."""
     part = part.assign(**{name: part[name].astype(object).fillna("") for name in (*_PANEL, *_SERIES) if name in part})
     panels = list(part.groupby([name for name in _PANEL if name in part], sort=False))
     kinds = [name for name in _SERIES if name in part]

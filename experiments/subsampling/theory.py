@@ -1,4 +1,4 @@
-"""Rows of what is promised, proved and exact: Renyi curves, privacy profiles, many releases, errors, loss tails."""
+"""Rows of promised, proved and exact values: Renyi curves, profiles, many releases, errors and loss tails."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -25,19 +25,22 @@ from tcdp_sim.privacy.amplification import amplify
 
 FRACTIONS = (1e-1, 1e-2, 1e-3, 1e-4)
 ORDERS = 40
-RECORDS, FRACTION = 100, 0.1  # of the profiles
+RECORDS, FRACTION = 100, 0.1  # records and sampling fraction of the profiles
 RELEASES = tuple(10**k for k in range(6))
-DELTA, RATE = 1e-6, 0.01  # of the composed releases
+DELTA, RATE = 1e-6, 0.01  # delta and sampling fraction of the composed releases
 WOR = "without_replacement"
 RULE = "the false rule (s²ρ, same ω)"
-EITHER = "either"  # of the relations between neighbours: it holds under both
+EITHER = "either"  # the value holds under both neighbouring relations
 RELATION = {"Theorem 11": "substitute", "tCDP, Theorem 11": "substitute", "no sampling": EITHER}  # others: add-remove
 RELATION |= {"certified, any (ρ, ω')-tCDP": EITHER, "zCDP: no gain by sampling": EITHER}
-MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with that chance
+MEMBERSHIP, KEEP = "randomised membership", 0.6  # a bit that is kept with probability KEEP
 
 
 def noises(rho: float) -> dict[str, Noise]:
-    """Noises of three families at the same rho, sensitivity one; sinh-normal noise for the largest of 1e12 errors."""
+    """Return noises of three families at the same rho and sensitivity one.
+
+    The sinh-normal noise is chosen for the largest of 1e12 errors.
+    """
     return {
         "Laplace": Laplace(1 / np.sqrt(2 * rho)),
         "Gaussian": Gaussian(1 / np.sqrt(2 * rho)),
@@ -48,10 +51,10 @@ def noises(rho: float) -> dict[str, Noise]:
 
 
 def curves(rho: float) -> Iterator[dict]:
-    """D_a over s^2 rho a, for each s: exact, certified, by Lemma 15, promised by Theorem 11, and without sampling."""
+    """Yield D_a over s^2 rho a for each s: exact, certified, by Lemma 15, by Theorem 11, and without sampling."""
     for s in FRACTIONS:
         needed = log(1 / s) / (2 * rho)
-        around = needed * np.linspace(1.5, 3, ORDERS)  # of where sampling stops helping
+        around = needed * np.linspace(1.5, 3, ORDERS)  # around the order at which sampling stops helping
         orders = np.unique(np.concatenate([np.geomspace(1.02, 8 * needed, ORDERS), around]))
         lines = {f"exact, {name}": _subsampled(noise, s, orders) for name, noise in noises(rho).items()}
         lines["exact, Gaussian, other direction"] = _subsampled(noises(rho)["Gaussian"], s, orders, "reverse")
@@ -71,7 +74,7 @@ def curves(rho: float) -> Iterator[dict]:
 
 
 def _bound(promise, s, *how) -> RenyiBound:
-    """An amplified promise, by one of the ways that give a bound at each order."""
+    """Return an amplified promise, by one of the methods that give a bound at each order."""
     return cast(RenyiBound, amplify(promise, s, *how))
 
 
@@ -81,7 +84,7 @@ def _subsampled(noise, s, orders, direction="forward"):
 
 
 def profiles(rho: float) -> Iterator[dict]:
-    """delta(epsilon) under the five schemes at equal s: from the noise's own group profiles, and from its profile."""
+    """Yield delta(epsilon) under the five schemes at equal s, from the noise's group profiles and from its profile."""
     epsilons = np.linspace(0, 1.6 * log(1 + FRACTION * np.expm1(np.sqrt(8 * rho))), 49)
     for name, noise in noises(rho).items():
         profile, of_group = _profile(noise), partial(_group, noise)
@@ -95,9 +98,10 @@ def profiles(rho: float) -> Iterator[dict]:
 
 
 def _membership() -> Iterator[dict]:
-    """Theorem 13 of Balle-Barthe-Gaboardi 2018: one bit, whether a record was drawn, kept with chance KEEP.
+    """Yield the points of Theorem 13 of Balle, Barthe and Gaboardi (2018).
 
-    Promised by Theorems 8 to 10 from its profile, which is that of all groups; attained: its own two laws on the bit.
+    One bit states whether a record was drawn, and it is kept with probability KEEP. The promise follows from Theorems 8
+    to 10 and the profile, which is that of all groups. The attained value comes from the two laws of the bit.
     """
 
     def psi(epsilon):
@@ -127,7 +131,7 @@ def _group(noise, size, epsilon):
 
 
 def releases(rho: float) -> Iterator[dict]:
-    """epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
+    """Yield epsilon at delta = 1e-6 after T Poisson-sampled releases of Gaussian noise, by each accounting."""
     s, noise = RATE, Gaussian(1 / np.sqrt(2 * rho))
     pairs = exact.dominating_pairs(noise, 1.0, s, "poisson")
     lemma, proved = _bound(ZCDP(rho), s, "poisson", "lemma15"), _bound(renyi_bound(ZCDP(rho)), s, "poisson")
@@ -150,7 +154,7 @@ def _composed(bound: RenyiBound, t) -> float:
 
 
 def _advanced(rho, s, t):
-    """Half of delta for the releases, half for composing them, each amplified as (epsilon, delta)-DP."""
+    """Return epsilon by advanced composition: half of delta for the releases, half for composing them."""
     each = DELTA / 2 / t
     base = to_approx_dp(ZCDP(rho), min(each / s, 0.5))
     one = amplify(base, s, "poisson")
@@ -158,7 +162,7 @@ def _advanced(rho, s, t):
 
 
 def square_error(mechanism) -> tuple[float, float]:
-    """The expected mean square errors over the occupied bins: all of it, and what sampling makes of it."""
+    """Return the expected mean square errors over the occupied bins: the whole, and the part due to sampling."""
     counts, s, n = mechanism.counts.astype(float), mechanism.fraction, float(mechanism.counts.sum())
     if mechanism.scheme.startswith("poisson"):
         sampling = counts * (1 - s) / s
@@ -171,7 +175,7 @@ def square_error(mechanism) -> tuple[float, float]:
 
 
 def loss_tail(noise: Noise, s: float, threshold) -> np.ndarray:
-    """P[L > threshold] of the mixture (1-s) Q + s P against Q, from the law of the base loss."""
+    """Return P[L > threshold] of the mixture (1-s) Q + s P against Q, from the law of the base loss."""
     room = np.expm1(threshold) + s
     with np.errstate(divide="ignore", invalid="ignore"):
         base = np.where(room > 0, np.log(np.maximum(room, 1e-300) / s), -np.inf)

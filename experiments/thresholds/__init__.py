@@ -30,12 +30,13 @@ LABELS = {
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row: mean errors with MCSE and 95% quantiles, exact means, the proven bound, the private CDF's band.
+    """Return one row: mean errors with MCSE and 95% quantiles, exact means, the proved bound, the private CDF's band.
 
-    `median_rank_error_exact` and `cdf_at_q50_exact` are exact means, where there are any (`compared.EXACT`).
-    `sup_error` is over all j, in records (for trees over the data and their predecessors alone, a lower bound).
-    For each level of the band, value_at_q50 is the true quantile, true_at_q50 the true CDF there, and cdf_at_q50_q05 to
-    cdf_at_q50_q95 are quantiles of the private CDF there, as shares of n.
+    - `median_rank_error_exact`, `cdf_at_q50_exact`: exact means, where they are known (`compared.EXACT`).
+    - `sup_error`: the largest error over all j, in records. It is a lower bound for trees, which are evaluated only at
+      the data and their predecessors.
+    - value_at_qNN, true_at_qNN: the true quantile of level NN%, and the true CDF there.
+    - cdf_at_qNN_q05 to cdf_at_qNN_q95: quantiles of the private CDF there, as shares of n.
     """
     mechanism, row = cell.mechanism, cell.only("method", "noise", "records", "rho", "omega")
     row |= {"left_out": left_out(cell.law.get("unfit", {}))} | cell.only("guarantee", "trials")
@@ -62,7 +63,7 @@ def rows(cell: Cell) -> Row:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """A digest on the terminal: errors of every method, and which method has the smallest."""
+    """Print the errors of every method, and the method with the smallest error."""
     for records, part in table.groupby("records", sort=False):
         first = part.iloc[0]
         title = f"{records}: {first['n']:,} records in 2^{first['log2_k']} (means ± MCSE; bound: proved)"
@@ -84,13 +85,13 @@ def _terminal_row(row) -> list[str]:
 
 
 def _number(row, name) -> str:
-    """A number with its standard error, if it was simulated."""
+    """Return a number with its standard error, if it was simulated."""
     number = "-" if isnan(row[name]) else f"{row[name]:.3g}"
     return number if number == "-" or f"{name}_mcse" not in row else f"{number} ± {row[f'{name}_mcse']:.2g}"
 
 
 def _too_few(part) -> list[str]:
-    """A line for every method whose windows are smaller than what is proved to suffice: n is too small for them."""
+    """Return a line for every method with smaller windows than its proof needs, because n is too small."""
     if "window" not in part:
         return []
     few = part[part["window"] < part["proved_window"]]
@@ -102,14 +103,17 @@ def _too_few(part) -> list[str]:
 
 
 def _verdict(part, name=str) -> str:
-    """Who wins where, so that nobody has to look for it; name: of a method, for the reader."""
+    """Return a line that names the best method at each rho. `name` turns a method into its name for the reader."""
     best = part.loc[part.groupby("rho")["sup_error"].idxmin()]
     winners = ", ".join(f"{name(row['method'])} at ρ = {row['rho']:g}" for row in best.to_dict("records"))
     return f"Smallest error of the CDF: {winners}."
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) the private CDF over the true one, (b) errors against rho or n, for each data set; (c) medians against n."""
+    """Draw (a) the private CDF over the true one, (b) errors against rho or n, (c) medians against n.
+
+    Figures (a) and (b) are drawn for each data set.
+    """
     curves, looks = table[table["sup_error"].notna()], _looks(table)
     for records, part in curves.groupby("records", sort=False):
         rho = np.sort(part["rho"].unique())[0]
@@ -129,7 +133,7 @@ def _label(method) -> str:
 
 
 def _short(method) -> str:
-    """What a title calls a method."""
+    """Return the name of a method in titles."""
     return _label(method).split(":")[0].split(",")[0].removesuffix(" (zCDP)") + _rounds(method)
 
 
@@ -138,12 +142,12 @@ def _rounds(method) -> str:
 
 
 def _data(records) -> str:
-    """What a title calls a data set."""
+    """Return the name of a data set in titles."""
     return str(records).replace("_", " ")
 
 
 def _looks(table):
-    """Colour and marker of every method, the same in all figures."""
+    """Return the colour and marker of every method, which are the same in all figures."""
     colours = COLOURS[1:-1]  # black is the truth
     return {
         method: {"color": colours[i % len(colours)], "marker": MARKERS[i % len(MARKERS)]}
@@ -166,7 +170,7 @@ def _cdf(part, looks):
         look = looks[row["method"]]
         axes.plot(places, truth, color="#000000", linewidth=1.0)
         axes.fill_between(places, low, high, color=look["color"], alpha=0.3, linewidth=0)
-        for edge in (low, high):  # seen where the band is narrower than a line
+        for edge in (low, high):  # the edges are visible where the band is narrower than a line
             axes.plot(places, edge, color=look["color"], linewidth=0.6)
         axes.plot(places, middle, **look, linestyle="none")
         off = f"largest error {row['sup_error_share']:.2%} of n"

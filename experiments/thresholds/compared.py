@@ -1,4 +1,4 @@
-"""Threshold queries: which numbers have an exact value, and what a run says about the others and about its records."""
+"""Exact values of threshold queries, and the lines of a report on the other values and on the records."""
 
 import numpy as np
 import pandas as pd
@@ -43,23 +43,23 @@ BOUND = {EXCEEDS: _exceeds_claim}
 
 
 def left_out(done) -> str:
-    """What was done to records that do not fit, a line each; done: as `data.ordered` counts it."""
+    """Return a line for each change to records that do not fit, from the counts of `data.ordered`."""
     return "\n".join(f"{number:,} {LEFT_OUT[what]}." for what, number in done.items())
 
 
 def kept(method: str, beta: float) -> float:
-    """The probability with which a method's error bound is proved to hold."""
+    """Return the probability with which a method's error bound is proved to hold."""
     return 1 - beta - (BETA if method == "windows" else 0)
 
 
 def interval(mean: float, mcse: float, n: int, trials: int) -> dict[str, float]:
-    """A 95% interval of a mean of whole numbers up to n; if no two trials differ, one for what has not come yet."""
+    """Return a 95% interval of a mean of whole numbers up to n. If no two trials differ, it covers unseen outcomes."""
     half = 1.96 * mcse if mcse else n * UNSEEN / trials
     return {"_lower": max(mean - half, 0.0), "_upper": mean + half}
 
 
 def lines(table: pd.DataFrame) -> list[str]:
-    """Lines for people: what is compared with what, and which numbers are not compared with anything."""
+    """Return lines on the values that are compared with exact or proved ones, and on those that are not."""
     sentences = []
     for name, what in ((MIDDLE, "the trees' CDF at the median"), ("median_rank_error", "the rank error of the search")):
         if count := int(table[f"{name}_exact"].notna().sum()):

@@ -1,4 +1,4 @@
-"""How tight the guarantees of sinh-normal noise are: Renyi divergences over what Theorem 17 and Corollary 18 claim."""
+"""The tightness of the guarantees of sinh-normal noise: Renyi divergences over those of Theorem 17 and Corollary 18."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -36,7 +36,7 @@ __all__ = ["EXACT", "UNITS", "figures", "known", "report", "rows"]
 MOVED = {1: "move one query's answer by one count", 2: "move two bins by one count each"}  # by coordinates
 CLAIM = ("claim", "noise", "noise_law", "scale", "knee", "coordinates", "rho", "omega", "omega_sqrt_rho")
 OF_CLAIM = ("infinite_from", "worst", "neighbours")
-EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter is read off the mean of the former
+EXCESS, RENYI = columns.mean("renyi_excess"), "renyi_divergence"  # the latter is computed from the mean of the former
 
 
 def _divergence(mechanism: PrivacyLoss) -> float:
@@ -45,7 +45,7 @@ def _divergence(mechanism: PrivacyLoss) -> float:
 
 
 def _order(mechanism: PrivacyLoss) -> float:
-    """The order of a mechanism that has one, as all that are drawn here have."""
+    """Return the order of a mechanism. Every mechanism that is drawn here has one."""
     return cast(float, mechanism.order)
 
 
@@ -59,12 +59,13 @@ UNITS = {RENYI: "nats"}
 
 
 def rows(cell: Cell) -> Row:
-    """Return one row. Raises UserError for a noise of another family.
+    """Return one row, or raise UserError for a noise of another family.
 
-    `claim` is "Corollary 18" for a noise whose scale and knee are given, read as (16 / scale^2, knee / 8)-tCDP of two
-    bins, else what the noise was calibrated by, of one query. `ratio...` is coordinates D_order / (rho order),
-    simulated, with MCSE and 95% interval; `ratio_exact` the exact one; `worst` the largest exact ratio over the orders
-    below omega; `infinite_from` the order from which the divergence is infinite.
+    - `claim`: "Corollary 18" for a noise with given scale and knee, read as (16 / scale^2, knee / 8)-tCDP of two bins.
+      For other noises it is the claim of one query that the noise was calibrated by.
+    - `ratio...`: coordinates D_order / (rho order), simulated, with MCSE and 95% interval. `ratio_exact` is exact.
+    - `worst`: the largest exact ratio over the orders below omega.
+    - `infinite_from`: the order from which the divergence is infinite.
     """
     claimed = _claimed(cell)
     row = claimed | {"trials": cell["trials"], "ratio_skewness": cell.skewness("renyi_excess")}
@@ -74,7 +75,7 @@ def rows(cell: Cell) -> Row:
 
 
 def known(rows: list[Row], cells: list[Cell]) -> Iterator[Row]:
-    """Give the exact curves (trials = 0): of each noise by order, and of Corollary 18 at each rho by omega."""
+    """Yield the exact curves (trials = 0): of each noise by order, and of Corollary 18 at each rho by omega."""
     curves: dict[tuple[str, str], tuple[Row, Cell]] = {}
     for row, cell in zip(rows, cells):
         curves.setdefault((row["claim"], row["noise_law"]), (row, cell))
@@ -92,12 +93,12 @@ _worst = cache(worst_ratio)
 
 
 def _claimed(cell: Cell) -> Row:
-    """What is claimed for a cell's noise, and where its divergence becomes infinite."""
+    """Return the claim for a cell's noise, and the order at which its divergence becomes infinite."""
     mechanism, law = cell.mechanism, cell.law
     noise = mechanism.noise
     if not isinstance(noise, SinhNormal) or mechanism.order is None:
         valid = "sinh_normal, sinh_normal_tight or a scale and a knee, and an order"
-        raise UserError(f"experiment tightness has no use for {noise}; valid: {valid}")
+        raise UserError(f"experiment tightness cannot use {noise}; valid: {valid}")
     claim, coordinates = {"paper": (THEOREM, 1), "tight": (TIGHT, 1), "given": (COROLLARY, 2)}[
         law["noise"]["calibration"]
     ]
@@ -105,9 +106,9 @@ def _claimed(cell: Cell) -> Row:
     if "target" in law:
         rho, omega = law["target"]["rho"], law["target"]["omega"]
     if mechanism.shift != 1:
-        raise UserError(f"experiment tightness has no use for shift = {mechanism.shift:g}; valid: 1, the sensitivity")
+        raise UserError(f"experiment tightness cannot use shift = {mechanism.shift:g}; valid: 1, the sensitivity")
     if omega < 1:
-        raise UserError(f"{noise} stands for omega = knee / 8 = {omega:.4g} in Corollary 18; valid: knee > 8")
+        raise UserError(f"{noise} has omega = knee / 8 = {omega:.4g} in Corollary 18, below 1; valid: knee > 8")
     return {
         "claim": claim,
         "noise": cell["noise"],
@@ -132,7 +133,7 @@ def _simulated(cell: Cell, claimed: Row) -> Row:
 
 
 def _by_order(claimed, noise) -> list[dict]:
-    """The exact curve of one noise, from order 1 to 1e-4 before where it becomes infinite."""
+    """Return the exact curve of one noise, from order 1 almost to the order at which it becomes infinite."""
     beyond = claimed["infinite_from"] - 1
     orders = 1 + beyond * np.concatenate([np.linspace(0, 0.9, FINE), 1 - np.geomspace(0.09, 1e-4, FINE // 4)])
     ratios = exact.renyi_divergence(noise, 1.0, orders).estimate / (claimed["rho"] * orders)
@@ -140,7 +141,7 @@ def _by_order(claimed, noise) -> list[dict]:
 
 
 def _by_omega(rho, known: list[float]) -> list[dict]:
-    """The exact curve of Corollary 18 at one rho, over the omegas that were simulated."""
+    """Return the exact curve of Corollary 18 at one rho, over the simulated omegas."""
     rows = []
     for omega in np.geomspace(min(known), max(known), FINE if min(known) < max(known) else 1).tolist():
         noise = corollary_18(rho, omega)
@@ -152,7 +153,7 @@ def _by_omega(rho, known: list[float]) -> list[dict]:
 
 
 def report(table: pd.DataFrame, console) -> None:
-    """The constants on the terminal, and how well simulation and exact values agree over all cells."""
+    """Print the constants, and how well simulation and exact values agree over all cells."""
     drawn = table[table["trials"] > 0]
     theorem, corollary = drawn[drawn["claim"] != COROLLARY], drawn[drawn["claim"] == COROLLARY]
     if len(theorem):

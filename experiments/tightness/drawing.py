@@ -1,4 +1,4 @@
-"""Divergences over what is claimed: against the order for Theorem 17, against omega for Corollary 18."""
+"""Figures of divergences over the claimed ones: against the order for Theorem 17, against omega for Corollary 18."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,10 @@ INFINITE = {"color": GREY, "linestyle": ":", "linewidth": 1.6}
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, object, pd.DataFrame]]:
-    """(a) Theorem 17's ratio against the order, (b) Corollary 18's largest one against omega sqrt(rho); a rho each."""
+    """Draw (a) Theorem 17's ratio against the order, (b) Corollary 18's largest one against omega sqrt(rho).
+
+    There is a figure for each rho.
+    """
     for given, name, draw in ((False, "theorem_17", _by_order_figure), (True, "corollary_18", _by_omega_figure)):
         part = table[(table["claim"] == COROLLARY) == given]
         for rho, rows in part.groupby("rho", sort=False):

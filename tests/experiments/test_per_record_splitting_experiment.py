@@ -272,11 +272,11 @@ def test_a_scale_may_be_given_in_place_of_an_anchor(command, folder):
         (("sweep.rule=capped",), "pieces"),
         (
             ("sweep.release=fourth_root", "+sweep.offset=10", "sweep.value_high=5"),
-            "has no use for cell 0; valid: one sum",
+            "cannot use cell 0; valid: one sum",
         ),
         (
             ("sweep.release=gaussian", "sweep.value_high=5", "+sweep.group_by=state"),
-            "has no use for cell 0; valid: one sum",
+            "cannot use cell 0; valid: one sum",
         ),
     ],
 )

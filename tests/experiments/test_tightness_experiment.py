@@ -178,9 +178,9 @@ def test_figures(table):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sweep.noise=gaussian"], "tightness has no use for Gaussian"),
-        (["sweep.scale=40", "sweep.knee=100", "+sweep.shift=2"], "no use for shift = 2; valid: 1"),
-        (["sweep.scale=4", "sweep.knee=5"], "omega = knee / 8 = 0.625 in Corollary 18; valid: knee > 8"),
+        (["sweep.noise=gaussian"], "tightness cannot use Gaussian"),
+        (["sweep.scale=40", "sweep.knee=100", "+sweep.shift=2"], "cannot use shift = 2; valid: 1"),
+        (["sweep.scale=4", "sweep.knee=5"], "omega = knee / 8 = 0.625 in Corollary 18, below 1; valid: knee > 8"),
     ],
 )
 def test_what_the_theorems_do_not_speak_of_is_refused(command, words, said):

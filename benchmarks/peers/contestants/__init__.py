@@ -1,1 +1,1 @@
-"""One file a tool: functions named as the questions that it can answer, which import their libraries when asked."""
+"""One file for each tool. The functions have the names of the questions and import their libraries when called."""

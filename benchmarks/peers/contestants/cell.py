@@ -2,5 +2,5 @@
 
 
 def cell(k):
-    """Next to nothing."""
+    """Return a value at next to no cost."""
     return 0.5 * k

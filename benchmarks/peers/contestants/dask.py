@@ -1,4 +1,4 @@
-"""Dask: a graph of calls, in this process; it keeps nothing on the disk."""
+"""Dask: a graph of calls in this process; nothing is kept on disk."""
 
 from benchmarks.peers.answers import done
 from benchmarks.peers.contestants.cell import cell

@@ -2,7 +2,7 @@
 
 from benchmarks.peers.answers import draws, estimate
 
-SHARE = 0.02  # of the numbers that are asked for
+SHARE = 0.02  # share of the requested numbers that is drawn
 
 
 def gaussian_draws(sigma, count):

@@ -1,4 +1,4 @@
-"""Google's dp-accounting: privacy-loss distributions that are rounded so that they tell more."""
+"""Google's dp-accounting: privacy-loss distributions, rounded so that losses grow."""
 
 from benchmarks.peers.answers import upper
 

@@ -1,4 +1,4 @@
-"""joblib: calls in a row or in parallel, kept by their arguments."""
+"""joblib: calls in sequence or in parallel, cached by their arguments."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""numpy and scipy alone: what a script of one's own would use."""
+"""numpy and scipy alone, as in a script without a framework."""
 
 from benchmarks.peers.answers import draws, estimate
 

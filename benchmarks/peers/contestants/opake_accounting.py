@@ -1,6 +1,6 @@
 """opake-accounting: privacy-loss distributions in Rust.
 
-Its Rust module is asked directly: on some Pythons (3.11.7) the package around it fails when it is imported, after the
+This file calls its Rust module directly. On some Pythons (3.11.7) the import of the package around it fails after that
 module has been loaded.
 """
 

@@ -2,7 +2,7 @@
 
 from benchmarks.peers.answers import draws, upper
 
-SHARE = 0.01  # of the numbers that are asked for
+SHARE = 0.01  # share of the requested numbers that is drawn
 
 
 def _enabled():

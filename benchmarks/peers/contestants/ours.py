@@ -1,11 +1,11 @@
-"""This project."""
+"""The project itself: tcdp_sim's answers to the questions."""
 
 import tempfile
 from pathlib import Path
 
 from benchmarks.peers.answers import bracket, done, draws, upper
 
-WIDTH = {1000: 1e-4, 100_000: 1e-3}  # of the brackets that are asked for, by releases
+WIDTH = {1000: 1e-4, 100_000: 1e-3}  # requested width of the bracket, by number of releases
 
 
 def gaussian_profile(sigma, epsilons):
@@ -115,7 +115,7 @@ def first_result():
 
 
 def first_study():
-    """From a config to a published run of one cell."""
+    """Run one cell from a config to published results."""
     import os
 
     from tcdp_sim.api import run

@@ -2,8 +2,8 @@
 
 from benchmarks.peers.answers import bracket
 
-HALF_WIDTH = {1000: 1.2e-3, 100_000: 0.1}  # of the brackets that are asked for, by releases: finer ones take minutes
-DELTA_ERROR = 1e-3  # of delta, as its documentation advises
+HALF_WIDTH = {1000: 1.2e-3, 100_000: 0.1}  # half the bracket's width, by number of releases; finer ones take minutes
+DELTA_ERROR = 1e-3  # error of delta, as its documentation advises
 
 
 def _epsilon(prvs, counts, delta, half):

@@ -2,7 +2,7 @@
 
 from benchmarks.peers.answers import draws
 
-SHARE, RECORD_SHARE = 0.02, 0.002  # of the numbers that are asked for
+SHARE, RECORD_SHARE = 0.02, 0.002  # shares of the requested numbers that are drawn
 
 
 def gaussian_draws(sigma, count):

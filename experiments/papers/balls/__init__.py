@@ -1,7 +1,7 @@
-"""Counter-examples and repaired statements confirmed in ball arithmetic: both sides of a claim at one point.
+"""Confirmation of counter-examples and repaired statements in ball arithmetic: both sides of a claim at one point.
 
-The functions stand in the module `balls` of each paper. They ask the package for no number, and the judge does not ask
-them: they are a second opinion, from closed forms and certified integrals, on a point that the evidence shows.
+The functions are in the module `balls` of each paper. They take no number from the package, and the judge does not call
+them. They are a second opinion, from closed forms and certified integrals, on a point that the evidence shows.
 """
 
 from collections.abc import Callable
@@ -19,12 +19,12 @@ Sides = Callable[[], "tuple[arb, arb]"]
 
 
 class Says(StrEnum):
-    """How the sides of a claim compare at a point."""
+    """A comparison of the two sides of a claim at a point."""
 
     ABOVE = "left > right"  # refutes an inequality
-    AT_MOST = "left <= right"  # agrees with one
+    AT_MOST = "left <= right"  # agrees with an inequality
     APART = "left ≠ right"  # refutes an identity
-    EQUAL = "left = right"  # agrees with one: no ball can prove it
+    EQUAL = "left = right"  # agrees with an identity, which no ball can prove
 
     @property
     def sign(self) -> str:
@@ -33,11 +33,11 @@ class Says(StrEnum):
 
 
 CONFIRMED: dict[str, Sides] = {}  # id of a claim -> both sides at its point
-SAYS: dict[str, Says] = {}  # id -> what they show
+SAYS: dict[str, Says] = {}  # id -> the comparison that the sides show
 
 
 def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
-    """Register the function below as one that gives both sides of a claim; ValueError if the claim has one."""
+    """Register the function below as the one that gives both sides of a claim. Raise ValueError if there is one."""
 
     def register(sides: Sides) -> Sides:
         if identity in CONFIRMED:
@@ -49,7 +49,7 @@ def confirms(identity: str, says: Says) -> Callable[[Sides], Sides]:
 
 
 def shown(says: Says, left: "arb", right: "arb") -> bool:
-    """Return whether the balls show it rigorously; of an equality, whether they overlap and are narrow."""
+    """Return True if the balls show the comparison rigorously. For an equality they must overlap and be narrow."""
     if says is Says.EQUAL:
         return bool(left.overlaps(right) and min(left.rel_accuracy_bits(), right.rel_accuracy_bits()) > 60)
     compared = {Says.ABOVE: left > right, Says.AT_MOST: left <= right, Says.APART: not left.overlaps(right)}
@@ -57,7 +57,7 @@ def shown(says: Says, left: "arb", right: "arb") -> bool:
 
 
 def in_floats(sides: Sides) -> Point:
-    """Return both sides as bounds in floats that contain the balls, at the place that the docstring names."""
+    """Return both sides as bounds in floats that contain the balls. The docstring of `sides` names the place."""
     left, right = sides()
     where = (sides.__doc__ or "").splitlines()[0]
     return Point(where, Bounds(*floats(left)), Bounds(*floats(right)))

@@ -1,8 +1,8 @@
 """Ball arithmetic for the papers' page: numbers with proved error bounds, which share no code with the package.
 
-A ball (python-flint's `arb`) is a midpoint and a radius, and holds the true number. Integrals come from `acb.integral`,
-which certifies its own error; what lies beyond the ends of integration is bounded by a formula that stands beside it.
-Numbers are given as what they are exactly: whole numbers, fractions, decimals as text ("0.1"), or floats.
+A ball (python-flint's `arb`) has a midpoint and a radius, and contains the true number. Integrals come from
+`acb.integral`, which certifies its own error. The part beyond the ends of integration is bounded by a formula beside
+it. Numbers are given exactly: whole numbers, fractions, decimals as text ("0.1"), or floats.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Given: TypeAlias = "arb | int | float | str | Fraction"
 Function = Callable[["acb", bool], "acb"]  # (x, whether it must be analytic on the ball x) -> its value
 BITS = 256
-CLOSE = Fraction(1, 2**120)  # how far an integral may be off, relative to its size
-REST = "1e-60"  # what may be left out of an integral that is about one, and is counted
+CLOSE = Fraction(1, 2**120)  # relative error allowed for an integral
+REST = "1e-60"  # the omitted part of an integral of about one, which the ball includes
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def flint() -> ModuleType:
-    """Return python-flint. Raises UserError if it is not installed."""
+    """Return python-flint. Raise UserError if it is not installed."""
     try:
         import flint as library
     except ImportError:
@@ -37,7 +37,7 @@ def flint() -> ModuleType:
 
 
 def precise(function: Callable[P, T]) -> Callable[P, T]:
-    """Run a function with balls of BITS bits; outside of it they have 53 again."""
+    """Return the function with a precision of BITS bits for its balls. Outside of it balls have 53 bits again."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -89,7 +89,7 @@ def normal_cdf(x: Given) -> "arb":
 
 
 def power(x: "acb", exponent: "arb", analytic: bool) -> "acb":
-    """Return x^exponent, exponent > 0, for an integrand; around 0, where it is not analytic, all of that size."""
+    """Return x^exponent, exponent > 0, for an integrand. Around 0 it is not analytic; return a ball of that size."""
     library = flint()
     value = x.pow(library.acb(exponent), analytic=analytic)
     if analytic or value.is_finite():
@@ -102,7 +102,7 @@ def power(x: "acb", exponent: "arb", analytic: bool) -> "acb":
 def integral(integrand: Function, edges: Sequence["arb"], relative: Given = CLOSE, absolute: Given = 0) -> "arb":
     """Return the integral of a real function over [edges[0], edges[-1]], with an edge wherever it is not analytic.
 
-    relative, absolute: how wide the ball should be at most; it holds the integral whatever its width.
+    `relative` and `absolute` are goals for the width of the ball, which contains the integral whatever its width.
     """
     library = flint()
     goals = {"rel_tol": ball(relative), "abs_tol": ball(absolute)}
@@ -111,7 +111,7 @@ def integral(integrand: Function, edges: Sequence["arb"], relative: Given = CLOS
 
 
 def far_enough(rest: Callable[["arb"], "arb"], most: Given, start: Given = 1) -> "arb":
-    """Return a reach at which the bound `rest` of what lies beyond is below `most`; start > 0: the first one tried."""
+    """Return a reach beyond which the bound `rest` is below `most`. The first one tried is `start` > 0."""
     reach, most = ball(start).mid(), ball(most)
     for _ in range(4000):
         if rest(reach) < most:
@@ -122,9 +122,10 @@ def far_enough(rest: Callable[["arb"], "arb"], most: Given, start: Given = 1) ->
 
 @precise
 def responses_delta(releases: int, epsilon: Given, total: Given) -> "arb":
-    """Return δ at `total` (nats) of so many randomised responses, each exactly epsilon-DP.
+    """Return δ at `total` (nats) of that many randomised responses, each exactly epsilon-DP.
 
-    With J of them true the loss is (2J - k)ε: the sum of C(k, j) e^(jε) (1 - e^(total - loss))_+ over (1 + e^ε)^k.
+    If J of them are true, the loss is (2J - k)ε. Therefore δ is the sum of C(k, j) e^(jε) (1 - e^(total - loss))_+ over
+    (1 + e^ε)^k.
     """
     epsilon, total = ball(epsilon), ball(total)
     zero = ball(0)

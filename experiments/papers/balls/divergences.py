@@ -32,7 +32,7 @@ def renyi(law: Law, shift: Given, order: Given, rest: Given = REST) -> "arb":
 
 @precise
 def moment(law: Law, shift: "arb", order: "arb", rest: Given = REST) -> "arb":
-    """Return the integral of f(x)^order f(x - shift)^(1 - order); `rest` bounds what is left out, and is counted."""
+    """Return the integral of f(x)^order f(x - shift)^(1 - order), including the omitted part of at most `rest`."""
     density = law.log_density()
 
     def integrand(p: "acb", q: "acb", analytic: bool) -> "acb":
@@ -48,8 +48,8 @@ def moment(law: Law, shift: "arb", order: "arb", rest: Given = REST) -> "arb":
 def kullback_leibler(law: Law, shift: Given, rest: Given = REST) -> "arb":
     """Return D_1(Z || Z + shift) in nats.
 
-    Where the loss L is above 0, L <= e^L, which bounds that tail by the one of order 2 (or the `order` just above 1
-    that is still finite, L <= e^(tL)/t); where it is below, f log(g/f) <= g.
+    Where the loss L is above 0, L <= e^L bounds that tail by the one of order 2. If D_2 is infinite, the `order` just
+    above 1 is used with L <= e^(tL)/t. Where the loss is below 0, f log(g/f) <= g.
     """
     shift = ball(shift)
     density, tilt = law.log_density(), _tilt(law, shift)
@@ -73,10 +73,10 @@ def _tilt(law: Law, shift: "arb") -> "arb":
 
 @precise
 def hockey_stick(law: Law, shift: Given, epsilon: Given, rest: Given = REST) -> "arb":
-    """Return δ(ε), the integral of (f(x) - e^ε f(x - shift))_+; shift > 0, ε >= 0 in nats.
+    """Return δ(ε), the integral of (f(x) - e^ε f(x - shift))_+, for shift > 0 and ε >= 0 in nats.
 
-    What is left out lies between 0 and P[|Z| > reach], which is at most `rest`. Choose a larger one for heavy tails,
-    where both densities are hard to tell apart far out.
+    The omitted part lies between 0 and P[|Z| > reach], which is at most `rest`. Choose a larger `rest` for heavy tails,
+    where both densities are hard to distinguish far out.
     """
     shift, density = ball(shift), law.log_density()
     factor = ball(epsilon).exp()
@@ -97,10 +97,10 @@ def _both(
     signed: bool = False,
     right: bool = True,
 ) -> "arb":
-    """Return the integral over all x of a function of |x| and |x - shift|, with edges where these have kinks.
+    """Return the integral over all x of a function of |x| and |x - shift|, with edges at its kinks.
 
-    rest: bounds what lies beyond, which is between 0 and `beyond`, or of either sign; right: whether the function is
-    other than 0 right of the shift.
+    `rest` bounds the part beyond the reach. That part lies between 0 and `beyond`, or has either sign if `signed`. The
+    function is 0 right of the shift unless `right`.
     """
     reach = far_enough(beyond, rest, start=shift)
     zero = ball(0)
@@ -116,9 +116,9 @@ def _both(
 
 @precise
 def expectation(law: Law, value: Function, reach: Given, beyond: "arb", edges: Sequence[Given] = ()) -> "arb":
-    """Return E g(|Z|), g(x) = value(x, analytic) on x > 0.
+    """Return E g(|Z|) for g(x) = value(x, analytic) on x > 0.
 
-    beyond: a ball that holds the part of it where |Z| > reach. edges: where g is not analytic, in ascending order.
+    The ball `beyond` contains the part where |Z| > reach. `edges` are the places where g is not analytic, ascending.
     """
     density = law.log_density()
     places = [ball(0), *map(ball, edges), ball(reach)]

@@ -1,4 +1,4 @@
-"""Noises in ball arithmetic, from their definitions: log density, tail, and what an integral over a tail is at most."""
+"""Noises in ball arithmetic, from their definitions: log density, tail, and bounds on integrals over tails."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ class ExponentialPolylogarithmic(BoundedLoss):
 
 @dataclass(frozen=True)
 class SinhNormal:
-    """knee arsinh(scale/knee N), N standard normal: the noise of truncated concentrated privacy."""
+    """The noise knee arsinh(scale/knee N) of truncated concentrated privacy, with N standard normal."""
 
     scale: Given
     knee: Given
@@ -167,11 +167,12 @@ class SinhNormal:
         return normal_tail((x / ball(self.knee)).sinh() * ball(self.knee) / ball(self.scale))
 
     def tilted_tails(self, reach: "arb", shift: "arb", order: "arb") -> "arb":
-        """Bound both tails, u = x/knee, h = shift/knee, v = |u|, c the power of cosh.
+        """Bound both tails, with u = x/knee, h = shift/knee, v = |u|, and c the power of cosh.
 
-        Left: a sinh^2 v - (a-1) sinh^2(v+h) >= (A e^2v - 1)/2, A = (a - (a-1)e^2h)/2, and (cosh v/cosh(v+h))^(a-1)
-        <= 1, cosh v <= e^v; so the integrand is at most e^(cv - (κ/4)(A e^2v - 1)), which falls at the rate
-        (κ/2) A e^2v - c or faster. Right: sinh(u-h) < sinh u and cosh u <= e^h cosh(u-h) leave f(x) e^(c h (a-1)).
+        On the left, a sinh^2 v - (a-1) sinh^2(v+h) >= (A e^2v - 1)/2 with A = (a - (a-1)e^2h)/2. Moreover (cosh
+        v/cosh(v+h))^(a-1) <= 1 and cosh v <= e^v. So the integrand is at most e^(cv - (κ/4)(A e^2v - 1)), which falls
+        at the rate (κ/2) A e^2v - c or faster. On the right, sinh(u-h) < sinh u and cosh u <= e^h cosh(u-h) leave f(x)
+        e^(c h (a-1)).
         """
         knee, kappa = ball(self.knee), self._kappa()
         h, v = shift / knee, reach / knee

@@ -1,4 +1,4 @@
-"""Sections 3 and 4: couplings that keep distances, and the sampling for which the paper says that there are none."""
+"""Sections 3 and 4: couplings that keep distances, and the sampling that has none according to the paper."""
 
 from fractions import Fraction
 from math import inf
@@ -43,7 +43,7 @@ def compatible_couplings(budget: Budget) -> Points:
 
 @claim("S.T7 eq10 eq11 eq5 bound")
 def coupling_bounds_divergence(budget: Budget) -> Points:
-    """Yield the mechanism's own group profiles; randomised membership attains the bound where the record tells all."""
+    """Yield the mechanism's own group profiles. Randomised membership attains the bound if the record reveals all."""
     for i in range(budget.choose(4, 30)):
         near, far = _compatible(i)
         for name, mechanism in (

@@ -1,4 +1,4 @@
-"""Laws on a few outputs in exact fractions, on which statements about all mechanisms are tried without rounding.
+"""Laws on a few outputs in exact fractions, to test statements about all mechanisms without rounding.
 
 Privacy levels are ratios a = e^ε, which are fractions too.
 """
@@ -39,7 +39,7 @@ def laws(count: int, outputs: int, seed: int) -> list[Law]:
 
 
 def canonical(a: Fraction, delta: Fraction) -> tuple[Law, Law]:
-    """Return the worst (log a, delta)-DP pair of laws: randomised response that tells all with probability delta."""
+    """Return the worst (log a, delta)-DP pair of laws: randomised response that reveals all with probability delta."""
     more, less = (1 - delta) * a / (1 + a), (1 - delta) / (1 + a)
     zero = Fraction(0)
     return (delta, more, less, zero), (zero, less, more, delta)
@@ -74,5 +74,5 @@ def total_variation(p: Law, q: Law) -> Fraction:
 
 
 def renyi_moment(p: Law, q: Law, order: int) -> Fraction:
-    """Return the sum of p^order q^(1 - order), whose log is (order - 1) D_order; whole orders, p << q."""
+    """Return the sum of p^order q^(1 - order) for whole orders and p << q. The log of it is (order - 1) D_order."""
     return sum((x**order / y ** (order - 1) for x, y in zip(p, q) if y), Fraction(0))

@@ -28,18 +28,18 @@ def noise_profiles(budget: Budget) -> Points:
         for epsilon in EPSILONS:
             sides = (Laplace(1.0), laplace_profile(theta, epsilon)), (Gaussian(1.0), gaussian_profile(theta, epsilon))
             for noise, right in sides:
-                if right.lower > right.estimate * (1 - 2e-9):  # else its digits are lost
+                if right.lower > right.estimate * (1 - 2e-9):  # otherwise its digits are lost
                     left = _by_quadrature(noise, theta, epsilon)
                     yield Point(f"{noise.family}, θ = {theta:g}, ε = {epsilon:g}", left, right)
 
 
 def laplace_profile(theta: float, epsilon: float) -> Bounds[float]:
-    """Return δ at ε of Laplace noise by Theorem 3; theta = Δ/b."""
+    """Return δ at ε of Laplace noise by Theorem 3, with theta = Δ/b."""
     return closed_form(max(-expm1((epsilon - theta) / 2), 0.0))
 
 
 def gaussian_profile(theta: float, epsilon: float) -> Bounds[float]:
-    """Return δ at ε of Gaussian noise by Theorem 4, known to the rounding of its first term; theta = Δ/σ."""
+    """Return δ at ε of Gaussian noise by Theorem 4, to the rounding of its first term, with theta = Δ/σ."""
     first = float(ndtr(theta / 2 - epsilon / theta))
     delta = first - exp(epsilon) * float(ndtr(-theta / 2 - epsilon / theta))
     slack = 1e-13 * first * (1 + (epsilon / theta) ** 2)
@@ -48,7 +48,7 @@ def gaussian_profile(theta: float, epsilon: float) -> Bounds[float]:
 
 @claim("S.3c")
 def classical_profile(budget: Budget) -> Points:
-    """Yield all sizes of noise, from next to none to much; the bound is tightest near θ = 6.5 and ε = 1."""
+    """Yield all sizes of noise, from next to none to much. The bound is tightest near θ = 6.5 and ε = 1."""
     few = (0.05, 0.3, 1.0, 3.0, 6.5)
     thetas = budget.choose(few, (*few, *np.geomspace(0.012, 110, 30)))
     for epsilon in budget.choose((0.01, 0.5, 0.999), (1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999)):
@@ -102,9 +102,9 @@ def moments_from_profiles(budget: Budget) -> Points:
 
 
 def moment_from_profiles(p: Law, q: Law, s: int, one_profile: bool = False) -> Fraction:
-    """Return the right side of (9) in exact fractions, s = 1, 2, ...: in a = e^ε profiles are pieces of straight lines.
+    """Return the right side of (9) in exact fractions for s = 1, 2, ... Profiles are piecewise linear in a = e^ε.
 
-    one_profile: whether the profile of (p, q) stands for that of (q, p) too, as the theorem's second sentence has it.
+    If `one_profile`, the profile of (p, q) stands for that of (q, p) too, as in the theorem's second sentence.
     """
     rising = sum((_rising(x, y, s) for x, y in zip(p, q) if x > y), Fraction(0))
     back = (p, q) if one_profile else (q, p)
@@ -112,7 +112,7 @@ def moment_from_profiles(p: Law, q: Law, s: int, one_profile: bool = False) -> F
 
 
 def _rising(x: Fraction, y: Fraction, s: int) -> Fraction:
-    """Return the integral of a^(s-1) (x - a y) over a from 1 to x/y; s is neither 0 nor -1."""
+    """Return the integral of a^(s-1) (x - a y) over a from 1 to x/y, for s other than 0 and -1."""
     end = x / y
     return x * (end**s - 1) / s - y * (end ** (s + 1) - 1) / (s + 1)
 
@@ -122,7 +122,7 @@ def _gaussian_moment(s: float) -> Point:
         delta = exact.hockey_stick(Gaussian(1.0), 1.0, epsilon).estimate
         return np.asarray((np.exp(s * epsilon) + np.exp(-(s + 1) * epsilon)) * delta)
 
-    integral = integrate(integrand, np.linspace(0, 40, 41))  # the loss is N(1/2, 1): nothing is left beyond
+    integral = integrate(integrand, np.linspace(0, 40, 41))  # the loss is N(1/2, 1), with no mass beyond
     right = 1 + s * (s + 1) * integral * closed_form(1.0, 1e-10)  # the error of delta
     return Point(f"Gaussian noise, shift 1, one profile, s = {s:g}", closed_form(exp(s * (s + 1) / 2)), right)
 
@@ -149,7 +149,7 @@ def groups_white_box(budget: Budget) -> Points:
 
 @claim("S.3d black box")
 def groups_black_box(budget: Budget) -> Points:
-    """Yield chains of laws, each a neighbour of the next, in exact fractions; the first chain attains the bound."""
+    """Yield chains of laws, each a neighbour of the next, in exact fractions. The first chain attains the bound."""
     for a in (Fraction(1), Fraction(5, 4)):
         shares = [Fraction(n) / 10 for n in (1 + a + a * a, 1 + a, 1, 0)]  # each is a times the next, and a tenth
         chains: list[Sequence[Law]] = [[(x, 1 - x) for x in shares]]

@@ -41,9 +41,22 @@ KEEP = Fraction(3, 4)
 class Setting:
     """A sampling scheme on small data sets.
 
-    scheme: its name in `privacy.SCHEMES`; size: (records, draws), or () under Poisson sampling; chances: of drawing one
-    given record 1, 2, ... times; inputs: all subsamples; pairs: all neighbours; distance: between subsamples, of the
-    relation that the profile of the mechanism is about.
+    Attributes
+    ----------
+    scheme : str
+        Name of the scheme in `privacy.SCHEMES`.
+    size : tuple of int
+        (records, draws), or () under Poisson sampling.
+    sampling : Sampling
+        Law of the subsample of a data set.
+    chances : tuple of Fraction
+        Probabilities of drawing one given record 1, 2, ... times.
+    inputs : tuple of Records
+        All subsamples.
+    pairs : Neighbours
+        All pairs of neighbours.
+    distance : Distance
+        Distance between subsamples, by the relation of the mechanism's profile.
     """
 
     scheme: str
@@ -182,7 +195,7 @@ def _distance(sampling: Sampling, x: Records, y: Records) -> Fraction:
 
 @claim("S.L12")
 def largest_divergence(budget: Budget) -> Points:
-    """Yield the largest divergence over all neighbours of small data sets; η is counted as a distance."""
+    """Yield the largest divergence over all neighbours of small data sets. η is counted as a distance."""
     for setting in budget.choose(SETTINGS, SETTINGS + MORE_SETTINGS):
         eta = max(_distance(setting.sampling, x, y) for x, y in setting.pairs)
         for keep in KEEPS:

@@ -1,7 +1,7 @@
-"""Small data sets, all of their subsamples with exact chances, and the outputs of mechanisms on them.
+"""Small data sets, all of their subsamples with exact probabilities, and the outputs of mechanisms on them.
 
-A data set or subsample is an ascending tuple of records 0, 1, ...; multisets repeat a record. A mechanism is a table:
-subsample -> law of its output.
+A data set or subsample is an ascending tuple of records 0, 1, ...; multisets repeat a record. A mechanism is a table
+from subsamples to laws of its output.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,11 +16,11 @@ Drawn = Mapping[Records, Fraction]  # subsample -> its chance
 Sampling = Callable[[Records], Drawn]
 Mechanism = Mapping[Records, Law]
 Distance = Callable[[Records, Records], float]
-Neighbours = Iterable[tuple[Records, Records]]  # ordered: both ways are in it
+Neighbours = Iterable[tuple[Records, Records]]  # ordered pairs, in both directions
 
 
 def subsets(universe: int, sizes: Iterable[int]) -> list[Records]:
-    """Return all sets of so many records out of `universe`."""
+    """Return all sets of that many records out of `universe`."""
     return [each for size in sizes for each in combinations(range(universe), size)]
 
 
@@ -35,7 +35,7 @@ def add_remove(x: Records, y: Records) -> float:
 
 
 def substitute(x: Records, y: Records) -> float:
-    """Return the number of records to substitute; infinite for data sets of different size."""
+    """Return the number of records to substitute, or inf for data sets of different size."""
     return add_remove(x, y) / 2 if len(x) == len(y) else inf
 
 
@@ -89,7 +89,7 @@ def table(inputs: Iterable[Records], seed: int, outputs: int = 3) -> Mechanism:
 
 
 def membership(inputs: Iterable[Records], record: int, keep: Fraction) -> Mechanism:
-    """Return randomised membership: it tells whether the record is there, truly with chance `keep`."""
+    """Return randomised membership, which states whether the record is there, truly with probability `keep`."""
     return {y: (keep, 1 - keep) if record in y else (1 - keep, keep) for y in inputs}
 
 

@@ -1,6 +1,6 @@
 """The cheapest coupling of two laws, by linear programming, certified in exact fractions.
 
-The program's answer is only a hint: its dual is made feasible, which gives the lower end, and its primal the upper one.
+The program's answer is only a hint. A feasible dual made from it gives the lower end, and a feasible primal the upper.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def least_cost(p: Law, q: Law, costs: Costs) -> Bounds[float]:
 
 
 def _dual_value(p: Law, q: Law, costs: Costs, prices: list[Fraction]) -> Fraction:
-    """Return a lower bound by prices of the rows; the prices of the columns are the best that remain."""
+    """Return a lower bound from prices of the rows, with the best remaining prices of the columns."""
     rest = [min(cost - price for cost, price in zip(column, prices)) for column in zip(*costs)]
     return sum((x * y for x, y in zip(p, prices)), Fraction(0)) + sum((x * y for x, y in zip(q, rest)), Fraction(0))
 

@@ -1,1 +1,1 @@
-"""Evidence is gathered here: studies are run, points are computed, and both are kept in a folder."""
+"""The gathering of evidence: studies are run, points are computed, and both are kept in a folder."""

@@ -1,6 +1,6 @@
-"""A digest of the code that a piece of evidence came from: of its module and all of ours that this imports.
+"""A digest of the code that a piece of evidence came from: its module and all modules of ours that it imports.
 
-What is imported for the names of types alone does not count.
+Imports for type annotations alone do not count.
 """
 
 import ast
@@ -16,7 +16,7 @@ PACKAGE = "tcdp_sim"
 
 @cache
 def digest(*modules: str) -> str:
-    """blake2b of the sources of modules and of all modules of the package that they reach, wherever they are named."""
+    """Return the blake2b digest of the sources of modules and of all modules of the package that they reach."""
     reached, todo = set(), list(modules)
     while todo:
         name = todo.pop()
@@ -29,8 +29,8 @@ def digest(*modules: str) -> str:
 
 @cache
 def _imported(module: str) -> tuple[str, ...]:
-    """The package's modules that a module names in its imports, and the packages that they lie in."""
-    if module == PACKAGE:  # it hands out its public names when they are asked for
+    """Return the package's modules that a module names in its imports, and the packages that contain them."""
+    if module == PACKAGE:  # it imports its public names lazily
         return ()
     named = (name for node in _run(ast.parse(_source(module))) for name in _names(node))
     ours = {_module(name) for name in named if name.split(".")[0] == PACKAGE}

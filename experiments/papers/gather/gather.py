@@ -23,10 +23,10 @@ from tcdp_sim.experiments.papers.judge.verdict import Judgement, judge
 from tcdp_sim.experiments.papers.library import Claim
 from tcdp_sim.experiments.papers.registry import Budget, Exhibit, evidence_of, function_of, points_of
 
-EVIDENCE = "evidence"  # where records lie in the folder of the papers
+EVIDENCE = "evidence"  # name of the records' folder in the folder of the papers
 FAST, FULL = "fast", "full"
 DRAWER = "tcdp_sim.report.svg"
-READER = "tcdp_sim.experiments.papers.gather.runs"  # through which claims see the results of studies
+READER = "tcdp_sim.experiments.papers.gather.runs"  # the module that shows results of studies to claims
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Result:
 
     @property
     def changed(self) -> bool:
-        """Whether the verdict is not the recorded one."""
+        """True if the verdict differs from the recorded one."""
         return self.judgement.verdict != self.claim.expected
 
     @property
@@ -51,19 +51,19 @@ class Result:
 
     @property
     def says(self) -> str:
-        """What the balls show of the two sides: a sign between them; "" where there are none."""
+        """The sign between the two sides that the balls show; "" where there are no balls."""
         return SAYS[self.claim.id].sign if self.balls is not None and self.claim.id in SAYS else ""
 
     @property
     def power(self) -> Power:
-        """What the points would not have caught."""
+        """The wrong statements that the points would not have caught."""
         return power(self.claim.kind, self.evidence, self.judgement)
 
 
 class Gatherer:
-    """Gathers what is missing in a folder and keeps it there.
+    """A gatherer of missing evidence in a folder, which keeps it there.
 
-    render: only read what is recorded; UserError where something is missing.
+    If `render`, it only reads records and raises UserError where one is missing.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Gatherer:
         return self._known(f"claim {claim.id}", function, claim.needs, partial(points_of, claim))
 
     def _balls(self, claim: Claim) -> Point | None:
-        """Return both sides of a claim in ball arithmetic; None where it has none, or python-flint is missing."""
+        """Return both sides of a claim in ball arithmetic, or None if it has none or python-flint is missing."""
         sides = CONFIRMED.get(claim.id)
         if sides is None or not self._has_flint:
             return None
@@ -126,7 +126,7 @@ class Gatherer:
         return [one.id for one in claims if self.missing([one], ())]
 
     def is_same(self, result: Result) -> bool:
-        """Return whether the points of a claim, computed now, are those of the result to the last bit."""
+        """Return True if the points of a claim, computed now, equal those of the result to the last bit."""
         again = points_of(result.claim, Budget(self.full, self._runs))
         return points_digest(again) == points_digest(result.evidence.points)
 

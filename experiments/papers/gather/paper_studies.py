@@ -1,4 +1,4 @@
-"""The studies whose results the claims read: ordinary studies, of few trials in the fast subset and more in full."""
+"""The studies whose results the claims read: ordinary studies, with few trials in the fast subset and more in full."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from typing import Any
 class PaperStudy:
     """A study of an experiment.
 
-    fast, full: trials of a cell, multiples of chunk, so that the first are among the second; keys: what is not as in
-    conf/experiment (sweep, also, data, mechanism ...).
+    `fast` and `full` are trials per cell and multiples of `chunk`, so that the fast trials are among the full ones.
+    `keys` are the entries that differ from conf/experiment (sweep, also, data, mechanism ...).
     """
 
     experiment: str
@@ -21,12 +21,12 @@ class PaperStudy:
     keys: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def arguments(self, full: bool) -> dict[str, Any]:
-        """What `tcdp_sim.run` is to be called with, but for the folder and the cluster."""
+        """Return the arguments of `tcdp_sim.run`, except for the folder and the cluster."""
         trials = self.full if full else self.fast
         return {"experiment": self.experiment, "trials": trials, "chunk": self.chunk, **self.keys}
 
 
-FEW_RECORDS = {  # of an airline's departures: all records of all airlines take minutes
+FEW_RECORDS = {  # some records of one airline's departures, because all airlines take minutes
     "sweep": {"records": "departures_AS", "method": ["medians_2", "deciles", "tree_2", "tree_16"], "rho": 0.5},
     "also": None,
 }

@@ -1,4 +1,4 @@
-"""What the page was made of: code, seeds, studies, and when the data were gathered."""
+"""The origin of the page: code, seeds, studies, and the date of the data."""
 
 import hashlib
 import re
@@ -20,7 +20,7 @@ SHOWN = 16  # digits of a digest
 
 
 def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: bool) -> dict[str, Any]:
-    """version, code, seed, date, budget, command and runs (name, trials, snapshot, command), for people."""
+    """Return version, code, seed, date, budget, command and runs (name, trials, snapshot, command) for the reader."""
     runs = [_run(folder, name, full) for name in sorted(set(needed))]
     return {
         "version": __version__,
@@ -34,7 +34,7 @@ def about(folder: Path, results: Sequence[Result], needed: Iterable[str], full: 
 
 
 def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> None:
-    """Write what the page was made of, sealed. Raises OSError."""
+    """Write the sealed certificate of the page's origin. Raise OSError if it cannot be written."""
     verdicts = {result.claim.id: str(result.judgement.verdict) for result in results}
     evidence = {result.claim.id: points_digest(result.evidence.points) for result in results}
     files = {name: file_digest(folder / name) for name in FILES}
@@ -43,7 +43,7 @@ def certify(folder: Path, about: dict[str, Any], results: Sequence[Result]) -> N
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file's bytes. Raises OSError."""
+    """Return a digest of a file's bytes. Raise OSError if it cannot be read."""
     return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
 
 
@@ -62,7 +62,7 @@ def _run(folder: Path, name: str, full: bool) -> dict[str, str]:
 
 
 def _date(folder: Path, runs: Iterable[str]) -> str:
-    """The day on which the youngest record was written, as the names of the journals' segments say."""
+    """Return the day on which the youngest record was written, by the names of the journals' segments."""
     places = [folder / EVIDENCE, *(folder / studies.RUNS / name / "journal" for name in runs)]
     days = [found[0] for place in places for path in place.glob("*.seg") if (found := re.match(r"\d{8}", path.name))]
     day = max(days, default="")

@@ -1,4 +1,4 @@
-"""Points and tables as they are kept, in records that count only for the code and the runs that they came from."""
+"""Points and tables as stored records, which are valid only for the code and the runs that they came from."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ Content = tuple[Point, ...] | pd.DataFrame | str  # points of a claim, the table
 
 @dataclass(frozen=True)
 class Origin:
-    """What a record hangs on: id of the claim, or name of the exhibit; budget; digests of the code and of the runs."""
+    """The origin of a record: id of the claim or name of the exhibit, budget, digests of the code and of the runs."""
 
     what: str
     budget: str
@@ -34,7 +34,7 @@ class Origin:
 
 
 class Records:
-    """The records in a folder. damaged: stretches that cannot be read or are not valid; their content is missing."""
+    """The records in a folder. `damaged` are stretches that are unreadable or not valid; their content is missing."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -46,11 +46,11 @@ class Records:
                 self.damaged += 1
 
     def get(self, origin: Origin) -> Any:
-        """Return what was kept under that origin; None if there is nothing."""
+        """Return the content that was kept under that origin, or None if there is none."""
         return self._known.get(origin.key)
 
     def keep(self, origin: Origin, content: Content) -> None:
-        """Append a record. Raises OSError."""
+        """Append a record. Raise OSError if it cannot be written."""
         payload = json.dumps({"origin": origin.key, **_plain(content)}).encode()
         if self._writer is None:
             self._writer = journal.Writer(self._folder)
@@ -58,7 +58,7 @@ class Records:
         self._take(payload)
 
     def close(self) -> None:
-        """Write all that was kept onto the disk. Raises OSError."""
+        """Write all kept records to disk. Raise OSError if that fails."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
@@ -86,14 +86,14 @@ def _plain(content: Content) -> dict[str, Any]:
 
 
 def _content(record: Mapping[str, Any]) -> Content:
-    """Return what a record holds. Raises KeyError, ValueError, TypeError or AttributeError for what is no content."""
+    """Return the content of a record. Raise KeyError, ValueError, TypeError or AttributeError if it is not valid."""
     if "text" in record:
         return _text(record["text"])
     return _table(record["table"]) if "table" in record else _points(record["points"])
 
 
 def _points(plain: Any) -> tuple[Point, ...]:
-    """Return the points of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    """Return the points of a record. Raise ValueError, TypeError or AttributeError if they are not valid."""
     if not isinstance(plain, list):
         raise ValueError("points are no list")
     return tuple(Point(_text(where), _side(left), _side(right), float.fromhex(at)) for where, at, left, right in plain)
@@ -124,7 +124,7 @@ def _side(plain: list[Any]) -> Side:
 
 
 def _plain_table(table: pd.DataFrame) -> dict[str, Any]:
-    """Column -> [whether it is of numbers, its values]."""
+    """Return column -> [whether it has numbers, its values]."""
     plain = {}
     for name in table:
         is_number = pd.api.types.is_numeric_dtype(table[name])
@@ -143,5 +143,5 @@ def digest_of(table: pd.DataFrame) -> str:
 
 
 def _table(plain: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the table of a record. Raises ValueError, TypeError or AttributeError for what is none."""
+    """Return the table of a record. Raise ValueError, TypeError or AttributeError if it is not valid."""
     return pd.DataFrame({k: [float.fromhex(x) for x in v] if n else list(v) for k, (n, v) in plain.items()})

@@ -1,4 +1,4 @@
-"""How a claim reads simulated numbers: cells of a published run, as sides of points."""
+"""The simulated numbers that claims read: cells of a published run, as sides of points."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,32 +14,32 @@ from tcdp_sim.store import columns
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a run: its coordinates, its mechanism, and what was simulated of it."""
+    """One cell of a run: its coordinates, its mechanism, and its simulated values."""
 
     flat: xr.Dataset
     row: int
 
     def __getitem__(self, name: str) -> Any:
-        """A coordinate, threshold or other number of the cell, by its name in the table."""
+        """Return a coordinate, threshold or other number of the cell, by its name in the table."""
         return self.flat[name].values[self.row]
 
     @property
     def mechanism(self) -> Any:
-        """What the cell simulated (a Mechanism): its noise, bins, thresholds."""
+        """The mechanism that the cell simulated: its noise, bins, thresholds."""
         return cell_mechanism(self.flat, self.row)
 
     def proportion(self, quantity: str) -> Simulated:
-        """The probability of an event, or that an observable is above its threshold (`columns.exceeds`)."""
+        """Return the probability of an event, or that an observable is above its threshold (`columns.exceeds`)."""
         return simulated_proportion(int(self[quantity + columns.COUNT]), int(self["trials"]))
 
     def mean(self, observable: str) -> Simulated:
-        """The mean of an observable over its finite trials."""
+        """Return the mean of an observable over its finite trials."""
         name = columns.mean(observable)
         skewness = sample_skewness(self.flat, self.row, observable)
         return simulated_mean(float(self[name]), float(self[name + columns.MCSE]), int(self["trials"]), skewness)
 
     def quantile(self, observable: str, q: float) -> Simulated:
-        """The q-quantile of an observable, for any q in (0, 1)."""
+        """Return the q-quantile of an observable, for any q in (0, 1)."""
         low, high, counts = cell_histogram(self.flat, self.row, observable)
         minus, plus = (
             int(self[observable + name]) if observable + name in self.flat else 0 for name in columns.INFINITE
@@ -55,11 +55,11 @@ class Run:
     flat: xr.Dataset
 
     def cells(self, **where: Any) -> list[Cell]:
-        """The cells with these coordinates (numbers to 1e-9), in the order of the sweep."""
+        """Return the cells with these coordinates (numbers to 1e-9), in the order of the sweep."""
         return [cell for cell in map(self._cell, range(self.flat.sizes["cell"])) if _has(cell, where)]
 
     def cell(self, **where: Any) -> Cell:
-        """The one cell with these coordinates. Raises ValueError if there is none, or more than one."""
+        """Return the one cell with these coordinates. Raise ValueError if there is none, or more than one."""
         found = self.cells(**where)
         if len(found) != 1:
             raise ValueError(f"{len(found)} cells of {self.flat.attrs.get('title')} have {where}; valid: one")
@@ -70,7 +70,7 @@ class Run:
 
 
 def opened(folder: Path) -> Run:
-    """The results in a run's folder. Raises UserError if there are none."""
+    """Return the results in a run's folder. Raise UserError if there are none."""
     return Run(open_cells(folder).load())
 
 

@@ -1,4 +1,4 @@
-"""The studies that claims read, run as every study is: resumed, extended, published in a folder of their own."""
+"""The studies that claims read. They run like any study: resumed, extended, published in a folder of their own."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,20 +14,20 @@ from tcdp_sim.study.compose import composed
 from tcdp_sim.study.settings import Settings, settings
 from tcdp_sim.study.study import Study
 
-RUNS = "runs"  # where they lie in the folder of the papers
+RUNS = "runs"  # name of the runs' folder in the folder of the papers
 SEED = 2018
 
 
 def study_settings(name: str, full: bool, folder: Path, cluster: str | Mapping[str, Any]) -> Settings:
-    """The checked settings of one of STUDIES. Raises UserError for a cluster that is none."""
+    """Return the checked settings of one of STUDIES. Raise UserError for an unknown cluster."""
     place = {"name": name, "seed": SEED, "results_dir": str(folder / RUNS), "cluster": cluster}
     return settings(composed({**STUDIES[name].arguments(full), **place}))
 
 
 def run_all(names: Iterable[str], full: bool, folder: Path, cluster: str | Mapping[str, Any], tell: Tell) -> None:
-    """Run or resume studies, one after the other, but for those whose results are there.
+    """Run or resume the studies without results, one after the other.
 
-    Raises Failure if errors left cells of one without numbers.
+    The function raises Failure if errors left cells of a study without numbers.
     """
     from tcdp_sim.engine.run import execute, prepare  # rendering a page needs no engine
 
@@ -53,7 +53,7 @@ def unpublished(names: Iterable[str], full: bool, folder: Path, cluster: str | M
 
 
 def _is_published(study: Study, values: ExactValues) -> bool:
-    """Whether an undamaged snapshot says that it is of this very study, at these trials and by this code."""
+    """Return True if an undamaged snapshot states that it is of this very study, at these trials and by this code."""
     try:
         attributes = open_cells(study.folder).attrs
     except UserError:
@@ -63,13 +63,13 @@ def _is_published(study: Study, values: ExactValues) -> bool:
 
 
 def snapshot(folder: Path, name: str) -> str:
-    """The digest of what a study has published, which is the name of its tree; "" if it has published nothing."""
+    """Return the digest of a study's published results, which is the name of its tree; "" if there are none."""
     tree = folder / RUNS / name / "results.zarr"
     return tree.resolve().name if tree.exists() else ""
 
 
 class Opened(Mapping[str, Run]):
-    """Study -> its published results, read when they are asked for."""
+    """A mapping from a study to its published results, which are read on first use."""
 
     def __init__(self, folder: Path):
         self._folder = folder

@@ -1,1 +1,1 @@
-"""The judge of the papers: what evidence is, which verdict follows from it, and how much it could have told."""
+"""The judge of the papers: evidence, the verdict that follows from it, and the power of the evidence."""

@@ -1,4 +1,4 @@
-"""What ball arithmetic says of a claim: whether its two sides are rigorously apart."""
+"""The verdict of ball arithmetic on a claim: whether its two sides are rigorously apart."""
 
 from tcdp_sim.experiments.papers.judge.evidence import Kind, Point
 

@@ -1,4 +1,4 @@
-"""Which class a claim belongs to: what may be said of the paper, given the verdict on the numbers."""
+"""The class of a claim: the meaning of its verdict for the paper."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from tcdp_sim.experiments.papers.judge.verdict import Verdict
 
 
 class ClaimClass(StrEnum):
-    """What a verdict means for the paper. Each claim declares one, and people review it."""
+    """The meaning of a verdict for the paper. Each claim declares one, and people review it."""
 
     HOLDS = "holds"
     CONSISTENT = "consistent"
@@ -46,9 +46,9 @@ PLAIN = {  # the classes that repeat the verdict, and the only verdict that allo
 def shown_class(declared: ClaimClass, verdict: Verdict, confirmed: bool) -> ClaimClass:
     """Return the class that the page shows: the declared one, or `open` where the verdict does not support it.
 
-    confirmed: whether ball arithmetic keeps the two sides of the counter-example apart. A declared class can weaken a
-    verdict (a false sentence may be a misprint). It cannot create one: nothing is `holds` that the judge does not find
-    to hold, and nothing is `false` without a confirmed counter-example.
+    `confirmed` is True if ball arithmetic keeps the two sides of the counter-example apart. A declared class can weaken
+    a verdict, because a false sentence may be a misprint. It cannot create one: nothing is `holds` unless the judge
+    finds it to hold, and nothing is `false` without a confirmed counter-example.
     """
     if declared not in PLAIN:
         return declared

@@ -10,10 +10,10 @@ from tcdp_sim.statistics.intervals import Simulated
 
 
 class Kind(StrEnum):
-    """What a claim says of its points."""
+    """The statement that a claim makes about its points."""
 
     INEQUALITY = "inequality"  # left <= right at all of them
-    ORDERING = "ordering"  # the same, where by how much says nothing: who is better, what grows
+    ORDERING = "ordering"  # left <= right where the size of the gap means nothing, as in a ranking
     IDENTITY = "identity"  # left = right at all of them
     EXISTENCE = "existence"  # left <= right at one of them
     ASYMPTOTIC = "asymptotic"  # left over right settles as `at` grows
@@ -22,17 +22,17 @@ class Kind(StrEnum):
 
 
 class Proof(StrEnum):
-    """What carries a verdict from the points to all that the claim speaks of."""
+    """The argument that extends a verdict from the points to the claim's whole universe."""
 
-    CHORD = "chord"  # between the points lie certified chords
+    CHORD = "chord"  # certified chords join the points
     MONOTONE = "monotone"  # the points are the worst ones
-    EXHAUSTIVE = "exhaustive"  # there are no others
+    EXHAUSTIVE = "exhaustive"  # there are no other points
     IDENTITY = "identity"  # both sides are one function
     SYMBOLIC = "symbolic"  # derived
 
 
 class Growth(StrEnum):
-    """Which way an asymptotic claim bounds the ratio."""
+    """The direction in which an asymptotic claim bounds the ratio."""
 
     BOTH = "Θ"
     AT_MOST = "O"
@@ -43,7 +43,7 @@ Side = Bounds | Simulated
 
 
 def constant(value: float) -> Bounds:
-    """A number that is what it is: 1, a beta that is given."""
+    """Return a given number, such as 1 or a given beta, as an exact side."""
     return Bounds(value, value, value)
 
 
@@ -51,8 +51,8 @@ def constant(value: float) -> Bounds:
 class Point:
     """Both sides of a claim at one place.
 
-    where: in words ("ω√ρ = 0.125, ρ = 1e-4"); at: of an asymptotic claim, log10 of what grows. Raises ValueError for a
-    side that is no interval.
+    `where` names the place in words ("ω√ρ = 0.125, ρ = 1e-4"). For an asymptotic claim `at` is log10 of the growing
+    quantity. The class raises ValueError for a side that is no interval.
     """
 
     where: str
@@ -64,23 +64,38 @@ class Point:
         for name, side in (("left", self.left), ("right", self.right)):
             if not side.lower <= side.upper:
                 raise ValueError(f"the {name} side at {self.where!r} is {tuple(side)}; valid: lower <= upper")
-            ends = (float(side.lower), float(side.estimate), float(side.upper))  # numpy's numbers are none of Python's
+            ends = (float(side.lower), float(side.estimate), float(side.upper))  # converts numpy's numbers to Python's
             plain = Bounds(*ends) if isinstance(side, Bounds) else Simulated(*ends, float(side.mcse), int(side.trials))
             object.__setattr__(self, name, plain)
         object.__setattr__(self, "at", float(self.at))
 
 
-Points = Iterable[Point]  # what the function of a claim yields
+Points = Iterable[Point]  # the result of a claim's function
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was found out about a claim.
+    """The evidence on a claim.
 
-    points: where it was tried; measures: what the sides are, in words, with units; universe: what the claim speaks of;
-    proof: what carries the points to the universe, and `why` in a line; tolerance: relative: by how much an inequality
-    may be missed (rounding, where it is attained), and how wide an identity's sides and how far apart they may be;
-    growth: of an asymptotic claim; vacuous: why a claim that holds says nothing; reason: of what cannot be checked.
+    Parameters
+    ----------
+    points : tuple of Point
+        The points at which the claim was tried.
+    measures : str
+        Meaning of the sides, in words with units.
+    universe : str
+        The cases that the claim is about.
+    proof, why : Proof, str
+        The argument that extends the points to the universe, and a line on it.
+    tolerance : float
+        Relative tolerance. An inequality may be missed by it, for rounding where the bound is attained. The sides of an
+        identity may be that wide and that far apart.
+    growth : Growth
+        Direction of an asymptotic claim.
+    vacuous : str
+        The reason why a claim that holds has no content.
+    reason : str
+        The reason why a claim cannot be checked.
     """
 
     points: Sequence[Point] = ()

@@ -1,4 +1,4 @@
-"""Points of asymptotic claims: an exact value against the form that the claim gives it, as something grows."""
+"""Points of asymptotic claims: an exact value against the form that the claim gives, as something grows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from math import log, log10
@@ -34,9 +34,9 @@ def growing_in_logs(
     right: Callable[[float], float],
     name: str = "k",
 ) -> Iterator[Point]:
-    """Yield the same for laws that are known as functions of log x, so that exponents may be as large as 10^6 or more.
+    """Yield points for laws that are functions of log x, so that exponents may be as large as 10^6 or more.
 
-    left, right: functions of the natural logarithm of x.
+    `left` and `right` are functions of the natural logarithm of x.
     """
     for exponent in exponents:
         log_x = float(exponent) * LN_10

@@ -1,4 +1,4 @@
-"""The power of evidence: which wrong statements the same points would not have caught."""
+"""The power of evidence: the wrong statements that the same points would not have caught."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Power:
-    """What the points of a claim would not have caught.
+    """The wrong statements that the points of a claim would not have caught.
 
-    survives: of an asymptotic claim, the names of the factors by which its form could be wrong and still be consistent,
-    and `constant` if a constant would be consistent too. factor: of a bound that holds, the factor by which it could
-    be smaller and still hold at all points; NaN for other claims.
+    For an asymptotic claim `survives` has the names of the factors by which its form could be wrong and still be
+    consistent, and `constant` if a constant would be consistent too. For a bound that holds, `factor` is the factor by
+    which it could be smaller and still hold at all points. It is NaN for other claims.
     """
 
     survives: tuple[str, ...] = ()

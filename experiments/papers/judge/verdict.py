@@ -1,7 +1,7 @@
-"""`judge`, which alone gives a verdict on a claim, from its kind and the evidence.
+"""The function `judge`, which alone gives a verdict on a claim, from its kind and the evidence.
 
-A claim says left <= right (or =, or ~) at every point that it speaks of. The judge never reads what is expected of a
-claim, nor its class.
+A claim states left <= right (or =, or ~) at every point of its universe. The judge reads neither the expected verdict
+of a claim nor its class.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from tcdp_sim.core.numerics import Bounds
 from tcdp_sim.experiments.papers.judge.evidence import Evidence, Growth, Kind, Point, Side
 
 BAND = 4.0  # an asymptotic ratio may vary by that factor over all its points
-DRIFT = 0.02  # and move that much, relative, over the last decade
+DRIFT = 0.02  # and may move by that relative amount over the last decade
 
 
 class Verdict(StrEnum):
-    """What the evidence says of a claim."""
+    """The result of the evidence on a claim."""
 
     HOLDS = "holds"
     FALSE = "false"
@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
 
 class Scope(StrEnum):
-    """Whether a verdict is about all that the claim speaks of, or about the points that were tried."""
+    """The range of a verdict: the whole universe of the claim, or the points that were tried."""
 
     ALL = "all"
     POINTS = "points"
@@ -36,11 +36,12 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict and what decided it.
+    """A verdict and the point that decided it.
 
-    left, right: the sides at `where`, the worst or tightest point, of an asymptotic claim the ratio at the last point
-    and None; tightness: left / right there, certified: at most that where the claim holds, at least that where it is
-    false; NaN where there is none. points: how many were tried; vacuous, reason: see `Evidence`.
+    `left` and `right` are the sides at `where`, the worst or tightest point. For an asymptotic claim they are the ratio
+    at the last point and None. `tightness` is left / right there: certified to be at most that where the claim holds,
+    and at least that where it is false; it is NaN where there is none. `points` is the number of points tried.
+    `Evidence` documents `vacuous` and `reason`.
     """
 
     verdict: Verdict
@@ -55,7 +56,7 @@ class Judgement:
 
 
 def judge(kind: Kind, evidence: Evidence) -> Judgement:
-    """The verdict on a claim of that kind. Raises ValueError for a claim that can be checked and has no points."""
+    """Return the verdict on a claim of that kind. Raise ValueError for a claim that needs points and has none."""
     if kind in (Kind.DEFINITION, Kind.NOT_CHECKABLE):
         if not evidence.reason:
             raise ValueError("what cannot be checked needs a reason")
@@ -66,7 +67,7 @@ def judge(kind: Kind, evidence: Evidence) -> Judgement:
 
 
 def ratio(point: Point) -> Bounds:
-    """left / right at a point, for right >= 0; [-inf, inf] where either side leaves it open."""
+    """Return left / right at a point, for right >= 0; [-inf, inf] where either side leaves it open."""
     left, right = point.left, point.right
     lower = _over(left.lower, right.upper if left.lower >= 0 else right.lower, -inf if left.lower < 0 else 0.0)
     upper = _over(left.upper, right.lower if left.upper >= 0 else right.upper, inf if left.upper > 0 else 0.0)
@@ -79,7 +80,7 @@ def _over(number: float, by: float, otherwise: float) -> float:
 
 
 def _is_true(point: Point, tolerance: float) -> bool | None:
-    """Whether left <= right at a point; None if the intervals leave it open."""
+    """Return whether left <= right at a point, or None if the intervals leave it open."""
     spare = tolerance * abs(point.right.estimate) if tolerance else 0.0
     if point.left.upper <= point.right.lower + spare:
         return True
@@ -103,7 +104,7 @@ def _ordering(evidence: Evidence) -> Judgement:
 
 
 def _for_one(evidence: Evidence) -> Judgement:
-    """One point is enough to hold; to be false all that there are have to be tried."""
+    """Judge an existence claim. One point is enough to hold; to be false, all possible points must have been tried."""
     told = [(_is_true(point, evidence.tolerance), point) for point in evidence.points]
     best = min(evidence.points, key=lambda point: ratio(point).upper)
     if right := [point for is_true, point in told if is_true]:
@@ -129,17 +130,17 @@ def _size(point: Point) -> float:
 
 
 def _gap(point: Point) -> float:
-    """How far the sides are apart, relative to their size; negative where they overlap."""
+    """Return the distance between the sides relative to their size, negative where they overlap."""
     return max(point.left.lower - point.right.upper, point.right.lower - point.left.upper) / _size(point)
 
 
 def _width(point: Point) -> float:
-    """How wide the wider side is, relative to their size."""
+    """Return the width of the wider side relative to their size."""
     return max(point.left.upper - point.left.lower, point.right.upper - point.right.lower) / _size(point)
 
 
 def _asymptotic(evidence: Evidence) -> Judgement:
-    """Whether the ratio stays in the band and has come to rest: consistent if surely so, inconsistent if surely not."""
+    """Judge whether the ratio stays in the band and has settled: consistent or inconsistent only if surely so."""
     points = sorted(evidence.points, key=lambda point: point.at)
     if len(points) < 3 or any(isnan(point.at) for point in points):
         raise ValueError("an asymptotic claim needs three points or more, each with `at`")
@@ -158,7 +159,7 @@ def _asymptotic(evidence: Evidence) -> Judgement:
 
 
 def _spreads(growth: Growth, ratios: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """(most, least) that the log of the ratio may move over successive points, in the directions that count."""
+    """Return (most, least) that the log of the ratio may move over successive points, in the directions that count."""
     low = [log(lower) if lower > 0 else -inf for lower, _ in ratios]
     high = [log(upper) if upper > 0 else -inf for _, upper in ratios]
     pairs = [(i, j) for j in range(len(ratios)) for i in range(j)]

@@ -1,4 +1,4 @@
-"""How many there are of each class: the papers' own statements, and sentences of this project, counted apart."""
+"""The number of claims in each class. The papers' own statements and this project's sentences are counted apart."""
 
 from collections import Counter
 from collections.abc import Sequence

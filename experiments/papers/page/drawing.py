@@ -1,4 +1,4 @@
-"""The two figures that are made of all verdicts: how loose bounds are, and how asymptotic ratios settle."""
+"""The two figures about all verdicts: the looseness of bounds, and the course of asymptotic ratios."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ from tcdp_sim.experiments.papers.page.wording import looseness
 from tcdp_sim.report.looks import COLOURS
 from tcdp_sim.report.plots import GREY, WRONG, new_figure
 
-PANELS = 5  # of asymptotic claims in a row
-LOOSE = 1.1  # from where on a bound is in the figure
+PANELS = 5  # panels of asymptotic claims in a row
+LOOSE = 1.1  # the figure shows bounds from this looseness on
 
 
 def looseness_table(results: Sequence[Result]) -> pd.DataFrame:
-    """id, title and factor of every bound that holds and is not vacuous, the loosest first."""
+    """Return id, title and factor of every bound that holds and is not vacuous, the loosest first."""
     rows = [
         {"id": r.claim.id, "claim": r.claim.title, "loose": looseness(r.judgement)}
         for r in results
@@ -31,7 +31,7 @@ def looseness_table(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def draw_looseness(table: pd.DataFrame) -> Figure:
-    """A dot for each bound that is loose by a tenth or more, on a log axis."""
+    """Draw a dot for each bound that is loose by a tenth or more, on a log axis."""
     table = table[table["loose"] >= LOOSE]
     figure, axes = new_figure(1, 1, 7.2, 1.2 + 0.19 * len(table))
     axes = axes[0, 0]
@@ -48,7 +48,7 @@ def draw_looseness(table: pd.DataFrame) -> Figure:
 
 
 def asymptotics_table(results: Sequence[Result]) -> pd.DataFrame:
-    """A row a point of every asymptotic claim: id, at (log10 of what grows), the ratio with its bounds, verdict."""
+    """Return a row for each point of every asymptotic claim: id, at (log10 of what grows), ratio, verdict."""
     rows = []
     for result in results:
         if result.claim.kind is Kind.ASYMPTOTIC:
@@ -60,12 +60,12 @@ def asymptotics_table(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def draw_asymptotics(table: pd.DataFrame) -> Figure:
-    """A panel a claim: the ratio to the form over its last value, with the band that it may stay in."""
+    """Draw a panel for each claim: the ratio to the form over its last value, with the band that it may stay in."""
     names = list(dict.fromkeys(table["id"]))
     rows = -(-len(names) // PANELS)
     height = 1.25 * rows + 0.6
     figure, axes = new_figure(rows, PANELS, 8.6, height)
-    figure.set_layout_engine(None)  # a grid of equal panels needs no solver, which would take seconds
+    figure.set_layout_engine(None)  # a grid of equal panels needs no layout solver, which takes seconds
     figure.subplots_adjust(0.075, 0.5 / height, 0.995, 1 - 0.25 / height, wspace=0.3, hspace=0.62)
     for panel in axes.flat[len(names) :]:
         panel.set_visible(False)

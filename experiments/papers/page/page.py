@@ -1,4 +1,4 @@
-"""The page of the papers, and the same as Markdown and CSV: a function of the results and exhibits alone."""
+"""The page of the papers, also as Markdown and CSV: a function of the results and exhibits alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,8 +22,8 @@ from tcdp_sim.report.svg import inline_svg
 from tcdp_sim.store import durable
 
 FIGURES = "figures"
-EXHIBITS = "figures/exhibits.csv"  # what each figure and table is, and shows
-PLACE = "results/papers"  # in the commands of the page, wherever it lies
+EXHIBITS = "figures/exhibits.csv"  # title and caption of each figure and table
+PLACE = "results/papers"  # the folder in the commands of the page, wherever the page is
 LOOSENESS = Exhibit(
     "looseness",
     "Z",
@@ -43,16 +43,17 @@ ASYMPTOTICS = Exhibit(
 )
 
 
-View = dict[str, Any]  # what a template shows
+View = dict[str, Any]  # the variables of a template
 Draw = Callable[[Exhibit, pd.DataFrame], str]  # an exhibit and its table -> SVG
 
 
 def write(
     folder: Path, results: Sequence[Result], exhibits: Mapping[Exhibit, pd.DataFrame], about: View, picture: Draw
 ) -> Path:
-    """Write the page, the errata, both as Markdown too, claims.csv and figures/; return the path of the page.
+    """Write the page, the errata, both also as Markdown, claims.csv and figures/. Return the path of the page.
 
-    exhibits: each with its numbers; about: see `provenance.about`; picture: draws an exhibit as SVG. Raises OSError.
+    `exhibits` has the numbers of each. `provenance.about` documents `about`. `picture` draws an exhibit as SVG. The
+    function raises OSError if the folder is not writable.
     """
     durable.make_folder(folder / FIGURES)
     table = claims_table(results)
@@ -142,7 +143,7 @@ def _errata(rows: Sequence[View]) -> list[View]:
 
 
 def _show(folder: Path, exhibit: Exhibit, table: pd.DataFrame, picture: Draw) -> View:
-    """An exhibit for the page; its files are written on the way."""
+    """Return an exhibit for the page, after writing its files."""
     file = f"{FIGURES}/{exhibit.name}.csv"
     write_csv(table, folder / file)
     shown = {name: getattr(exhibit, name) for name in ("name", "paper", "title", "caption")}

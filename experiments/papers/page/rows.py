@@ -1,4 +1,4 @@
-"""Verdicts as a table: claims.csv, from which the page takes its every number."""
+"""Verdicts as a table: claims.csv, which has every number of the page."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,13 @@ UNJUDGED = {ClaimClass.INFORMAL, ClaimClass.TEXT_DAMAGED}  # their cards compare
 
 
 def claims_table(results: Iterable[Result]) -> pd.DataFrame:
-    """A row a claim: id, claim, verdict, scope, value, lower, upper, tightness, vacuous, erratum, figure, command, ...
+    """Return a row for each claim.
 
-    value, lower, upper: of the left side at the point that decided (of an asymptotic claim the last ratio); limit...:
-    of the right side; tightness: left over right there; loose: its inverse for what holds. The rest are texts.
+    - value, lower, upper: the left side at the point that decided, or the last ratio of an asymptotic claim.
+    - limit...: the right side there.
+    - tightness: left over right there. loose: the inverse of it for a claim that holds.
+
+    The other columns are texts: id, claim, verdict, scope, vacuous, erratum, figure, command and others.
     """
     return pd.DataFrame([_row(result) for result in results])
 
@@ -91,7 +94,7 @@ def _row(result: Result) -> dict[str, object]:
 
 
 def command_of(identity: str, first: str, part: str) -> str:
-    """The command that shows a claim alone."""
+    """Return the command that shows a claim alone."""
     name = identity if part or " " not in identity else first
     return f"tcdp-sim reproduce only='{name}'" if " " in name else f"tcdp-sim reproduce only={name}"
 
@@ -109,7 +112,7 @@ def page_rows(table: pd.DataFrame) -> list[dict[str, object]]:
 
 
 def _judged(row: Mapping[str, object]) -> str:
-    """Return the verdict in words; where the paper gives nothing to judge, say that it is on our reading alone."""
+    """Return the verdict in words. Where the paper gives nothing to judge, it says that it is on our reading alone."""
     words = f"{row['verdict']} {row['about']}".strip()
     return f"{words}, as it is measured here; this is no verdict on the paper" if row["class"] in UNJUDGED else words
 

@@ -1,4 +1,4 @@
-"""Verdicts on the terminal: one claim with its evidence, or how many there are of each."""
+"""Verdicts on the terminal: one claim with its evidence, or the number of claims of each verdict."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from tcdp_sim.experiments.papers.page.counts import ours, printed
 from tcdp_sim.experiments.papers.page.wording import SHAPES, balls, evidence, looseness, number, power, scope, side
 from tcdp_sim.report.tables import terminal_table
 
-MOST_POINTS = 40  # of a claim that are listed
+MOST_POINTS = 40  # points of a claim that are listed
 
 
 def report_claim(result: Result, console: Any) -> None:
-    """Print a claim: what it says, the verdict, and the evidence point by point."""
+    """Print a claim: its statement, the verdict, and the evidence point by point."""
     claim, judgement = result.claim, result.judgement
     lines = [f"{claim.id}  {claim.title}  ({claim.place})", verdict_line(result)]
     lines += [f"  quoted: {claim.quote}" if claim.quote else f"  no quote: {claim.no_quote}"]
@@ -37,7 +37,7 @@ def report_claim(result: Result, console: Any) -> None:
 
 
 def verdict_line(result: Result) -> str:
-    """The verdict, what it speaks of, and what is known against it."""
+    """Return the verdict, its scope, and the objections that are known."""
     judgement, claim = result.judgement, result.claim
     text = f"  {SHAPES[judgement.verdict]} {judgement.verdict}"
     text += f" {about}" if (about := scope(judgement)) else ""

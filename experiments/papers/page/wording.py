@@ -1,4 +1,4 @@
-"""How numbers and evidence are written: the same words on the page, in its other forms and on the terminal."""
+"""The wording of numbers and evidence, which is the same on the page, in its other forms and on the terminal."""
 
 from math import inf, isfinite, isnan
 
@@ -36,7 +36,7 @@ LARGEST_WHOLE = 1e6
 
 
 def number(value: float) -> str:
-    """A number for people, four digits, whole numbers below a million with all of theirs; "" for NaN."""
+    """Return a number as text: four digits, or all digits of a whole number below a million; "" for NaN."""
     if isnan(value):
         return ""
     if not isfinite(value):
@@ -47,7 +47,7 @@ def number(value: float) -> str:
 
 
 def side(value: Side) -> str:
-    """A side: its estimate with its bounds where they show, or with its standard error."""
+    """Return a side as text: its estimate with its bounds if they differ, or with its standard error."""
     if isinstance(value, Simulated):
         return f"{number(value.estimate)} ± {number(value.mcse)} MCSE"
     low, middle, high = map(number, value[:3])
@@ -55,7 +55,7 @@ def side(value: Side) -> str:
 
 
 def evidence(result: Result) -> str:
-    """What decided a verdict, in a line: "1.867 > 1 at ω√ρ = 0.125, ρ = 0.0001"."""
+    """Return the evidence that decided a verdict, in a line: "1.867 > 1 at ω√ρ = 0.125, ρ = 0.0001"."""
     judgement = result.judgement
     if judgement.left is None:
         return judgement.reason
@@ -72,7 +72,7 @@ def _sign(result: Result) -> str:
 
 
 def scope(judgement: Judgement) -> str:
-    """What a verdict speaks of: "for all", "on the 5 points tried"; "" where there are none."""
+    """Return the scope of a verdict: "for all", "on the 5 points tried"; "" where there is none."""
     if judgement.verdict is Verdict.NOT_CHECKABLE:
         return ""
     if judgement.verdict is Verdict.FALSE:
@@ -85,25 +85,25 @@ def scope(judgement: Judgement) -> str:
 
 
 def looseness(judgement: Judgement) -> float:
-    """By what factor a bound that holds is loose at its tightest point; NaN where there is none."""
+    """Return the factor by which a bound that holds is loose at its tightest point; NaN where there is none."""
     if judgement.verdict is not Verdict.HOLDS or not 0 < judgement.tightness < inf:
         return float("nan")
     return 1 / judgement.tightness
 
 
 def simulated(result: Result) -> bool:
-    """Whether any side of the evidence was simulated."""
+    """Return True if any side of the evidence was simulated."""
     return any(isinstance(s, Simulated) for p in result.evidence.points for s in (p.left, p.right))
 
 
 def estimate(value: Side | None) -> tuple[float, float, float]:
-    """(estimate, lower, upper) of a side; NaN where there is none."""
+    """Return (estimate, lower, upper) of a side; NaN where there is none."""
     nan = float("nan")
     return (nan, nan, nan) if value is None else (value.estimate, value.lower, value.upper)
 
 
 def power(found: Power) -> str:
-    """Return what the points would not have caught, in a sentence; "" where nothing is known of it."""
+    """Return a sentence on the wrong statements that the points would not have caught; "" if nothing is known."""
     if found.factor == found.factor:
         factor = number(found.factor)
         attained = "the bound is attained on these points, to four digits"
@@ -114,13 +114,13 @@ def power(found: Power) -> str:
 
 
 def caught(found: Power) -> str:
-    """Return which wrong forms of an asymptotic claim the points catch, in a sentence; "" for other claims."""
+    """Return a sentence on the wrong forms of an asymptotic claim that the points catch; "" for other claims."""
     names = [name for name in (*FACTORS, CONSTANT) if name not in found.survives]
     return f"these points catch a wrong form by: {', '.join(names)}" if names else ""
 
 
 def balls(result: Result) -> str:
-    """Return both balls of a claim that ball arithmetic has decided: "[1.867, 1.867] > [1, 1]"; "" where none has."""
+    """Return both balls of a claim decided by ball arithmetic: "[1.867, 1.867] > [1, 1]"; "" if there are none."""
     if result.balls is None:
         return ""
     left, right = (f"[{end.lower:.9g}, {end.upper:.9g}]" for end in (result.balls.left, result.balls.right))

@@ -25,7 +25,7 @@ NOISES: dict[str, Noise] = {
     "generalised Gaussian, p = 1/4": GeneralizedGaussian(1.0, 0.25),
     "exponential polylogarithmic, p = 1, a = 1, d = 4": ExponentialPolylogarithmic(1.0, 1.0, 1.0, 4.0),
     "exponential polylogarithmic, p = 2, a = e, d = 1": ExponentialPolylogarithmic(1.0, 2.0, e, 1.0),
-}  # all of scale 1
+}  # all have scale 1
 INFLUENCES = (0.01, 1.0, 100.0)
 
 
@@ -77,7 +77,7 @@ def one_direction(budget: Budget) -> Points:
 
 @claim("P.A2 P.T5.3–5.5")
 def loss_of_additive_noise(budget: Budget) -> Points:
-    """Yield the loss at many outputs; at the peak of the noise it is all that is promised."""
+    """Yield the loss at many outputs. At the peak of the noise it equals the promise."""
     for name, noise in NOISES.items():
         for influence in INFLUENCES:
             promised = closed_form(_fall(noise, influence))
@@ -98,7 +98,7 @@ def loss_at_the_peak(budget: Budget) -> Points:
 
 @claim("P.A2 P.T5.3–5.5 slack")
 def slack_of_the_concentrated_policy(budget: Budget) -> Points:
-    """Yield generalised Gaussian noise and small records; for power 1/4 and P = 0.01 the factor is 70.7."""
+    """Yield generalised Gaussian noise and small records. For power 1/4 and P = 0.01 the factor is 70.7."""
     for power, loss in ((0.25, 0.01), (0.25, 1.0), (0.5, 0.01)):
         noise = GeneralizedGaussian(1.0, power)
         influence = loss ** (1 / power)

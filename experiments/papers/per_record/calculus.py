@@ -21,7 +21,7 @@ from tcdp_sim.privacy.per_record import PerRecordDP, PerRecordZCDP, compose_per_
 from tcdp_sim.releases import AdditiveRelease, Log, Root, TransformedRelease
 from tcdp_sim.releases.policies import gaussian
 
-LOSSES = ((0.1, 0.4, 2.5), (0.5, 0.5), (0.01, 1.0), (1.0, 1.0, 1.0, 1.0))  # of the records of a group, nats
+LOSSES = ((0.1, 0.4, 2.5), (0.5, 0.5), (0.01, 1.0), (1.0, 1.0, 1.0, 1.0))  # losses of the records of a group, in nats
 BOTH = ((1.0, 0.5), (0.3, 2.0))  # (epsilon, epsilon) of two randomised responses
 
 
@@ -125,7 +125,7 @@ def _promised(guarantee: object) -> Bounds[float]:
 
 
 def _adaptive_pairs(budget: Budget) -> Iterator[Point]:
-    """Yield two randomised responses, of which the second has less budget if the first said 1."""
+    """Yield two randomised responses. The second one has less budget if the first one answered 1."""
     for first, second in BOTH:
         for order in budget.choose((1.0, 8.0), ORDERS):
             laws = []

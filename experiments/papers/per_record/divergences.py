@@ -11,21 +11,21 @@ ORDERS = (1.0, 1.5, 2.0, 8.0, 32.0)  # 1 stands for the limit
 
 
 def gaussian_per_order(shift: float, scale: float, order: float) -> Bounds[float]:
-    """Return D_order / order, in nats, of N(0, scale^2) against N(shift, scale^2), by quadrature; order >= 1.
+    """Return D_order / order of N(0, scale^2) against N(shift, scale^2), in nats, by quadrature, for order >= 1.
 
-    A mixture of one component does not ask the noise for its closed form.
+    The noise is a mixture of one component, so that its closed form is not used.
     """
     return shifted_per_order(Gaussian(scale), shift, order)
 
 
 def shifted_per_order(noise: Noise, shift: float, order: float) -> Bounds[float]:
-    """Return D_order / order, in nats, of a noise against itself moved by `shift`, by quadrature; order >= 1."""
+    """Return D_order / order of a noise against itself moved by `shift`, in nats, by quadrature, for order >= 1."""
     one, other = exact.Mixture(noise), exact.Mixture(noise, (shift,))
     return exact.renyi_divergence_between(one, other, order) / order
 
 
 def finite_per_order(p: ArrayLike, q: ArrayLike, order: float) -> Bounds[float]:
-    """Return D_order(p || q) / order, in nats, of two laws on as many outputs, all probabilities > 0; order >= 1.
+    """Return D_order(p || q) / order, in nats, of two positive laws on the same number of outputs, for order >= 1.
 
     With L = log(p / q) and s = order - 1, the mean of e^(sL) - 1 is that of the non-negative e^(sL) - 1 + s (e^-L - 1).
     """

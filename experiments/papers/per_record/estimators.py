@@ -14,7 +14,7 @@ from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.releases import Log, Root, Transform, TransformedRelease
 
 REACH = 20.0  # standard deviations; beyond, none of these integrands has 1e-60 of its mass
-CENTRED = 4.0  # of e^(2V), whose mass lies 2 scale to the right
+CENTRED = 4.0  # for e^(2V), whose mass lies 2 scale to the right
 CASES = ((10.0, 0.0, 1.0), (10.0, 3.0, 0.5), (1e4, 1.0, 2.0))  # q, a, σ
 Estimator = Callable[[Floats], Floats]
 
@@ -51,7 +51,7 @@ ROWS: dict[str, tuple[int | None, Callable[[Floats, float, float], Floats], Call
         lambda y, s: 6 * s**6 + 18 * s**4 * y ** (2 / 3) + 9 * s**2 * y ** (4 / 3),
     ),
     "logarithm": (None, lambda x, a, s: np.exp(x - s**2 / 2) - a, lambda y, s: float(np.expm1(s**2)) * y**2),
-}  # of Table 2, written out as there: degree, g(x, a, σ), variance(q + a, σ)
+}  # Table 2 as printed: degree, g(x, a, σ), variance(q + a, σ)
 
 
 @claim("P.T4.9 T2")
@@ -79,7 +79,7 @@ def moments_of_row(name: str, q: float, offset: float, scale: float) -> Iterator
 def moments(
     g: Estimator, degree: int | None, q: float, offset: float, scale: float
 ) -> tuple[Bounds[float], Bounds[float]]:
-    """Return mean and variance of g(N(f(q + a), scale²)) by quadrature; f: a root of that degree, or the logarithm."""
+    """Return mean and variance of g(N(f(q + a), scale²)) by quadrature. f is a root of that degree or the logarithm."""
     centre = np.log(q + offset) if degree is None else (q + offset) ** (1 / degree)
     edges = centre + scale * np.linspace(-REACH, REACH + CENTRED * scale, 81)
 
@@ -92,7 +92,7 @@ def moments(
 
 
 def _padded(bounds: Bounds[float], size: float) -> Bounds[float]:
-    """Return bounds widened by the rounding of the integrand, of that size; quadrature counts that of the sum alone."""
+    """Return bounds widened by the rounding of an integrand of that size. Quadrature counts the rounding of the sum."""
     slack = 1e-12 * size
     return Bounds(bounds.lower - slack, bounds.estimate, bounds.upper + slack)
 
@@ -112,7 +112,7 @@ def variance_grows(budget: Budget) -> Points:
 
 @claim("P.T4.9 T2 equal error")
 def gaussian_at_equal_error(budget: Budget) -> Points:
-    """Yield records up to the whole answer; transformations pay only where groups have unlike answers."""
+    """Yield records up to the whole answer. Transformations pay only where groups have unlike answers."""
     transforms: tuple[Transform, ...] = (Root(2.0), Root(3.0, 5.0), Root(4.0, 1e3), Log(1.0), Log(100.0), Log(1e5))
     for transform, scale in product(transforms, budget.choose((0.5,), (0.01, 0.5, 2.0))):
         release = TransformedRelease(transform, scale)

@@ -60,7 +60,7 @@ def offset_is_needed(budget: Budget) -> Points:
 
 
 def printed_loss(ratio: float, power: float, offset: float, rate: float) -> float:
-    """Return d [log(Δ/σ + a)^p - log(a)^p] as it is printed, in nats; ratio: Δ/σ."""
+    """Return d [log(Δ/σ + a)^p - log(a)^p] as printed, in nats, for ratio = Δ/σ."""
     return float(rate * (np.log(ratio + offset) ** power - np.log(offset) ** power))
 
 
@@ -113,7 +113,7 @@ def _variances_of_power_1(middle: float) -> Points:
 def beyond(x: float, m: float, rate: float) -> float:
     """Return 1 - κ(x, m), κ(x, m) = Φ(√(2d) (log x - m/d)), without cancellation.
 
-    The text at hand lost κ; with this one density, quantile and variance agree.
+    The text at hand lost κ. With this κ density, quantile and variance agree.
     """
     return float(ndtr(-np.sqrt(2 * rate) * (np.log(x) - m / rate)))
 
@@ -126,7 +126,7 @@ def variance_of_power_2(rate: float, offset: float, scale: float) -> float:
 
 
 def second_moment(noise: ExponentialPolylogarithmic) -> Bounds[float]:
-    """Return E Z² by quadrature on panels that grow geometrically; a tail below 1e-13 of it is left out."""
+    """Return E Z² by quadrature on panels that grow geometrically, without a tail of relative size below 1e-13."""
     edges = np.concatenate([[0.0], noise.scale * np.geomspace(1e-3, 1e40, 300)])
 
     def integrand(z: Floats) -> Floats:
@@ -136,7 +136,7 @@ def second_moment(noise: ExponentialPolylogarithmic) -> Bounds[float]:
 
 
 def _both(noise: ExponentialPolylogarithmic, output: float, density: float, mass: float) -> Iterator[Point]:
-    """Yield density and distribution function at an output in units of σ; mass: between 0 and the output."""
+    """Yield density and distribution function at an output in units of σ, with `mass` between 0 and the output."""
     z, at = noise.scale * output, f"{_parameters(noise)}, z = {output:g} σ"
     yield Point(f"density, {at}", closed_form(float(density), 1e-10), closed_form(float(noise.pdf(z)), 1e-10))
     below = closed_form(float(0.5 + np.sign(output) * mass), 1e-10)

@@ -19,7 +19,7 @@ DEEP = 60.0  # nats of the density below its peak, beyond which e^-60 of the mas
 
 
 def printed_density(z: Floats, scale: float, power: float) -> Floats:
-    """Return p / (2σ Γ(1/p)) exp(-(|z|/σ)^p) as it is printed, 0 < p."""
+    """Return p / (2σ Γ(1/p)) exp(-(|z|/σ)^p) as printed, for p > 0."""
     return power / (2 * scale * float(gamma(1 / power))) * np.exp(-(np.abs(np.divide(z, scale)) ** power))
 
 

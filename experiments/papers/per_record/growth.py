@@ -42,7 +42,7 @@ def far_policy(at: float) -> Bounds[float]:
 
 @claim("P.0a transformation")
 def as_slow_as_the_squared_logarithm(budget: Budget) -> Points:
-    """Yield the policy of the logarithm, which is attained; beyond floats log(1 + t) is log t to all digits."""
+    """Yield the policy of the logarithm, which attains the bound. Beyond floats log(1 + t) is log t to all digits."""
     release = TransformedRelease(Log(1.0), 1.0)
     for at in (*NEAR, *FAR):
         square = _log(at) * _log(at)
@@ -59,7 +59,8 @@ def _log(at: float) -> Bounds[float]:
 def heavier_tails(budget: Budget) -> Points:
     """Yield six noises, from Gaussian to exponential polylogarithmic, where each record loses 10 nats or more.
 
-    Nearer it need not be so: from 100 to 1e5 σ the exact policy of p = 1/4 grows 40.7 times, that of p = 1/2 39.4.
+    For nearer records the order may differ: from 100 to 1e5 σ the exact policy of p = 1/4 grows 40.7 times, and that of
+    p = 1/2 grows 39.4 times.
     """
     for near, far in budget.choose(((1e6, 1e10),), ((1e6, 1e10), (1e5, 1e7), (1e8, 1e15))):
         growth = {name: _growth(noise, near, far) for name, noise in HEAVIER.items()}
@@ -70,10 +71,10 @@ def heavier_tails(budget: Budget) -> Points:
 
 @claim("P.0a smaller records")
 def smaller_records(budget: Budget) -> Points:
-    """Yield smaller records; a policy that grows slowly towards large records is large for small ones already."""
+    """Yield smaller records. A policy that grows slowly towards large records is large for small ones already."""
     for name, noise in HEAVIER.items():
         for largest, share in product((10.0, 1e4), (1e-3, 0.1, 0.9)):
-            if name != "Gaussian":  # which has no pure loss
+            if name != "Gaussian":  # Gaussian noise has no pure loss
                 left, right = share * noise.largest_loss(largest), noise.largest_loss(share * largest)
                 where = f"{name}, largest record {largest:g} σ, another {share:g} of it"
                 yield Point(where, closed_form(float(left)), closed_form(float(right)))

@@ -1,4 +1,4 @@
-"""Our figure of policies: what a record loses against its influence, by eight releases that agree on a small record."""
+"""Our figure of policies: the loss of a record against its influence, by eight releases equal for a small record."""
 
 from dataclasses import replace
 from math import e
@@ -30,7 +30,7 @@ TRANSFORMS = {"square root, a = 0": Root(2.0), "fourth root, a = 0": Root(4.0), 
 
 
 def policies(budget: Budget) -> pd.DataFrame:
-    """release, influence, and in nats the printed and the exact policy at it."""
+    """Return a row for each release and influence: release, influence, printed and exact policy in nats."""
     rows = []
     for name, release in _releases().items():
         for influence in np.geomspace(1, 1e6, budget.choose(13, 49)):
@@ -42,12 +42,15 @@ def policies(budget: Budget) -> pd.DataFrame:
 
 def _releases() -> dict[str, Release]:
     additive: dict[str, Release] = {name: AdditiveRelease(_calibrated(noise)) for name, noise in NOISES.items()}
-    rise = float(np.sqrt(2 * AGREED))  # of a record of influence 1, in scales of the noise
+    rise = float(np.sqrt(2 * AGREED))  # rise of a record of influence 1, in scales of the noise
     return additive | {name: TransformedRelease(f, float(f.rise(1.0)) / rise) for name, f in TRANSFORMS.items()}
 
 
 def _calibrated(noise: Noise) -> Noise:
-    """Of the scale at which a record of influence 1 loses what was agreed; divergences depend on influence / scale."""
+    """Return the noise with the scale at which a record of influence 1 has the agreed loss.
+
+    Divergences depend on influence / scale.
+    """
 
     def excess(log_ratio: float) -> float:
         return float(np.log(exact.record_policy(AdditiveRelease(noise), np.exp(log_ratio)).estimate / AGREED))
@@ -56,7 +59,7 @@ def _calibrated(noise: Noise) -> Noise:
 
 
 def draw(table: pd.DataFrame) -> "Figure":
-    """Exact policies as lines, what is printed as dots in the same colours."""
+    """Draw exact policies as lines, and printed ones as dots in the same colours."""
     figure, axes = new_figure(1, 1, 7.6, 4.2)
     axes = axes[0, 0]
     for (name, rows), colour, dashes in zip(table.groupby("release", sort=False), COLOURS, DASHES):

@@ -35,7 +35,7 @@ FORMULAS = {  # name: f(x), g(x), variance, as Table 2 prints them; y = q + a
     "logarithm": ("log x", "e^(x - σ²/2) - a", "(e^(σ²) - 1) y²"),
 }
 ANSWER = {"q": 100.0, "a": 2.0, "σ": 1.5}
-SHOWN = ("d = 5, a = 2, σ = 3", "d = 1.5, a = 2.718, σ = 3")  # of the points of Table 3
+SHOWN = ("d = 5, a = 2, σ = 3", "d = 1.5, a = 2.718, σ = 3")  # points of Table 3
 LEFT_OUT = ("z = 0 σ", "z = -3 σ", "z = 40 σ", "level 0.6", "level 0.999")
 
 

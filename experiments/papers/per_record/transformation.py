@@ -15,7 +15,7 @@ from tcdp_sim.releases import Identity, Log, Root, Transform, TransformedRelease
 
 NAMES = {Identity: "the identity", Root: "root", Log: "logarithm"}
 ROOT_OF_EXAMPLE, LOG_OF_EXAMPLE = Root(4.0), Log(1.0)
-SCALE = 2.0  # of both examples
+SCALE = 2.0  # scale of both examples
 TOTAL = float(sum(EMPLOYEES))
 BY_THE_ROOT = (0.3, 0.3, 0.4, 0.6, 0.7, 12.5)  # Example 4.6
 BY_THE_LOG = (0.4, 0.4, 0.7, 1.2, 1.5, 10.6)  # Example 4.8
@@ -66,7 +66,7 @@ def policy_of_the_logarithm(budget: Budget) -> Points:
 
 
 def policy_formula(transform: Transform, influence: float, scale: float) -> float:
-    """Return (f(t + a) - f(a))² / 2σ² (nats) as it is printed, with the difference as it stands."""
+    """Return (f(t + a) - f(a))² / 2σ² (nats) as printed, with an explicit difference."""
     if isinstance(transform, Log):
         rise = np.log(influence + transform.offset) - np.log(transform.offset)
     else:
@@ -101,7 +101,7 @@ def losses_by_the_log(budget: Budget) -> Points:
 
 @claim("P.E4.6 equal error")
 def root_at_equal_error(budget: Budget) -> Points:
-    """Yield losses at a root mean squared error of 8,769 on a total of 10,070; unit splitting has 7.07."""
+    """Yield losses at a root mean squared error of 8,769 on a total of 10,070, where unit splitting has 7.07."""
     return _against_gaussian(ROOT_OF_EXAMPLE)
 
 

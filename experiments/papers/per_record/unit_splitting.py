@@ -25,7 +25,10 @@ def printed_losses(budget: Budget) -> Points:
 
 @claim("P.2.16 T1 exact")
 def exact_losses(budget: Budget) -> Points:
-    """Yield 0.25, 0.25, 1, 4, 9 and a million: a sum of split records is that of whole ones, with Gaussian noise."""
+    """Yield the losses 0.25, 0.25, 1, 4, 9 and a million.
+
+    A sum of split records is that of whole ones, with Gaussian noise.
+    """
     for i, (size, printed) in enumerate(zip(EMPLOYEES, PRINTED)):
         yield Point(_establishment(i, size), _loss(size), constant(printed))
 

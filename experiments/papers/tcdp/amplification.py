@@ -1,4 +1,4 @@
-"""Sections 1.1 and 3: what sampling a fraction s of the records does."""
+"""Sections 1.1 and 3: the effect of sampling a fraction s of the records."""
 
 from collections.abc import Callable
 
@@ -18,14 +18,14 @@ from tcdp_sim.privacy.amplification.concentrated import certified_tcdp, largest_
 
 
 def gaussian(rho: float) -> Gaussian:
-    """The noise that is exactly rho-zCDP for a query of sensitivity one."""
+    """Return the noise that is exactly rho-zCDP for a query of sensitivity one."""
     return Gaussian(float(1 / np.sqrt(2 * rho)))
 
 
 def by_lemma_15(noise: Noise, s: float, order: int) -> Bounds[float]:
-    """D_order(sP + (1-s)Q || Q) by Lemma 15: log1p of the sum of C(a, k) (1-s)^(a-k) s^k (e^((k-1) D_k) - 1), k >= 2.
+    """Return D_order(sP + (1-s)Q || Q) by Lemma 15.
 
-    The binomial chances sum to one, so that this is the printed sum, and keeps its digits however small s is.
+    It is log1p of the sum over k >= 2 of C(a, k) (1-s)^(a-k) s^k (e^((k-1) D_k) - 1), divided by a - 1.
     """
     k = np.arange(2, order + 1)
     log_chance = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
@@ -39,7 +39,7 @@ def by_lemma_15(noise: Noise, s: float, order: int) -> Bounds[float]:
 
 @claim("T.P3")
 def amplification(budget: Budget) -> Points:
-    """What is certified for every mechanism, up to half of each of the two orders in the minimum."""
+    """Yield the certified value for every mechanism, up to half of each of the two orders in the minimum."""
     few = [(1.0, 4.6, 1e-4), (1.0, 5.0, 1e-8), (0.1, 8.0, 1e-4), (0.01, 50.0, 0.1)]
     more = [(1.0, 9.2, 1e-8), (0.5, 9.2, 1e-4), (0.1, 10.0, 0.01), (0.01, 20.0, 1e-4), (1e-3, 40.0, 0.01)]
     for rho, omega, s in budget.choose(few, [*few, *more]):
@@ -49,7 +49,7 @@ def amplification(budget: Budget) -> Points:
 
 @claim("T.P3 outside")
 def large_rho(budget: Budget) -> Points:
-    """Gaussian noise at order 2, below log(1/s)/4ρ, by Lemma 15."""
+    """Yield points of Gaussian noise at order 2, below log(1/s)/4ρ, by Lemma 15."""
     s = 1e-40
     for rho in (3.0, 5.0):
         left = by_lemma_15(gaussian(rho), s, 2) / (2 * rho) / s / s
@@ -58,7 +58,7 @@ def large_rho(budget: Budget) -> Points:
 
 @claim("T.P3 repaired")
 def bounded_rho(budget: Budget) -> Points:
-    """At orders up to log(1/s)/4ρ."""
+    """Yield points at orders up to log(1/s)/4ρ."""
     for rho, s in [(0.1, 1e-2), (0.5, 1e-4), (1.0, 1e-4), (1.0, 1e-8)]:
         end = float(np.log(1 / s)) / (4 * rho)
         orders = np.array([1.0, 2.0, 0.5 * end, end])
@@ -69,7 +69,7 @@ def bounded_rho(budget: Budget) -> Points:
 
 @claim("T.1.1c")
 def no_amplification(budget: Budget) -> Points:
-    """Gaussian noise under sampling, at large orders."""
+    """Return points of Gaussian noise under sampling, at large orders."""
     return growing(
         np.arange(2.5, 5.5, 0.5),
         lambda order: exact.subsampled_renyi(gaussian(0.1), 1.0, order, 0.01),
@@ -80,7 +80,7 @@ def no_amplification(budget: Budget) -> Points:
 
 @claim("T.1.1c approximate")
 def amplified_profile(budget: Budget) -> Points:
-    """The profile of the pair that attains it."""
+    """Yield the profile of the pair that attains it."""
     for name, noise in [("Gaussian", Gaussian(1.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", SinhNormal(2.0, 5.0))]:
         for s, epsilon in [(0.01, 0.3), (0.5, 0.8)]:
             after = float(np.log1p(s * np.expm1(epsilon)))
@@ -91,7 +91,7 @@ def amplified_profile(budget: Budget) -> Points:
 
 @claim("T.1.1c approximate, substituted")
 def amplified_by_substitution(budget: Budget) -> Points:
-    """Gaussian noise around 1, 0 and a third place R, which the other records draw."""
+    """Yield points of Gaussian noise around 1, 0 and a third place R, which the other records draw."""
     base = Gaussian(1.0)
     for place in (0.5, -1.0, 0.0):
         for s, epsilon in [(0.01, 0.3), (0.1, 0.3), (0.5, 0.8)]:
@@ -117,7 +117,7 @@ def _hockey_stick_of_mixtures(noise: Noise, place: float, s: float, ratio: float
 
 @claim("T.T11")
 def theorem_11(budget: Budget) -> Points:
-    """Of any mechanism, certified by its profile; Gaussian noise has at most 1.2."""
+    """Yield the certified value for any mechanism, by its profile. Gaussian noise has at most 1.2."""
     pairs = [(0.1, 0.1), (0.1, 1e-4), (0.01, 0.1), (0.01, 1e-3)]
     for rho, s in budget.choose(pairs, [*pairs, (0.1, 0.01), (0.1, 1e-9), (0.01, 0.01), (1e-3, 0.1), (1e-3, 1e-4)]):
         base = TCDP(rho, float(np.log(1 / s)) / (2 * rho))
@@ -126,7 +126,7 @@ def theorem_11(budget: Budget) -> Points:
 
 @claim("T.3a")
 def amplified_epsilon(budget: Budget) -> Points:
-    """Both inequalities on a grid."""
+    """Yield both inequalities on a grid."""
     for s in (0.01, 0.1, 0.5, 0.9):
         for epsilon in (0.1, 0.5, 1.0, 4.0, 20.0):
             value, linear = float(np.log1p(s * np.expm1(epsilon))), s * epsilon
@@ -137,7 +137,7 @@ def amplified_epsilon(budget: Budget) -> Points:
 
 @claim("T.T12 eq5")
 def theorem_12(budget: Budget) -> Points:
-    """At the largest ω' that condition (5) admits, of any mechanism, certified by its profile."""
+    """Yield the largest ω' that condition (5) admits, certified for any mechanism by its profile."""
     few = [(0.1, 0.01), (0.1, 1e-5), (0.01, 0.01), (0.01, 1e-5)]
     for rho, s in budget.choose(few, [*few, (0.05, 0.1), (0.05, 0.14), (0.1, 1e-9), (0.01, 1e-3)]):
         omega = largest_omega(rho, s)
@@ -149,31 +149,31 @@ def theorem_12(budget: Budget) -> Points:
 
 @claim("T.3c ten")
 def constant_10(budget: Budget) -> Points:
-    """The same certificates against the constant that Section 3.1 quotes."""
+    """Yield the same certificates against the constant that Section 3.1 quotes."""
     yield from [Point(point.where, point.left, constant(10.0)) for point in theorem_12(budget)]
 
 
 @claim("T.3b")
 def condition_5(budget: Budget) -> Points:
-    """The right half of (5), as (ω' - 2) s exp(ρω') ≤ 1."""
+    """Return points of the right half of (5), as (ω' - 2) s exp(ρω') ≤ 1."""
     return _right_half([(0.1, 0.1), (0.1, 0.01), (0.05, 0.01), (0.01, 0.01), (0.01, 1e-5)])
 
 
 @claim("T.3b repaired")
 def condition_5_repaired(budget: Budget) -> Points:
-    """Down from where it starts to hold."""
+    """Return points downwards from where the condition starts to hold."""
     return _right_half([(0.1, 9.2e-4), (0.1, 1e-6), (0.05, 1.3e-4), (0.01, 2.4e-6), (1e-3, 1.2e-8)])
 
 
 @claim("T.3.1c step")
 def order_of_another_version(budget: Budget) -> Points:
-    """At twice the printed order."""
+    """Return the points at twice the printed order."""
     return _right_half([(0.1, 1.867e-5), (0.1, 1e-4), (0.05, 1e-5), (0.01, 1e-4)], _printed_order)
 
 
 @claim("T.3.1c")
 def sampled_gaussian(budget: Budget) -> Points:
-    """Gaussian noise at the printed order, at half of it and at 2."""
+    """Yield points of Gaussian noise at the printed order, at half of it and at 2."""
     for rho, s in [(0.1, 1.867e-5), (0.1, 1e-4), (0.1, 0.1), (0.01, 0.01), (0.01, 1e-6)]:
         end = _printed_order(rho, s)
         for order in {2.0, max(end / 2, 1.1), end}:
@@ -198,6 +198,6 @@ def _right_half(pairs: list[tuple[float, float]], order: Callable[[float, float]
 
 
 def _constant(base: TCDP, s: float, omega: float) -> Bounds[float]:
-    """What D_order / (s^2 rho order) is certified to be at most, below omega, for any mechanism with the guarantee."""
+    """Return the certified bound on D_order / (s^2 rho order), below omega, for any mechanism with the guarantee."""
     most = certified_tcdp(base, s, omega).rho / (s * s * base.rho)
     return Bounds(0.0, most, most)

@@ -1,4 +1,4 @@
-"""Section 3: the steps of the sampling proof, the exact divergence at integer orders, and what cannot be better."""
+"""Section 3: the steps of the sampling proof, the exact divergence at integer orders, and limits of improvement."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,7 +15,7 @@ from tcdp_sim.privacy.amplification.concentrated import largest_omega
 
 @claim("T.L13 L14")
 def calculus(budget: Budget) -> Points:
-    """On a grid with both ends."""
+    """Yield points on a grid with both ends."""
     for alpha in (1.1, 1.5, 2.0, 3.7, 20.0):
         for x in (-1.0, -0.95, -0.5, 0.3 / (alpha - 1), 1 / (alpha - 1)):
             name = f"α = {alpha:g}, x = {x:.4g}"
@@ -24,7 +24,7 @@ def calculus(budget: Budget) -> Points:
 
 @claim("T.L13 L14 Lemma 14")
 def calculus_beyond(budget: Budget) -> Points:
-    """On a grid with the ends of the domain, and right above 1/(α - 1), where the remainder is tightest."""
+    """Yield points on a grid with the ends of the domain, and just above 1/(α - 1), where the remainder is tightest."""
     for alpha in (1.0, 1.1, 2.0, 3.7, 20.0):
         least = -1.0 if alpha > 1 else -0.9  # at α = 1 both sides are 0 at -1
         for x in (least, -0.7, 0.2, 1.001 / max(alpha - 1, 0.1), 8.0):
@@ -41,7 +41,7 @@ def _three_terms(alpha: float, x: float) -> float:
 
 @claim("T.3c")
 def constant_13(budget: Budget) -> Points:
-    """4(e^2ρ - 1)/ρ + e, which rises with ρ."""
+    """Yield points of 4(e^2ρ - 1)/ρ + e, which increases with ρ."""
     for rho in (0.1, 0.01, 1e-4):
         left = closed_form(4 * float(np.expm1(2 * rho)) / rho + float(np.exp(1)))
         yield Point(f"ρ = {rho:g}", left, constant(13.0))
@@ -49,7 +49,7 @@ def constant_13(budget: Budget) -> Points:
 
 @claim("T.3c second moment")
 def second_moment(budget: Budget) -> Points:
-    """Z = (P - Q)/U under U = sQ + (1-s)R: Gaussians at 0, 1/2 and 1, and with Q = R."""
+    """Yield points of Z = (P - Q)/U under U = sQ + (1-s)R: Gaussians at 0, 1/2 and 1, and with Q = R."""
     for rho, s in [(0.1, 0.1), (0.1, 1.0), (0.01, 0.1)]:
         for name, places in [("Q = R", (1.0, 0.0, 0.0)), ("R between", (1.0, 0.0, 0.5)), ("R = P", (1.0, 0.0, 1.0))]:
             left = _square(gaussian(rho), places, s)
@@ -59,7 +59,7 @@ def second_moment(budget: Budget) -> Points:
 
 @claim("T.3c remainder")
 def remainder(budget: Budget) -> Points:
-    """At the least and the largest ω' that (5) admits, and the orders up to half of it: the line and what it gives."""
+    """Yield the line and its consequence at the least and the largest ω' of (5), at orders up to half of ω'."""
     for rho, s in [(0.1, 0.01), (0.1, 1e-5), (0.05, 0.05), (0.01, 0.01)]:
         for omega in (_least_omega(rho, s), largest_omega(rho, s)):
             for share in (0.05, 0.5, 1.0):
@@ -79,7 +79,7 @@ def _least_omega(rho: float, s: float) -> float:
 
 @claim("T.L15")
 def integer_orders(budget: Budget) -> Points:
-    """The binomial formula over exact divergences, against quadrature of the mixture."""
+    """Yield the binomial formula over exact divergences, against quadrature of the mixture."""
     for name, noise in [("Gaussian", gaussian(0.1)), ("sinh-normal", SinhNormal(3.0, 40.0)), ("Laplace", Laplace(1.0))]:
         for s, order in [(0.01, 2), (0.1, 5), (0.5, 12)]:
             left = exact.subsampled_renyi(noise, 1.0, float(order), s)
@@ -88,7 +88,7 @@ def integer_orders(budget: Budget) -> Points:
 
 @claim("T.3.1a")
 def least_constant(budget: Budget) -> Points:
-    """Gaussian noise at order 2."""
+    """Yield points of Gaussian noise at order 2."""
     for rho, s in [(0.1, 0.1), (0.1, 1e-3), (1e-3, 0.1), (1e-4, 1e-6)]:
         right = exact.subsampled_renyi(gaussian(rho), 1.0, 2.0, s)
         yield Point(f"ρ = {rho:g}, s = {s:g}", closed_form(2 * s * s * rho), right)
@@ -96,7 +96,7 @@ def least_constant(budget: Budget) -> Points:
 
 @claim("T.3.1b step")
 def step_without_one(budget: Budget) -> Points:
-    """An order at which Gaussian noise keeps 10 s²ρα and that is above the printed bound."""
+    """Yield an order above the printed bound at which Gaussian noise keeps 10 s²ρα."""
     rho, s, order = 0.01, 1e-3, 691.0
     spent = exact.subsampled_renyi(gaussian(rho), 1.0, order, s)
     yield Point("the premise, D_α over 10 s²ρα, against 1", spent / (10 * s * s * rho * order), constant(1.0))
@@ -106,7 +106,7 @@ def step_without_one(budget: Budget) -> Points:
 
 @claim("T.3.1b")
 def largest_order(budget: Budget) -> Points:
-    """At the printed bound of ω, Gaussian noise has more than 10 s²ρα: no larger ω can be promised."""
+    """Yield Gaussian noise at the printed bound of ω, where it exceeds 10 s²ρα. No larger ω can be promised."""
     for rho, s in [(0.1, 0.1), (0.1, 0.01), (0.1, 1e-5), (0.01, 0.1), (0.01, 1e-3)]:
         order = 1 + float(np.log(1 / s)) / (rho * (1 - 10 * s * s))
         right = exact.subsampled_renyi(gaussian(rho), 1.0, order, s)
@@ -115,7 +115,7 @@ def largest_order(budget: Budget) -> Points:
 
 
 def _square(noise: Noise, places: tuple[float, float, float], s: float) -> Bounds[float]:
-    """The integral of (P - Q)²/U for copies of the noise at three places, P, Q and R."""
+    """Return the integral of (P - Q)²/U for copies of the noise at three places, P, Q and R."""
 
     def integrand(x: Floats) -> Floats:
         p, q, r = (noise.pdf(x - place) for place in places)

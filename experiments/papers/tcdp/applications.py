@@ -21,7 +21,7 @@ FEW = (1, 4, 16, 64, 200, 300)
 
 @claim("T.5c")
 def by_sinh_normal(budget: Budget) -> Points:
-    """Algorithm 21, charged as two queries of sensitivity 2, with the noise of Theorem 17."""
+    """Return points of Algorithm 21, charged as two queries of sensitivity 2, with the noise of Theorem 17."""
     noise = calibrate("sinh_normal", TARGET, 2.0, "paper", coordinates=2).noise
     form = TARGET.omega + 1 / float(np.sqrt(RHO))
     return _application(noise, lambda log_k: form * float(np.log(log_k)), budget.choose((8, 32, 300), EXPONENTS[3:]))
@@ -29,13 +29,13 @@ def by_sinh_normal(budget: Budget) -> Points:
 
 @claim("T.5c pure")
 def by_laplace(budget: Budget) -> Points:
-    """Two queries of sensitivity 2: scale 4/ε."""
+    """Return points of two queries of sensitivity 2, with scale 4/ε."""
     return _application(Laplace(4 / EPSILON), lambda log_k: log_k / EPSILON, budget.choose(FEW, EXPONENTS))
 
 
 @claim("T.5c approximate")
 def by_truncated_laplace(budget: Budget) -> Points:
-    """Two queries of sensitivity 2 at (ε/2, δ/2) each, δ = 1e-20: k from far below 1/δ to far above."""
+    """Return points of two queries of sensitivity 2 at (ε/2, δ/2) each, for k far below 1/δ to far above."""
     half, delta = EPSILON / 2, 1e-20
     noise = TruncatedLaplace(2 / half, 2 * float(np.log1p(np.expm1(half) / delta)) / half)
     return growing(
@@ -47,7 +47,7 @@ def by_truncated_laplace(budget: Budget) -> Points:
 
 @claim("T.5c zCDP")
 def by_gaussian(budget: Budget) -> Points:
-    """Two queries of sensitivity 2: variance 4/ρ."""
+    """Return points of two queries of sensitivity 2, with variance 4/ρ."""
     noise = Gaussian(float(np.sqrt(4 / RHO)))
     return _application(noise, lambda log_k: float(np.sqrt(log_k / RHO)), budget.choose(FEW, EXPONENTS))
 

@@ -22,7 +22,7 @@ from tcdp_sim.experiments.papers.zcdp.balls import two_outcomes
 if TYPE_CHECKING:
     from flint import acb, arb
 
-ORDERS = ("1.0001", "1.1", "3", "8", "12", "12.49", "12.4999")  # of the window below omega = 12.5
+ORDERS = ("1.0001", "1.1", "3", "8", "12", "12.49", "12.4999")  # orders of the window below omega = 12.5
 
 
 @confirms("T.eq1 eq2 minimiser", Says.ABOVE)

@@ -1,4 +1,4 @@
-"""Section 4: the canonical noises by notion, and what sinh-normal noise is near and far."""
+"""Section 4: the canonical noises by notion, and the shape of sinh-normal noise near 0 and far out."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ DELTA = 1e-6
 
 @claim("T.4a")
 def truncated_laplace(budget: Budget) -> Points:
-    """Standard deviation 1/ε is scale 1/(√2 ε)."""
+    """Yield points at scale 1/(√2 ε), which has standard deviation 1/ε."""
     for epsilon in (0.1, 1.0, 2.0):
         for factor in (1.0, 10.0):
             noise = TruncatedLaplace(1 / (np.sqrt(2) * epsilon), factor * float(np.log(1 / DELTA)) / epsilon)
@@ -24,7 +24,7 @@ def truncated_laplace(budget: Budget) -> Points:
 
 @claim("T.4a repaired")
 def truncated_laplace_repaired(budget: Budget) -> Points:
-    """At the least bound, where it is attained, and beyond."""
+    """Yield points at the least support, where the claim is attained, and at a larger one."""
     for epsilon in (0.1, 1.0, 2.0):
         for factor in (1.0, 1.1):
             bound = float(np.log1p(np.expm1(epsilon) / (2 * DELTA))) / epsilon
@@ -35,7 +35,7 @@ def truncated_laplace_repaired(budget: Budget) -> Points:
 
 @claim("T.4b T.4c")
 def tails(budget: Budget) -> Points:
-    """A knee of 10 and a scale of 4."""
+    """Return points of the tail for a knee of 10 and a scale of 4."""
     noise = SinhNormal(scale=4.0, knee=10.0)
     factor = float(noise.knee**2 / (8 * noise.scale**2))
     return growing(
@@ -48,7 +48,7 @@ def tails(budget: Budget) -> Points:
 
 @claim("T.4b T.4c Gaussian limit")
 def gaussian_limit(budget: Budget) -> Points:
-    """A far quantile."""
+    """Return points of a far quantile as the knee grows."""
     far = 1e-9
     return growing(
         np.arange(0, 6.5, 0.5),
@@ -60,7 +60,7 @@ def gaussian_limit(budget: Budget) -> Points:
 
 @claim("T.F2")
 def figure_2(budget: Budget) -> Points:
-    """The density of arsinh(Z) by change of variables, against the noise's own."""
+    """Yield points of the density of arsinh(Z) by change of variables, against the noise's own."""
     noise = SinhNormal(scale=float(np.sqrt(2)), knee=1.0)
     for x in (0.0, 0.5, 0.8813735870195430, 2.0, 4.0):
         direct = np.exp(-(np.sinh(x) ** 2) / 4) / np.sqrt(4 * np.pi) * np.cosh(x)

@@ -1,4 +1,4 @@
-"""Section 1.1 and 2: what tCDP is, and how it composes."""
+"""Sections 1.1 and 2: the definition of tCDP, and its composition."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ FIRST, SECOND = 4.0, 8.0  # omega, omega'
 
 @claim("T.L2")
 def adaptive_composition(budget: Budget) -> Points:
-    """A release of three outputs, and one of two that depends on what came out; laws from a fixed sequence."""
+    """Yield a release of three outputs, and one of two whose law depends on the first; laws from a fixed sequence."""
     for start in range(budget.choose(4, 20)):
         p, q = _law(start, 3), _law(start + 50, 3)
         then = [(_law(start + 100 + 7 * y, 2), _law(start + 150 + 7 * y, 2)) for y in range(3)]
@@ -28,7 +28,7 @@ def adaptive_composition(budget: Budget) -> Points:
 
 @claim("T.L2 optimal")
 def gaussian_composition(budget: Budget) -> Points:
-    """Two releases of scale 1 at shifts a and b are, turned, one at the shift √(a² + b²)."""
+    """Yield two releases of scale 1 at shifts a and b, which after a rotation are one at the shift √(a² + b²)."""
     for a, b in [(0.3, 0.4), (1.0, 1.0), (0.1, 2.0)]:
         noise = exact.Mixture(Gaussian(1.0))
         moved = exact.Mixture(Gaussian(1.0), (float(np.hypot(a, b)),))
@@ -40,7 +40,7 @@ def gaussian_composition(budget: Budget) -> Points:
 
 @claim("T.L2 order")
 def beyond_the_order(budget: Budget) -> Points:
-    """A bit of chance 1e-6 or 1e-9, which has a ρ of 0.5757 up to ω = 4, and a Gaussian release of ρ' = 1."""
+    """Yield a bit of probability 1e-6 or 1e-9, with ρ = 0.5757 up to ω = 4, and a Gaussian release of ρ' = 1."""
     p, q = np.array([1e-6, 1 - 1e-6]), np.array([1e-9, 1 - 1e-9])
     rho = _cost(p, q, 4.0)
     yield Point("ρ of the bit, which D_4/4 attains", rho, closed_form(_divergence(p, q, np.array([4.0]))[0] / 4))
@@ -51,7 +51,7 @@ def beyond_the_order(budget: Budget) -> Points:
 
 @claim("T.L2 postprocessing")
 def postprocessing(budget: Budget) -> Points:
-    """Sinh-normal noise cut into bins, against what the noise itself costs."""
+    """Yield points of sinh-normal noise cut into bins, against the cost of the noise itself."""
     noise, omega = SinhNormal(scale=2.0, knee=6.0), 3.0
     base = constant(largest_cost(noise, omega).upper)
     for edges in ([0.5], [-1.0, 2.0], list(np.linspace(-4, 5, 10))):
@@ -77,6 +77,6 @@ def _divergence(p: Floats, q: Floats, orders: Floats) -> Floats:
 
 
 def _law(start: int, outputs: int) -> Floats:
-    """A law on so many outputs, from multiples of the golden ratio."""
+    """Return a law on that many outputs, from multiples of the golden ratio."""
     weight = 0.2 + np.modf(GOLDEN * (start + 1) * (np.arange(outputs) + 1) + 0.37 * start)[0]
     return np.asarray(weight / weight.sum())

@@ -1,4 +1,4 @@
-"""Sections 1.3, 2.1 and 2.3: tails of the privacy loss by notion, and what tCDP implies and is implied by."""
+"""Sections 1.3, 2.1 and 2.3: tails of the privacy loss by notion, and the relations of tCDP to other notions."""
 
 from itertools import product
 from typing import Any
@@ -22,20 +22,20 @@ ORDERS = 1.0, 1.5, 2.0, 8.0, 50.0
 
 @claim("T.1.3a–d")
 def truncated_tail(budget: Budget) -> Points:
-    """Sinh-normal noise on both branches, and where they meet."""
+    """Return points of sinh-normal noise on both branches, and where they meet."""
     rho = largest_cost(NOISE, OMEGA).upper
     return _tails(NOISE, TCDP(rho, OMEGA), (rho * (2 * OMEGA - 1), *LOSSES))
 
 
 @claim("T.1.3a–d zCDP")
 def concentrated_tail(budget: Budget) -> Points:
-    """Gaussian noise."""
+    """Return points of Gaussian noise."""
     return _tails(Gaussian(3.0), ZCDP(1 / 18), LOSSES)
 
 
 @claim("T.1.3a–d Rényi")
 def renyi_tail(budget: Budget) -> Points:
-    """Sinh-normal noise."""
+    """Return points of sinh-normal noise."""
     return _tails(NOISE, RDP(OMEGA, exact.renyi_divergence(NOISE, 1.0, OMEGA).upper), LOSSES)
 
 
@@ -48,7 +48,7 @@ def _tails(noise: Noise, promise: Guarantee, losses: tuple[float, ...]) -> Point
 
 @claim("T.1.3a–d pure")
 def pure_tail(budget: Budget) -> Points:
-    """Laplace noise of scale 1/ε, and the exponential mechanism on a lattice of scores that move by up to one."""
+    """Yield Laplace noise of scale 1/ε, and the exponential mechanism on a lattice of scores that move by up to one."""
     scores = np.array(list(product(range(3), repeat=3)))
     for epsilon in (0.1, 1.0, 5.0):
         for shift in (0.5, 1.0):
@@ -64,7 +64,7 @@ def pure_tail(budget: Budget) -> Points:
 
 @claim("T.1.3e")
 def approximate_tail(budget: Budget) -> Points:
-    """Two outputs: one of probability p with a loss of cε (a trifle more), where p = δ/(1 - e^(ε - loss))."""
+    """Yield two outputs, one of probability p with a loss just above cε, where p = δ/(1 - e^(ε - loss))."""
     delta = 1e-6
     for factor in (2, 10):
         for epsilon in (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5):
@@ -80,7 +80,7 @@ def rare_output(epsilon: float, delta: float, factor: float) -> float:
 
 @claim("T.1.3e one way")
 def tail_to_profile(budget: Budget) -> Points:
-    """The profile is at most the tail."""
+    """Yield profiles, which are at most the tail."""
     for name, noise in [("Gaussian", Gaussian(1.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", NOISE)]:
         loss = PrivacyLossDistribution(noise, 1.0)
         for epsilon in (0.05, 0.3, 0.9):
@@ -90,7 +90,7 @@ def tail_to_profile(budget: Budget) -> Points:
 
 @claim("T.1.3f")
 def pure_to_tcdp(budget: Budget) -> Points:
-    """Randomised response, the worst ε-DP mechanism at every order."""
+    """Yield randomised response, the worst ε-DP mechanism at every order."""
     for epsilon in (0.01, 0.1, 1.0, 5.0):
         for order in (1.0, 2.0, 8.0, 100.0):
             left = closed_form(pure_renyi(epsilon, order) / (order * epsilon**2 / 2), 1e-9)
@@ -99,7 +99,7 @@ def pure_to_tcdp(budget: Budget) -> Points:
 
 @claim("T.L6 L8 2.1")
 def to_approx_dp(budget: Budget) -> Points:
-    """Both branches; above δ = 1 the printed formula is no number, and there is nothing to promise."""
+    """Yield both branches. Above δ = 1 the printed formula is no number, and there is nothing to promise."""
     rho = largest_cost(NOISE, OMEGA).upper
     for name, noise, promise in [("Gaussian", Gaussian(3.0), TCDP(1 / 18, 3.0)), ("sinh-normal", NOISE, TCDP(rho, 4))]:
         for delta in (0.99, 0.8, 0.3, 1e-2, 1e-6):
@@ -110,7 +110,7 @@ def to_approx_dp(budget: Budget) -> Points:
 
 @claim("T.L6 L8 2.1 Lemma 8")
 def from_one_order(budget: Budget) -> Points:
-    """At the ε of one order, also for δ > 1, where ε may be negative."""
+    """Yield points at the ε of one order, also for δ > 1, where ε may be negative."""
     for name, noise in [("Gaussian", Gaussian(3.0)), ("Laplace", Laplace(1.0)), ("sinh-normal", NOISE)]:
         for order in (1.5, 2.0, 4.0):
             divergence = exact.renyi_divergence(noise, 1.0, order).upper
@@ -122,7 +122,7 @@ def from_one_order(budget: Budget) -> Points:
 
 @claim("T.L6 L8 2.1 best order")
 def best_order(budget: Budget) -> Points:
-    """Orders below, at and above the best one."""
+    """Return points at orders below, at and above the best one."""
     points: list[Point] = []
     for rho, omega, delta in [(0.1, 5.0, 1e-6), (0.1, 50.0, 1e-6), (1.0, 3.0, 0.1)]:
         least = closed_form(convert(TCDP(rho, omega), delta, "paper").epsilon, 1e-12)
@@ -137,7 +137,7 @@ def best_order(budget: Budget) -> Points:
 
 @claim("T.1.3h")
 def advice(budget: Budget) -> Points:
-    """Groups of g = √(1/2ρ) get what ε = 1 means, (1/2, ω/g)-tCDP; ω = √(1/2ρ) leaves the order ω/g = 1."""
+    """Yield groups of g = √(1/2ρ), which get (1/2, ω/g)-tCDP as for ε = 1; ω = √(1/2ρ) leaves the order ω/g = 1."""
     for size in (2, 5, 50):
         rho = 1 / (2 * size**2)
         together = group(TCDP(rho, 3.0 * size), size)
@@ -150,7 +150,7 @@ def advice(budget: Budget) -> Points:
 
 @claim("T.F1")
 def figure_1(budget: Budget) -> Points:
-    """At the parameters ρ = 0.1, ω = 3, ε = √(2ρ): where the curves run as drawn."""
+    """Yield the curves at the parameters ρ = 0.1, ω = 3, ε = √(2ρ), where they run as drawn."""
     rho, omega = 0.1, 3.0
     promises = {
         "zCDP": ZCDP(rho),
@@ -166,7 +166,7 @@ def figure_1(budget: Budget) -> Points:
 
 @claim("T.2.3")
 def pure_algorithms(budget: Budget) -> Points:
-    """Laplace noise for two sensitivities; the exponential mechanism with scores that move by one, both ways."""
+    """Yield Laplace noise for two sensitivities, and the exponential mechanism with scores that move by one."""
     for epsilon in (0.1, 1.0, 3.0):
         for order in ORDERS:
             for shift in (1.0, 3.0):
@@ -183,7 +183,7 @@ def pure_algorithms(budget: Budget) -> Points:
 
 @claim("T.2.3 Gaussian")
 def gaussian_algorithm(budget: Budget) -> Points:
-    """By quadrature."""
+    """Yield divergences of Gaussian noise by quadrature."""
     for shift, scale in [(1.0, 10.0), (1.0, 1.0), (3.0, 2.0)]:
         laws = exact.Mixture(Gaussian(scale)), exact.Mixture(Gaussian(scale), (shift,))
         for order in ORDERS:

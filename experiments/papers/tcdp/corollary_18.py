@@ -1,4 +1,4 @@
-"""Our figure of Corollary 18: how much of its budget two noises spend, along the window that is printed."""
+"""Our figure of Corollary 18: the share of its budget that two noises spend, along the printed window."""
 
 from itertools import product
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NOISES = {"sinh-normal": SinhNormal, "sinh-squared": SinhSquared}
-PRINTED, PROVED = 0.125, float(np.sqrt(0.5))  # omega sqrt(rho) from where on it is printed, and proved
+PRINTED, PROVED = 0.125, float(np.sqrt(0.5))  # omega sqrt(rho) from which on it is printed, and proved
 
 
 def spent(budget: Budget) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Figure 1 made anew: the largest tails of the privacy loss by notion, and below them what mechanisms have."""
+"""Figure 1 reproduced: the largest tails of the privacy loss by notion, and the tails of mechanisms below them."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,12 +27,12 @@ PROMISES: Mapping[str, tuple[Guarantee, str]] = {  # name -> guarantee, and the 
     "tCDP": (TCDP(RHO, OMEGA), "sinh_normal"),
     "Rényi DP": (RDP(OMEGA, RHO * OMEGA), ""),
 }
-SIMULATED = {"pure DP": "laplace", "zCDP": "gaussian"}  # the notions of the study whose targets are these
-LEAST = 1e-8  # of the vertical axis
+SIMULATED = {"pure DP": "laplace", "zCDP": "gaussian"}  # notions with a simulated noise in the study of these targets
+LEAST = 1e-8  # lower end of the vertical axis
 
 
 def tails(budget: Budget) -> pd.DataFrame:
-    """notion, t (nats), largest P[loss > t], that of a noise with the guarantee, exact and simulated with 95%."""
+    """Return rows of notion, t (nats) and P[loss > t]: the largest, and that of a noise, exact and simulated."""
     rows: list[dict[str, Any]] = []
     for name, (promise, family) in PROMISES.items():
         noise = _noise(family, promise) if family else None
@@ -43,7 +43,7 @@ def tails(budget: Budget) -> pd.DataFrame:
 
 
 def _noise(family: str, promise: Guarantee) -> Noise:
-    """Of a family the noise with the least of 1e12 errors, which is the least like a Gaussian."""
+    """Return the noise of a family that minimises the largest of 1e12 errors. It is the least like Gaussian noise."""
     return calibrate(family, promise, objective=LargestError(1e12)).noise
 
 
@@ -61,7 +61,7 @@ def _simulated(run: Run, noise: str) -> Iterator[dict[str, Any]]:
 
 
 def draw(table: pd.DataFrame) -> "Figure":
-    """A colour a notion; full lines are envelopes, thin dashed ones the exact tails, marks the simulated ones."""
+    """Draw a colour for each notion: full lines are envelopes, thin dashed ones exact tails, marks simulated ones."""
     figure, axes = new_figure(1, 1, 6.6, 3.8)
     axes = axes[0, 0]
     for (name, rows), colour, front in zip(table.groupby("notion", sort=False), COLOURS, (6, 4, 3, 5, 2)):

@@ -1,4 +1,4 @@
-"""Figure 2 made anew: N(0, 2), arsinh of it, and beside them a noise that Theorem 17 covers."""
+"""Figure 2 reproduced: N(0, 2), arsinh of it, and beside them a noise that Theorem 17 covers."""
 
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,11 @@ PANELS: dict[str, Noise] = {
     "as printed: arsinh(Z), A = 1": SinhNormal(SIGMA, 1.0),
     "Theorem 17: A arsinh(Z/A), A = √2σ": SinhNormal(SIGMA, SIGMA * float(np.sqrt(2))),
 }
-FLOOR = -20.0  # of the logarithms' axis
+FLOOR = -20.0  # lower end of the logarithms' axis
 
 
 def densities(budget: Budget) -> pd.DataFrame:
-    """law, x, density, log_density."""
+    """Return rows of law, x, density and log density."""
     x = np.linspace(-4, 4, budget.choose(161, 401))
     rows = [
         pd.DataFrame({"law": name, "x": x, "density": noise.pdf(x), "log_density": noise.logpdf(x)})
@@ -33,7 +33,7 @@ def densities(budget: Budget) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> "Figure":
-    """Densities above, their logarithms below."""
+    """Draw densities above and their logarithms below."""
     figure, axes = new_figure(2, 3, 8.4, 4.2, sharex=True, sharey="row")
     for (name, rows), column, colour in zip(table.groupby("law", sort=False), axes.T, (COLOURS[2], *COLOURS[3:5])):
         column[0].plot(rows["x"], rows["density"], color=colour)

@@ -20,7 +20,7 @@ EPSILON, SAMPLED = 0.1, 0.01
 
 @claim("T.1a")
 def larger_losses(budget: Budget) -> Points:
-    """The case whose exponent is the least."""
+    """Return points of the least exponent over the cases."""
     cases = [(1.0, 1e-6), (0.1, 1e-12), (4.0, 1e-12)]
     losses = [PrivacyLossDistribution(calibrate("gaussian", ApproxDP(*case, "target")).noise, 1.0) for case in cases]
 
@@ -33,7 +33,7 @@ def larger_losses(budget: Budget) -> Points:
 
 @claim("T.1a after a failure")
 def loss_after_failure(budget: Budget) -> Points:
-    """P[loss > 2ε given loss > ε]."""
+    """Yield points of P[loss > 2ε given loss > ε]."""
     for epsilon, delta in [(0.1, 1e-6), (1.0, 1e-6), (4.0, 1e-6), (1.0, 1e-3), (1.0, 1e-12)]:
         loss = PrivacyLossDistribution(calibrate("gaussian", ApproxDP(epsilon, delta, "target")).noise, 1.0)
         given = float(np.exp(loss.logsf(2 * epsilon) - loss.logsf(epsilon)))
@@ -42,7 +42,7 @@ def loss_after_failure(budget: Budget) -> Points:
 
 @claim("T.eq1 eq2")
 def generating_function(budget: Budget) -> Points:
-    """By quadrature through a mixture of one, so that the noise's own closed form is not asked."""
+    """Yield divergences by quadrature through a mixture of one, so that the noise's closed form is not used."""
     for epsilon in (0.1, 1.0, 3.0):
         noise = exact.Mixture(Gaussian(1 / epsilon))
         for moment in (0.5, 1.0, 4.0, 16.0):
@@ -67,7 +67,7 @@ def _log_moment(noise: Noise, moment: float) -> Bounds[float]:
 
 @claim("T.eq1 eq2 truncated")
 def truncated_tail(budget: Budget) -> Points:
-    """Sinh-normal noise with its own least ρ, up to the end of the range, k = ε(ω - 1)."""
+    """Yield sinh-normal noise with its own least ρ, up to the end of the range, k = ε(ω - 1)."""
     for scale, knee, omega in [(3.0, 10.0, 4.0), (5.0, 21.0, 10.5)]:
         noise = SinhNormal(scale, knee)
         rho = largest_cost(noise, omega).upper
@@ -80,7 +80,7 @@ def truncated_tail(budget: Budget) -> Points:
 
 @claim("T.eq1 eq2 tail")
 def tail(budget: Budget) -> Points:
-    """Exactly."""
+    """Yield exact tails."""
     for epsilon in (0.1, 1.0):
         loss = PrivacyLossDistribution(Gaussian(1 / epsilon), 1.0)
         for k in (0.0, 0.5, 1.0, 3.0, 8.0, 20.0):
@@ -90,7 +90,7 @@ def tail(budget: Budget) -> Points:
 
 @claim("T.eq1 eq2 minimiser")
 def minimiser(budget: Budget) -> Points:
-    """E exp((λ/ε)(Z - μ)) exp(-λk) = exp(λ²/2 - λk) at λ = k/ε."""
+    """Yield points of E exp((λ/ε)(Z - μ)) exp(-λk) = exp(λ²/2 - λk) at λ = k/ε."""
     for epsilon, k in [(0.5, 1.0), (0.8, 2.0), (2.0, 2.0)]:
         at = k / epsilon
         left, right = closed_form(float(np.exp(at * at / 2 - at * k))), closed_form(float(np.exp(-k * k / 2)))
@@ -99,7 +99,7 @@ def minimiser(budget: Budget) -> Points:
 
 @claim("T.eq3")
 def ratio_of_tails(budget: Budget) -> Points:
-    """The event that the answer is at least 1 + z, z at k standard deviations."""
+    """Return points for the event that the answer is at least 1 + z, with z at k standard deviations."""
 
     def largest(k: float) -> float:
         return max(float(log_ndtr(-k) - log_ndtr(-k - e)) / (e * k + e * e / 2) for e in (EPSILON, 1.0))
@@ -109,7 +109,7 @@ def ratio_of_tails(budget: Budget) -> Points:
 
 @claim("T.eq3 sampled")
 def sampled_ratio(budget: Budget) -> Points:
-    """log q_y/q_x over s ε k: at most 2 while k ≤ 1/ε, at least 10 from 4/ε on; ε = 0.1, s = 0.01."""
+    """Yield log q_y/q_x over s ε k, at most 2 for k ≤ 1/ε and at least 10 from 4/ε on, with ε = 0.1, s = 0.01."""
     p, q = exact.subsampled(Gaussian(1 / EPSILON), 1.0, SAMPLED)
     for k in (5.0, 10.0, 40.0, 80.0):
         at = 1 + k / EPSILON

@@ -1,4 +1,4 @@
-"""Sections 1.1 and 2.2: what groups get."""
+"""Sections 1.1 and 2.2: the guarantees of groups."""
 
 import numpy as np
 
@@ -16,7 +16,10 @@ NOISES = [(3.0, 10.0, 4.0), (2.0, 8.0, 4.0), (5.0, 21.0, 10.5)]  # scale, knee, 
 
 @claim("T.1.1a")
 def group_order(budget: Budget) -> Points:
-    """Three data sets in a row and a bit: neighbours keep (ρ, ω), a group of two exceeds 4ρα right above α = ω/2."""
+    """Yield three data sets in a row and a bit, for which neighbours keep (ρ, ω).
+
+    A group of two exceeds 4ρα just above α = ω/2.
+    """
     few = [(1.0, 10.0, 5.01), (1.0, 10.0, 5.263)]
     for rho, omega, order in budget.choose(few, [*few, (1.0, 10.0, 5.1), (0.1, 20.0, 10.2)]):
         bits = _bits(rho, omega, order)
@@ -29,7 +32,7 @@ def group_order(budget: Budget) -> Points:
 
 
 def _bits(rho: float, omega: float, order: float) -> tuple[float, float, float]:
-    """Return log P[bit = 1] on three data sets, as the note on the claim derives them; a hair nearer, for rounding."""
+    """Return log P[bit = 1] on three data sets, as the note on the claim derives them, slightly nearer for rounding."""
     v = omega * (order - 1) / (omega - order)
     first, second = v * v, (1 + v) ** 2
     third = omega + omega * second / (omega - 1)
@@ -46,7 +49,7 @@ def _of_bits(log_p: float, log_q: float, order: float) -> Bounds[float]:
 
 @claim("T.1.1a bound")
 def group_bound(budget: Budget) -> Points:
-    """Sinh-normal noise at g times the shift."""
+    """Yield points of sinh-normal noise at g times the shift."""
     for scale, knee, omega in budget.choose(NOISES[1:], NOISES):
         noise = SinhNormal(scale, knee)
         rho = largest_cost(noise, omega).upper
@@ -59,7 +62,7 @@ def group_bound(budget: Budget) -> Points:
 
 @claim("T.1.1a tight in ρ")
 def group_gaussian(budget: Budget) -> Points:
-    """By quadrature."""
+    """Yield divergences of Gaussian noise at the shift of a group, by quadrature."""
     noise = exact.Mixture(Gaussian(3.0))
     for g in (1, 2, 5):
         for order in (1.5, 6.0):
@@ -69,13 +72,13 @@ def group_gaussian(budget: Budget) -> Points:
 
 @claim("T.1.1b")
 def approximate_groups(budget: Budget) -> Points:
-    """The group size from which the (ε, δ)-DP of one record promises nothing: group privacy has δ = 1 there."""
+    """Return points of the group size from which the (ε, δ)-DP of one record promises nothing, because δ = 1 there."""
     return growing(range(2, 290, 12), lambda x: _last_group(0.1, 1 / x), lambda x: np.log(x) / 0.1, "1/δ")
 
 
 @claim("T.1.1b attained")
 def no_protection(budget: Budget) -> Points:
-    """Truncated Laplace noise at twice its bound."""
+    """Yield truncated Laplace noise at twice its bound."""
     for epsilon, delta in [(0.1, 1e-6), (1.0, 1e-6), (1.0, 1e-12)]:
         noise = _truncated(epsilon, delta)
         apart = exact.hockey_stick(noise, 2 * float(noise.bound), 1.0)
@@ -84,7 +87,7 @@ def no_protection(budget: Budget) -> Points:
 
 @claim("T.P9")
 def large_groups(budget: Budget) -> Points:
-    """Sinh-normal noise, which attains the order (its divergence is infinite from there on)."""
+    """Yield sinh-normal noise, which attains the order because its divergence is infinite from there on."""
     for scale, knee, omega in budget.choose(NOISES[:2], NOISES):
         noise = SinhNormal(scale, knee)
         rho = largest_cost(noise, omega)
@@ -97,7 +100,7 @@ def large_groups(budget: Budget) -> Points:
 
 @claim("T.P9 simplified")
 def simplified(budget: Budget) -> Points:
-    """Each in units of ρ; orders as their distance from 1."""
+    """Yield both sides in units of ρ, and orders as their distance from 1."""
     for omega in (1.1, 2.0, 10.5, 100.0):
         for k in (1, 3, 12, 40):
             growth, simple = float(np.expm1(k * np.log1p(1 / (omega - 1)))), float(np.exp(k / (omega - 1)))
@@ -108,7 +111,7 @@ def simplified(budget: Budget) -> Points:
 
 @claim("T.2.2")
 def exponential_growth(budget: Budget) -> Points:
-    """Not of the bound alone: sinh-normal noise itself, at the order 1 that is left in the end."""
+    """Return points of sinh-normal noise itself, and not only of the bound, at the order 1 that remains in the end."""
     noise = SinhNormal(scale=3.0, knee=10.0)
 
     def cost(k: float) -> Bounds[float]:
@@ -119,7 +122,7 @@ def exponential_growth(budget: Budget) -> Points:
 
 @claim("T.2.2 order")
 def shrinking_orders(budget: Budget) -> Points:
-    """Where the divergence of sinh-normal noise at k shifts turns infinite, found by bisection."""
+    """Return points of the order at which the divergence of sinh-normal noise at k shifts becomes infinite."""
     noise = SinhNormal(scale=3.0, knee=10.0)
     return growing(np.linspace(1, 2, 6), lambda k: _nearness(noise, k), lambda k: 2 * k / 10.0)
 
@@ -138,7 +141,7 @@ def _nearness(noise: SinhNormal, shift: float) -> Bounds[float]:
 
 @claim("T.P10")
 def groups_to_approximate(budget: Budget) -> Points:
-    """Sinh-normal noise at k shifts."""
+    """Yield points of sinh-normal noise at k shifts."""
     for scale, knee, omega in NOISES:
         noise = SinhNormal(scale, knee)
         promise = TCDP(largest_cost(noise, omega).upper, omega)
@@ -149,7 +152,7 @@ def groups_to_approximate(budget: Budget) -> Points:
 
 
 def _last_group(epsilon: float, delta: float) -> float:
-    """The size, real, at which `group` has delta = 1."""
+    """Return the real size at which `group` has delta = 1."""
     promise = ApproxDP(epsilon, delta, "one record")
     low, high = 1, 2
     while _delta(promise, high) < 1:
@@ -166,5 +169,5 @@ def _delta(promise: ApproxDP, size: int) -> float:
 
 
 def _truncated(epsilon: float, delta: float) -> TruncatedLaplace:
-    """Exactly (epsilon, delta)-DP for a query of sensitivity one."""
+    """Return noise that is exactly (epsilon, delta)-DP for a query of sensitivity one."""
     return TruncatedLaplace(1 / epsilon, float(np.log1p(np.expm1(epsilon) / (2 * delta))) / epsilon)

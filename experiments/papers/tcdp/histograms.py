@@ -23,39 +23,39 @@ RHO, OMEGA, EPSILON = 0.1, 2.5, 0.5
 
 @claim("T.1.2f")
 def histogram_error(budget: Budget) -> Points:
-    """The noise of Theorem 17, for k so large that log log k is told from a constant."""
+    """Return points of the noise of Theorem 17, for k so large that log log k differs from a constant."""
     noise = _corollary_18()
     return growing_in_logs(FAR, lambda log_k: largest_error(noise, log_k), lambda log_k: float(np.log(log_k)))
 
 
 @claim("T.4.1a")
 def pure_error(budget: Budget) -> Points:
-    """Laplace noise of scale 2/ε."""
+    """Return points of Laplace noise of scale 2/ε."""
     return _errors(Laplace(2 / EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.4.1a pure, least")
 def least_pure_error(budget: Budget) -> Points:
-    """By packing."""
+    """Return points of the lower bound by packing."""
     return _least_error(PureDP(EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.4.1a zCDP")
 def concentrated_error(budget: Budget) -> Points:
-    """Gaussian noise of variance 1/ρ."""
+    """Return points of Gaussian noise of variance 1/ρ."""
     noise = Gaussian(float(1 / np.sqrt(RHO)))
     return _errors(noise, lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.4.1a zCDP, least")
 def least_concentrated_error(budget: Budget) -> Points:
-    """By packing."""
+    """Return points of the lower bound by packing."""
     return _least_error(ZCDP(RHO), lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.4.1a approximate")
 def approximate_error(budget: Budget) -> Points:
-    """For 1e300 bins, each with half of the budget."""
+    """Return points of the error for 1e300 bins, each with half of the budget."""
 
     def error(inverse: float) -> Bounds[float]:
         half = EPSILON / 2
@@ -67,7 +67,7 @@ def approximate_error(budget: Budget) -> Points:
 
 @claim("T.C18a")
 def corollary_18_radius(budget: Budget) -> Points:
-    """Sinh-normal and sinh-squared noise, exactly."""
+    """Yield exact points of sinh-normal and sinh-squared noise."""
     for rho, omega in [(0.1, 2.5), (1e-4, 71.0), (0.5, 20.0), (1e-4, 12.5), (0.01, 1.25)]:
         for name, family in (("sinh-normal", SinhNormal), ("sinh-squared", SinhSquared)):
             noise: Noise = family(scale=4 / np.sqrt(rho), knee=8 * omega)
@@ -79,7 +79,7 @@ def corollary_18_radius(budget: Budget) -> Points:
 
 @claim("T.C18b")
 def radius_for_large_omega(budget: Budget) -> Points:
-    """As ω grows, for k = 1e6, β = 0.05 and ρ = 0.1."""
+    """Return points of the radius as ω grows, for k = 1e6, β = 0.05 and ρ = 0.1."""
     log_ratio = float(np.log(1e6 / 0.05))
     return growing(
         np.arange(0.5, 7, 0.5),
@@ -91,7 +91,7 @@ def radius_for_large_omega(budget: Budget) -> Points:
 
 @claim("T.C18b many bins")
 def radius_for_many_bins(budget: Budget) -> Points:
-    """As log(k/β) grows, beyond all k that floats hold."""
+    """Return points of the radius as log(k/β) grows, beyond all k that floats represent."""
     return growing_in_logs(
         (1, 5, *FAR),
         lambda log_logs: 8 * OMEGA * arsinh_of_exp((log_logs - float(np.log(2 * OMEGA**2 * RHO))) / 2),
@@ -102,7 +102,10 @@ def radius_for_many_bins(budget: Budget) -> Points:
 
 @claim("T.4d")
 def optimal_noise(budget: Budget) -> Points:
-    """What Theorem 17's noise takes over what Corollary 27 says that all take; it speaks for log(k/4) > 2ω²ρ only."""
+    """Return points of the records that Theorem 17's noise needs over those that Corollary 27 requires.
+
+    Corollary 27 applies to log(k/4) > 2ω²ρ only.
+    """
     noise = _corollary_18()
     return growing_in_logs(
         FAR, lambda log_k: 2 * largest_error(noise, log_k), lambda log_k: printed_bound(RHO, OMEGA, log_k)

@@ -1,4 +1,4 @@
-"""Section 6: what no tCDP mechanism can do, and how near the mechanisms come."""
+"""Section 6: limits of all tCDP mechanisms, and the distance of known mechanisms to them."""
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from tcdp_sim.privacy import TCDP, ZCDP, PureDP
 RHO, OMEGA = 0.1, 5.0
 CASES = [(5.0, 0.1, 1e3), (2.0, 0.1, 1e6), (5.0, 0.01, 1e12), (20.0, 0.01, 1e12)]  # omega, rho, bins
 FARTHER = (*FAR[2:], 1e16, 1e32, 1e64)  # log10 of k
-SOME = 50.0  # what "constant factors" is taken to mean
+SOME = 50.0  # our meaning of "constant factors"
 
 
 @claim("T.6a")
 def weaker_bounds(budget: Budget) -> Points:
-    """The records that packing asks for under tCDP, over the log of those that it asks for under zCDP."""
+    """Return points of the records that packing requires under tCDP, over the log of those under zCDP."""
     return growing_in_logs(
         FARTHER,
         lambda log_k: float(packing_records(TCDP(RHO, 2.0), log_k, 0.5)),
@@ -31,7 +31,7 @@ def weaker_bounds(budget: Budget) -> Points:
 
 @claim("T.6a quadratic")
 def quadratically_weaker(budget: Budget) -> Points:
-    """The records that packing asks for under pure DP, over the square of those under zCDP."""
+    """Return points of the records that packing requires under pure DP, over the square of those under zCDP."""
     return growing_in_logs(
         FAR,
         lambda log_k: float(packing_records(PureDP(0.5), log_k, 0.5)),
@@ -41,7 +41,7 @@ def quadratically_weaker(budget: Budget) -> Points:
 
 @claim("T.T26")
 def mutual_information(budget: Budget) -> Points:
-    """Of n equal records: a fair bit through one query, a uniform bin through a histogram."""
+    """Yield n equal records: a fair bit through one query, and a uniform bin through a histogram."""
     for scale, knee, omega in [(3.0, 10.0, 4.0), (8.0, 20.0, 8.0)]:
         noise = SinhNormal(scale, knee)
         rho = largest_cost(noise, omega).upper
@@ -56,7 +56,7 @@ def mutual_information(budget: Budget) -> Points:
 
 @claim("T.6b")
 def recovers_zcdp(budget: Budget) -> Points:
-    """With ω = n + 1, between n²ρ and 4e n²ρ, which is attained at n = 1."""
+    """Yield points with ω = n + 1, between n²ρ and 4e n²ρ, which is attained at n = 1."""
     for n in (1.0, 2.0, 10.0, 1e3, 1e7):
         bound = closed_form(float(bounds.information(TCDP(RHO, n + 1), n, method="paper")), 1e-9)
         yield Point(f"n²ρ against the bound, n = {n:g}", closed_form(RHO * n * n), bound)
@@ -65,7 +65,7 @@ def recovers_zcdp(budget: Budget) -> Points:
 
 @claim("T.C27")
 def corollary_27(budget: Budget) -> Points:
-    """Against the records at which calibrated sinh-normal and Gaussian noise work; where the bound says something."""
+    """Yield the records at which calibrated sinh-normal and Gaussian noise work, where the bound has content."""
     for omega, rho, k in [(2.0, 0.1, 1e6), (5.0, 0.01, 1e12), (1.5, 0.5, 1e300), (5.0, 0.01, 1e300), (2.0, 0.1, 1e80)]:
         least = closed_form(float(bounds.least_sample_size(rho, omega, k)), 1e-9)
         noise = calibrate("sinh_normal", TCDP(rho, omega), coordinates=2, objective=LargestError(k)).noise
@@ -76,7 +76,7 @@ def corollary_27(budget: Budget) -> Points:
 
 @claim("T.C27 sharper")
 def sharper(budget: Budget) -> Points:
-    """And what calibrated noise takes is above it."""
+    """Yield a bound that is above Corollary 27 and below the records with which calibrated noise works."""
     for omega, rho, k in CASES:
         better = _least(omega, rho, k)
         where = f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}"
@@ -87,7 +87,7 @@ def sharper(budget: Budget) -> Points:
 
 @claim("T.6c")
 def tight(budget: Budget) -> Points:
-    """The printed upper bound, twice the radius of Corollary 18 at β = 1/2, where log(k/4) is at least 2eω²ρ."""
+    """Yield the printed upper bound, twice the radius of Corollary 18 at β = 1/2, where log(k/4) >= 2eω²ρ."""
     few = [(2.0, 0.3133, 8.263), (2.0, 0.1, np.log(1e6)), (5.0, 0.01, np.log(1e12)), (100.0, 1.78e-6, 1e6)]
     for omega, rho, log_k in budget.choose(few, [*few, (5.0, 0.1, 1e3), (20.0, 0.01, 1e3), (100.0, 0.1, 1e6)]):
         most = 16 * omega * float(np.arcsinh(np.sqrt((log_k + np.log(2)) / (2 * omega**2 * rho))))
@@ -97,7 +97,7 @@ def tight(budget: Budget) -> Points:
 
 @claim("T.6c upper")
 def upper_bound(budget: Budget) -> Points:
-    """Twice the median of the largest of k errors of sinh-squared noise."""
+    """Yield twice the median of the largest of k errors of sinh-squared noise."""
     for rho, omega, k in [(0.01, 1.25, 1e3), (1e-4, 12.5, 1e6), (0.1, 5.0, 1e3), (0.1, 2.5, 1e12), (0.01, 5.0, 1e300)]:
         noise = SinhSquared(scale=4 / np.sqrt(rho), knee=8 * omega)
         most = 16 * omega * float(np.arcsinh(np.sqrt(np.log(2 * k) / (2 * omega**2 * rho))))
@@ -106,14 +106,14 @@ def upper_bound(budget: Budget) -> Points:
 
 @claim("T.6c repaired")
 def tight_repaired(budget: Budget) -> Points:
-    """Against the same upper bound."""
+    """Yield points against the same upper bound."""
     for omega, rho, k in [*CASES, (50.0, 0.01, 1e12), (2.5, 0.1, 1e3)]:
         yield Point(f"ω = {omega:g}, ρ = {rho:g}, k = {k:g}", _best(omega, rho, k), 8 * _least(omega, rho, k))
 
 
 @claim("T.1.2g")
 def optimal_gap(budget: Budget) -> Points:
-    """Corollary 27's records, which are a gap, over the form of Proposition 5: for log k well above ω²ρ."""
+    """Return Corollary 27's records, which are a gap, over the form of Proposition 5, for log k well above ω²ρ."""
     return growing_in_logs(
         FARTHER,
         lambda log_k: printed_bound(RHO, OMEGA, log_k),
@@ -123,7 +123,7 @@ def optimal_gap(budget: Budget) -> Points:
 
 @claim("T.1.2g all k")
 def optimal_gap_for_all(budget: Budget) -> Points:
-    """Where log(k/4) is hardly above 2ω²ρ."""
+    """Yield cases in which log(k/4) is hardly above 2ω²ρ."""
     for omega, rho, k in [(5.25, 0.1, 1e3), (11.45, 0.1, 1e12)]:
         least = float(bounds.least_sample_size(rho, omega, k))
         form = omega * float(np.log1p(np.sqrt(np.log(k) / rho) / omega))
@@ -141,12 +141,12 @@ def _least(omega: float, rho: float, k: float) -> Bounds[float]:
 
 
 def _works_at(noise: Noise, k: float) -> Bounds[float]:
-    """The n at which the largest of k errors is below n/2 with probability 1/2."""
+    """Return the n at which the largest of k errors is below n/2 with probability 1/2."""
     return 2 * exact.max_abs_quantile(noise, k, 0.5)
 
 
 def _best(omega: float, rho: float, k: float) -> Bounds[float]:
-    """The least n of Corollary 18's noise, where it is proved, and Gaussian noise."""
+    """Return the least n of Gaussian noise and, where it is proved, of Corollary 18's noise."""
     ways = [_works_at(Gaussian(float(1 / np.sqrt(rho))), k)]
     if omega * np.sqrt(2 * rho) >= 1:
         ways.append(_works_at(SinhNormal(scale=4 / np.sqrt(rho), knee=8 * omega), k))

@@ -16,20 +16,20 @@ TARGET = TCDP(0.01, 5.0)  # omega = 1/(2 sqrt rho): the least that Theorem 17 co
 
 @claim("T.1.2d")
 def more_accurate(budget: Budget) -> Points:
-    """Noise by Theorem 17 against the Gaussian of the same ρ, for numbers of answers beyond all use."""
+    """Return points of Theorem 17's noise against Gaussian noise of the same ρ, for impractically many answers."""
     return _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper").noise, (1e80, 1e150, 1e300))
 
 
 @claim("T.1.2d at useful k")
 def more_accurate_at_useful_k(budget: Budget) -> Points:
-    """The same for numbers of answers that there are."""
+    """Return the same points for practical numbers of answers."""
     points = _against_gaussian(lambda _: calibrate("sinh_normal", TARGET, method="paper").noise, (1e3, 1e6, 1e12))
     return [Point(point.where, point.right, point.left) for point in points]
 
 
 @claim("T.1.2d calibrated")
 def more_accurate_calibrated(budget: Budget) -> Points:
-    """The least noise that is (ρ, ω)-tCDP."""
+    """Return the points for the least noise that is (ρ, ω)-tCDP."""
     return _against_gaussian(
         lambda k: calibrate("sinh_normal", TARGET, objective=LargestError(k)).noise, (1e3, 1e6, 1e12)
     )

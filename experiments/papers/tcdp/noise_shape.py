@@ -13,31 +13,31 @@ FAR_OUT = np.arange(0.25, 2.6, 0.25)  # log10 of t √ρ / Δ
 
 @claim("T.1.2a")
 def even(budget: Budget) -> Points:
-    """arsinh(-y) = arsinh(y)?"""
+    """Return points of arsinh(-y) against arsinh(y)."""
     return [_reflected(y, 1.0) for y in (0.1, 1.0, 10.0)]
 
 
 @claim("T.1.2a odd")
 def odd(budget: Budget) -> Points:
-    """arsinh(-y) = -arsinh(y)."""
+    """Return points of arsinh(-y) against -arsinh(y)."""
     return [_reflected(y, -1.0) for y in (0.1, 1.0, 10.0)]
 
 
 @claim("T.1.2a near zero")
 def near_zero(budget: Budget) -> Points:
-    """1/y grows."""
+    """Return points as 1/y grows."""
     return growing(range(0, 9), lambda x: float(np.arcsinh(1 / x)), lambda x: 1 / x, "1/y")
 
 
 @claim("T.1.2a large")
 def large(budget: Budget) -> Points:
-    """As a ratio; the difference tends to log 2."""
+    """Return points of the ratio. The difference tends to log 2."""
     return growing_in_logs(FAR, arsinh_of_exp, lambda log_y: log_y, "y")
 
 
 @claim("T.1.2b")
 def not_gaussian_up_to_the_knee(budget: Budget) -> Points:
-    """The densities at the knee for wider ones."""
+    """Yield the densities at the knee, for larger knees."""
     for m, least in ((2.0, 2.97), (4.0, 288.0)):
         known = _densities(m, 1.0)
         yield Point(known.where, constant(least), known.left)
@@ -45,25 +45,25 @@ def not_gaussian_up_to_the_knee(budget: Budget) -> Points:
 
 @claim("T.1.2b printed")
 def gaussian_up_to_the_knee(budget: Budget) -> Points:
-    """The densities on the way to the knee."""
+    """Return the densities on the way to the knee."""
     return [_densities(m, share) for m in (1.0, 2.0, 4.0) for share in (0.25, 0.5, 1.0)]
 
 
 @claim("T.1.2b repaired")
 def gaussian_before_the_knee(budget: Budget) -> Points:
-    """The densities at that point, where they are farthest apart."""
+    """Return the densities at that point, where they are farthest apart."""
     return [_densities(m, share / np.sqrt(m)) for m in (2.0, 4.0, 16.0, 1e3) for share in (0.5, 1.0)]
 
 
 @claim("T.1.2c")
 def doubly_exponential(budget: Budget) -> Points:
-    """That the tail is the exponential of an exponential in t√ρ/Δ: log log 1/P over it, which tends to 2."""
+    """Return points of log log 1/P over t√ρ/Δ, which tends to 2: the tail is the exponential of an exponential."""
     return growing(FAR_OUT, lambda u: float(np.log(_log_tail(u))), lambda u: u, "t√ρ/Δ")
 
 
 @claim("T.1.2c rate")
 def true_rate(budget: Budget) -> Points:
-    """The inner rate is twice the printed one."""
+    """Return points of the tail against an inner rate of twice the printed one."""
     return growing(FAR_OUT, _log_tail, lambda u: float(np.exp(2 * u)) / 4, "t√ρ/Δ")
 
 
@@ -82,7 +82,7 @@ def _signed(value: float, error: float) -> Bounds[float]:
 
 
 def _densities(m: float, share: float) -> Point:
-    """The Gaussian density over the sinh-normal's at so many knees; Δ = 1, any ρ: the ratio depends on m alone."""
+    """Return the Gaussian over the sinh-normal density at `share` of the knee, for Δ = 1; it depends on m alone."""
     rho = 1e-4
     scale, knee = float(1 / np.sqrt(2 * rho)), float(m / np.sqrt(rho))
     x = share * knee
@@ -91,5 +91,5 @@ def _densities(m: float, share: float) -> Point:
 
 
 def _log_tail(u: float) -> float:
-    """log 1/P[|X| > t] at t √ρ / Δ = u for ω = 1/√ρ: then scale/knee = 1/√2 whatever ρ."""
+    """Return log 1/P[|X| > t] at t √ρ / Δ = u for ω = 1/√ρ, where scale/knee = 1/√2 for every ρ."""
     return float(-(SinhNormal(float(np.sqrt(0.5)), 1.0).logsf(u) + np.log(2)))

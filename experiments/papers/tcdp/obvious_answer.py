@@ -16,7 +16,7 @@ from tcdp_sim.noise import Gaussian, SinhNormal
 
 @claim("T.A22 T.5.2a")
 def algorithm_22(budget: Budget) -> Points:
-    """At the gap 4t + 2, where it is attained, and beyond."""
+    """Yield points at the gap 4t + 2, where the bound is attained, and at a larger one."""
     for name, noise in NOISES.items():
         for k in (10.0, 1e6, 1e100):
             for more in (0.0, 2.0):
@@ -27,7 +27,7 @@ def algorithm_22(budget: Budget) -> Points:
 
 @claim("T.A22 T.5.2a equality")
 def exact_threshold(budget: Budget) -> Points:
-    """Both output laws where the winner changes, built from the noise's own tail and the threshold of 2/k."""
+    """Yield both output laws where the winner changes, from the noise's own tail and the threshold of 2/k."""
     for name, noise in NOISES.items():
         for k in (10, 1000, 10**6):
             wins = float(noise.sf(noise.isf(2 / k)))
@@ -39,7 +39,7 @@ def exact_threshold(budget: Budget) -> Points:
 
 @claim("T.5.2b")
 def theorem_20_for_algorithm_22(budget: Budget) -> Points:
-    """Gaussian noise of scale 10, the gap where Theorem 20 says that it is enough."""
+    """Yield points of Gaussian noise of scale 10, at the gap that is enough by Theorem 20."""
     noise = Gaussian(10.0)
     for k in (10.0, 1e3, 1e6, 1e9):
         gap = 2 * float(noise.isf(0.01 / (2 * k)))
@@ -49,19 +49,19 @@ def theorem_20_for_algorithm_22(budget: Budget) -> Points:
 
 @claim("T.5.2c")
 def sharper(budget: Budget) -> Points:
-    """Sinh-normal noise of Theorem 17 for ρ = 0.1, ω = 2: once for sensitivity 1, once for sensitivity 2."""
+    """Return points of Theorem 17's sinh-normal noise for ρ = 0.1, ω = 2, with sensitivity 1 and with sensitivity 2."""
     return _both_reductions(_theorem_17(2.0, 1), (1e3, 1e12, 1e100, 1e300), by_the_first=True)
 
 
 @claim("T.5.2c as charged")
 def sharper_as_charged(budget: Budget) -> Points:
-    """By the paper's accounting."""
+    """Return both reductions by the paper's accounting."""
     return _both_reductions(_theorem_17(2.0, 2), (1e2, 1e3, 1e6, 1e12, 1e100))
 
 
 @claim("T.5c similar")
 def same_order(budget: Budget) -> Points:
-    """Sinh-normal noise of Theorem 17, for (0.1, 2)-tCDP in total as both are analysed."""
+    """Return points of Theorem 17's sinh-normal noise, for (0.1, 2)-tCDP in total as both are analysed."""
     first = partial(exact.required_gap, "generalized_histogram", _theorem_17(2.0, 2), beta=0.05)
     second = partial(exact.required_gap, "obvious_answer", _theorem_17(1.0, 1), beta=0.05)
     return growing((2, 3, 6, 12, 32, 100, 200, 300), second, lambda k: float(first(k).estimate))
@@ -69,7 +69,7 @@ def same_order(budget: Budget) -> Points:
 
 @claim("T.L23")
 def lemma_23(budget: Budget) -> Points:
-    """What the output of Algorithm 22 tells, against one query of sensitivity 1: divergences, and δ(ε)."""
+    """Yield the divergences and δ(ε) of the output of Algorithm 22, against one query of sensitivity 1."""
     for k in (2.0, 1e3, 1e6):
         yield from spent("obvious_answer", 1.0, 1, k)
         noise = NOISES["Gaussian"]
@@ -81,13 +81,13 @@ def lemma_23(budget: Budget) -> Points:
 
 @claim("T.L23 gaps")
 def gaps_of_neighbours(budget: Budget) -> Points:
-    """On a lattice, with changes of up to 1, where it is attained, and of up to 1/2."""
+    """Yield points on a lattice, with changes of up to 1, where the bound is attained, and of up to 1/2."""
     for k, step in [(2, 1.0), (3, 1.0), (4, 1.0), (3, 0.5)]:
         yield Point(f"k = {k}, changes of {step:g}", closed_form(changes(k, step).gaps), constant(2.0))
 
 
 def _theorem_17(sensitivity: float, queries: int) -> SinhNormal:
-    """The noise of Theorem 17 for (0.1, 2)-tCDP over so many queries."""
+    """Return the noise of Theorem 17 for (0.1, 2)-tCDP over that many queries."""
     rho, omega = 0.1, 2.0
     return SinhNormal(scale=sensitivity * float(np.sqrt(8 * queries / rho)), knee=8 * sensitivity * omega)
 

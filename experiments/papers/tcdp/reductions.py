@@ -26,9 +26,9 @@ GAPS = np.concatenate([np.linspace(0.0, 4.0, 5), np.linspace(6.0, 60.0, 10)])
 
 
 class Changes(NamedTuple):
-    """The largest norms of the change of sparse scores over neighbours on a lattice, and the largest sum of their gaps.
+    """The largest norms of the change of sparse scores over neighbours on a lattice, and the largest sum of gaps.
 
-    zero, infinity, one: norms; gaps: the sum over neighbours with different leaders.
+    `zero`, `infinity` and `one` are the norms. `gaps` is the sum of gaps over neighbours with different leaders.
     """
 
     zero: float
@@ -39,7 +39,7 @@ class Changes(NamedTuple):
 
 @cache
 def changes(k: int, step: float) -> Changes:
-    """Return them for k scores on the lattice, each of which may move by -step, 0 or step between neighbours."""
+    """Return the changes for k scores on the lattice, each of which may move by -step, 0 or step between neighbours."""
     x = _lattice(k)
     moves = step * np.array(list(product((-1, 0, 1), repeat=k)))
     before = np.repeat(x, len(moves), axis=0)
@@ -54,13 +54,13 @@ def changes(k: int, step: float) -> Changes:
 
 @claim("T.A21")
 def algorithm_21(budget: Budget) -> Points:
-    """What its output tells, against two queries of sensitivity 2."""
+    """Return the divergences of its output, against two queries of sensitivity 2."""
     return spent("generalized_histogram", 2.0, 2)
 
 
 @claim("T.A21 sparse")
 def sparse_scores(budget: Budget) -> Points:
-    """On a lattice, with changes of up to 1, where it is attained, and of up to 1/2."""
+    """Yield points on a lattice, with changes of up to 1, where the bound is attained, and of up to 1/2."""
     for k, step in [(2, 1.0), (3, 1.0), (4, 1.0), (3, 0.5)]:
         most = changes(k, step)
         where = f"k = {k}, changes of {step:g}"
@@ -70,7 +70,7 @@ def sparse_scores(budget: Budget) -> Points:
 
 @claim("T.A21 one query")
 def one_query(budget: Budget) -> Points:
-    """Half of what the paper charges."""
+    """Yield points with half of the paper's charge."""
     yield from spent("generalized_histogram", 2.0, 1)
     for k in (2, 3, 4):
         yield Point(f"‖v‖₁ over 2, k = {k}", closed_form(changes(k, 1.0).one / 2), constant(1.0))
@@ -78,7 +78,7 @@ def one_query(budget: Budget) -> Points:
 
 @claim("T.5.1b")
 def top_m(budget: Budget) -> Points:
-    """Gaussian noise of ρ = 0.1 for 2m queries of sensitivity 2; 1e100 candidates."""
+    """Return points of Gaussian noise of ρ = 0.1 for 2m queries of sensitivity 2 and 1e100 candidates."""
 
     def gap(m: float) -> Bounds[float]:
         noise = Gaussian(float(np.sqrt(2 * m * 4 / (2 * 0.1))))
@@ -89,7 +89,7 @@ def top_m(budget: Budget) -> Points:
 
 @claim("T.T20")
 def theorem_20(budget: Budget) -> Points:
-    """By Algorithm 21."""
+    """Yield the failure of Algorithm 21."""
     for name, noise in NOISES.items():
         for k in (10.0, 1e6, 1e100):
             for chance in (0.5, 0.01):
@@ -100,7 +100,7 @@ def theorem_20(budget: Budget) -> Points:
 
 @claim("T.T20 privacy")
 def privacy_of_algorithm_21(budget: Budget) -> Points:
-    """Its output, against two queries of sensitivity 1."""
+    """Yield the output of Algorithm 21, against two queries of sensitivity 1."""
     every = np.arange(0.0, 61.0, budget.choose(5.0, 1.0))
     cases: list[tuple[str, float, float, Floats | None]] = [
         ("Gaussian", K, a, every) for a in (1.5, 3.0, 8.0, 16.0, 32.0)
@@ -114,7 +114,7 @@ def privacy_of_algorithm_21(budget: Budget) -> Points:
 
 @claim("T.T20 exists")
 def two_halves(budget: Budget) -> Points:
-    """Algorithm 22 on the mean of two noisy answers: its failure where k P[|X| ≥ gap/2] = 0.01."""
+    """Yield points of Algorithm 22 on the mean of two noisy answers: its failure where k P[|X| ≥ gap/2] = 0.01."""
     for scale in (4.0, 10.0):
         for k in (1e3, 1e6, 1e9):
             gap = 2 * float(Gaussian(scale).isf(0.01 / (2 * k)))
@@ -124,7 +124,7 @@ def two_halves(budget: Budget) -> Points:
 
 @claim("T.A21 argmax")
 def same_leader(budget: Budget) -> Points:
-    """All scores of the lattice that have a single leader."""
+    """Yield all scores of the lattice that have a single leader."""
     for k in (2, 3, 4):
         x = _lattice(k)
         x = x[_gap(x) > 0]
@@ -133,7 +133,7 @@ def same_leader(budget: Budget) -> Points:
 
 
 def spent(algorithm: str, sensitivity: float, queries: int, k: float = K) -> Points:
-    """Yield the largest divergence of a selection's output between neighbours, against that of so many queries."""
+    """Yield the largest divergence of a selection's output between neighbours, against that of its queries."""
     for name, noise in NOISES.items():
         pairs = worst_pairs(algorithm, noise, k, gaps=GAPS)
         for order in ORDERS[name]:
@@ -147,7 +147,7 @@ def _lattice(k: int) -> Floats:
 
 
 def _sparse(scores: Floats) -> Floats:
-    """max(score - second highest, 0)."""
+    """Return max(score - second highest, 0)."""
     return np.maximum(scores - np.sort(scores, axis=1)[:, -2:-1], 0.0)
 
 

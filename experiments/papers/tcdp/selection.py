@@ -27,19 +27,19 @@ TRIALS = 20_000
 
 @claim("T.1.2e")
 def pure_gap(budget: Budget) -> Points:
-    """Needed: by packing. Enough: the exponential mechanism (T.5a)."""
+    """Return points of the gap that packing requires. The exponential mechanism suffices (T.5a)."""
     return _least(PureDP(EPSILON), lambda log_k: log_k / EPSILON)
 
 
 @claim("T.1.2e zCDP")
 def concentrated_gap(budget: Budget) -> Points:
-    """Needed: by packing. Enough: Gaussian noise (T.5c)."""
+    """Return points of the gap that packing requires. Gaussian noise suffices (T.5c)."""
     return _least(ZCDP(RHO), lambda log_k: float(np.sqrt(log_k / RHO)))
 
 
 @claim("T.1.2e approximate")
 def approximate_gap(budget: Budget) -> Points:
-    """Needed, for 1e300 candidates: by packing of events. Enough: the stability-based method (T.5b)."""
+    """Return points of the gap that packing of events requires for 1e300 candidates. Stability suffices (T.5b)."""
 
     def least(inverse: float) -> Bounds[float]:
         return closed_form(float(bounds.selection_gap(ApproxDP(EPSILON, 1 / inverse, "target"), 1e300, BETA)), 1e-9)
@@ -49,21 +49,21 @@ def approximate_gap(budget: Budget) -> Points:
 
 @claim("T.fn3")
 def gap_for_large_omega(budget: Budget) -> Points:
-    """The form of Proposition 5 over that of zCDP, a million candidates."""
+    """Return points of the form of Proposition 5 over that of zCDP, for a million candidates."""
     target = float(np.sqrt(np.log(1e6) / RHO))
     return growing(range(1, 9), lambda omega: omega * float(np.log1p(target / omega)), lambda _: target, "ω")
 
 
 @claim("T.P5")
 def proposition_5(budget: Budget) -> Points:
-    """Algorithm 22 with the noise of Theorem 17, at ρ = 0.1, ω = 4 > 1/√ρ."""
+    """Return points of Algorithm 22 with the noise of Theorem 17, at ρ = 0.1, ω = 4 > 1/√ρ."""
     noise = calibrate("sinh_normal", TARGET, method="paper").noise
     return growing_in_logs(FAR, lambda log_k: _gap_in_logs(noise, log_k), _form)
 
 
 @claim("T.P5 large ω")
 def proposition_5_large_omega(budget: Budget) -> Points:
-    """A million candidates, ρ = 0.1."""
+    """Return points of the gap for a million candidates and ρ = 0.1."""
 
     def gap(omega: float) -> Bounds[float]:
         return _gap("obvious_answer", calibrate("sinh_normal", TCDP(RHO, omega), method="paper").noise, 1e6)
@@ -76,14 +76,14 @@ def proposition_5_large_omega(budget: Budget) -> Points:
 
 @claim("T.5a")
 def exponential_mechanism(budget: Budget) -> Points:
-    """Its exact gap, 2/ε log((k - 1)(1 - β)/β); that it is optimal is T.1.2e, and its part here."""
+    """Return points of the exact gap 2/ε log((k - 1)(1 - β)/β). T.1.2e and its part here are about optimality."""
     odds = float(np.log((1 - BETA) / BETA))
     return growing_in_logs(FAR, lambda log_k: 2 * (log_k + odds) / EPSILON, lambda log_k: log_k / EPSILON)
 
 
 @claim("T.5a optimal")
 def exponential_is_optimal(budget: Budget) -> Points:
-    """Its exact gap over the packing bound, which tends to 2."""
+    """Return points of the exact gap over the packing bound, which tends to 2."""
     return growing(
         EXPONENTS,
         lambda k: _gap("exponential_mechanism", EPSILON, k),
@@ -93,14 +93,14 @@ def exponential_is_optimal(budget: Budget) -> Points:
 
 @claim("T.5b")
 def stability(budget: Budget) -> Points:
-    """Propose-test-release: the lead, noisy, against a threshold of P[Z > t] = δ."""
+    """Return points of propose-test-release: the noisy lead against a threshold with P[Z > t] = δ."""
     noise = Laplace(1 / EPSILON)
     return growing_in_logs(FAR, lambda x: _gap_in_logs(noise, x), lambda x: x / EPSILON, "1/δ")
 
 
 @claim("T.5b any k")
 def stability_for_any_k(budget: Budget) -> Points:
-    """The mechanism, simulated two counts above and two below the gap that ten candidates need."""
+    """Yield the simulated mechanism two counts above and two below the gap that ten candidates need."""
     noise, delta = Laplace(1 / EPSILON), 1e-6
     gap = float(exact.required_gap("stability", noise, 10.0, BETA, delta=delta).estimate)
     rng = generator(20260726, "0" * 64, 0)
@@ -115,7 +115,7 @@ def stability_for_any_k(budget: Budget) -> Points:
 
 
 def _gap(algorithm: str, noise: Noise | float, k: float) -> Bounds[float]:
-    """The gap from which it is right with probability 1 - BETA."""
+    """Return the gap from which the selection is right with probability 1 - BETA."""
     return exact.required_gap(algorithm, noise, k, BETA)
 
 

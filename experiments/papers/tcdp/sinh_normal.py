@@ -11,7 +11,7 @@ from tcdp_sim.noise import SinhNormal, SinhSquared
 
 @claim("T.T17")
 def theorem_17(budget: Budget) -> Points:
-    """m = A sqrt(rho) / Delta from 1 on, where omega = A / 8 Delta is above 1."""
+    """Yield points from m = A sqrt(rho) / Delta = 1 on, where omega = A / 8 Delta is above 1."""
     pairs = [(1e-2, 1.0), (1e-6, 1.0), (0.1, 4.0)]
     for rho, m in budget.choose(
         pairs, [*pairs, (1e-3, 1.0), (1e-4, 1.0), (1e-4, 2.0), (1e-4, 4.0), (1e-4, 16.0), (0.5, 16.0)]
@@ -22,9 +22,9 @@ def theorem_17(budget: Budget) -> Points:
 
 @claim("T.P4 eq4")
 def proposition_4(budget: Budget) -> Points:
-    """With the constants of Theorem 17, also for rho above 1, which that excludes; O(omega) is to be at least omega/8.
+    """Yield points with the constants of Theorem 17, also for rho above 1, which that theorem excludes.
 
-    Up to omega = 8 no order above 1 is promised with these constants.
+    O(omega) is taken to be at least omega/8. Up to omega = 8 no order above 1 is promised with these constants.
     """
     pairs = [(1e-3, 40.0), (0.5, 9.0), (10.0, 9.0)]
     for rho, omega in budget.choose(pairs, [*pairs, (1e-2, 10.5), (0.1, 30.0), (2.0, 12.0)]):
@@ -38,7 +38,7 @@ def _theorem_17(where: str, rho: float, knee: float, shift: float = 1.0) -> Poin
 
 @claim("T.C18p")
 def corollary_18(budget: Budget) -> Points:
-    """With sinh-squared noise: its privacy, at the small end of the window and elsewhere, and its accuracy."""
+    """Yield the privacy of sinh-squared noise, at the small end of the window and elsewhere, and its accuracy."""
     small = [(1e-2, 0.125), (1e-4, 0.125), (1e-6, 0.125), (0.99, 1.01), (1e-4, 1.0)]
     for rho, product in budget.choose(small, [*small, (1e-3, 0.125), (1e-9, 0.125), (0.5, 0.75), (0.1, 10.0)]):
         omega = product / np.sqrt(rho)
@@ -53,13 +53,13 @@ def corollary_18(budget: Budget) -> Points:
 
 @claim("T.C18p proof's noise")
 def noise_of_the_proof(budget: Budget) -> Points:
-    """Sinh-normal noise, from the small end of the printed window to the place from where on its proof covers it."""
+    """Return points of sinh-normal noise, from the small end of the printed window to where its proof covers it."""
     return _sinh_normal(budget.choose((0.125, 0.25, 0.7071068), (0.125, 0.15, 0.17, 0.2, 0.25, 0.5, 0.7071068)))
 
 
 @claim("T.C18p repaired")
 def noise_of_the_proof_in_its_window(budget: Budget) -> Points:
-    """From the least omega that the proof covers on."""
+    """Return points from the least omega that the proof covers on."""
     return _sinh_normal(budget.choose((0.7071068, 2.0), (0.7071068, 0.8, 1.0, 2.0, 4.0)))
 
 

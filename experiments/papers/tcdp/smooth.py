@@ -11,7 +11,7 @@ from tcdp_sim.noise import Gaussian
 
 @claim("T.toolkit")
 def gaussian_smooth_sensitivity(budget: Budget) -> Points:
-    """M(x) = N(f(x), e^g(x)) with |f - f'| ≤ Δ e^(g/2) and |g - g'| ≤ d between neighbours."""
+    """Yield M(x) = N(f(x), e^g(x)) with |f - f'| ≤ Δ e^(g/2) and |g - g'| ≤ d between neighbours."""
     for shift, change in [(0.01, 0.1), (0.1, 0.1), (1.0, 0.1), (0.1, 0.02), (0.3, 0.4), (1.0, 0.01)]:
         omega = 1 / (2 * change)
         orders = np.array([1.0, 1 + 0.5 * (omega - 1), omega])

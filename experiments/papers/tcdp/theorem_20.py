@@ -1,4 +1,4 @@
-"""Our figure of Theorem 20: how both reductions fare at the gap that it asks for."""
+"""Our figure of Theorem 20: the success of both reductions at the gap that it requires."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ ALGORITHMS = {"Algorithm 21": "generalized_histogram", "Algorithm 22": "obvious_
 
 
 def success(budget: Budget) -> pd.DataFrame:
-    """algorithm, log10 of k, gap (counts), probability that the winner comes out, with its bounds."""
+    """Return rows of algorithm, log10 of k, gap (counts), and the winner's probability with its bounds."""
     noise, rows = Gaussian(SCALE), []
     for exponent in budget.choose((1, 3, 6, 9, 12, 30, 100), (1, 2, 3, 4, 6, 8, 9, 12, 18, 24, 30, 50, 75, 100)):
         k = 10.0**exponent
@@ -31,7 +31,7 @@ def success(budget: Budget) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> "Figure":
-    """A line an algorithm."""
+    """Draw a line for each algorithm."""
     figure, axes = new_figure(1, 1, 5.6, 3.2)
     axes = axes[0, 0]
     looks = zip(COLOURS[2:4], MARKERS[2:4])

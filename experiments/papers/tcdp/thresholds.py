@@ -1,6 +1,6 @@
-"""Section 5.3: how many records threshold queries and interior points take, by notion of privacy.
+"""Section 5.3: the records that threshold queries and interior points need, by notion of privacy.
 
-The domain has k = 2^bits elements; what grows is the number of bits, far beyond all k that floats hold.
+The domain has k = 2^bits elements. The number of bits grows far beyond all k that floats represent.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ MANY_BITS = (1, 2, 4, 8, 16, 32, 64, 128, 200, 300)
 
 @claim("T.5.3a")
 def pure(budget: Budget) -> Points:
-    """Enough for an interior point: the exponential mechanism, exactly."""
+    """Return points of the exponential mechanism, which is exactly enough for an interior point."""
     return growing(
         BITS, lambda bits: exponential_required_n(EPSILON, bits), lambda b: b * log(2) / EPSILON, "bits of k"
     )
@@ -32,19 +32,22 @@ def pure(budget: Budget) -> Points:
 
 @claim("T.5.3a pure, least")
 def least_pure(budget: Budget) -> Points:
-    """By packing."""
+    """Return points of the lower bound by packing."""
     return _least(PureDP(EPSILON), lambda bits: bits * log(2) / EPSILON)
 
 
 @claim("T.5.3a zCDP, least")
 def least_concentrated(budget: Budget) -> Points:
-    """By packing."""
+    """Return points of the lower bound by packing."""
     return _least(ZCDP(RHO), lambda bits: sqrt(bits * log(2) / RHO))
 
 
 @claim("T.5.3a zCDP")
 def concentrated(budget: Budget) -> Points:
-    """Its exact need; without going back on wrong turns it loses √log log k against the printed order."""
+    """Return points of the exact need of the binary search.
+
+    Without going back on wrong turns it loses √log log k against the printed order.
+    """
     return growing(
         BITS[1:],
         lambda bits: closed_form(binary_search_required_n(RHO, bits), 1e-9),
@@ -55,19 +58,22 @@ def concentrated(budget: Budget) -> Points:
 
 @claim("T.5.3c")
 def truncated(budget: Budget) -> Points:
-    """Proved records of the interior point, calibrated by Theorem 17."""
+    """Return points of the proved records of the interior point, calibrated by Theorem 17."""
     return _interior("default", OMEGA + 1 / sqrt(RHO))
 
 
 @claim("T.T25")
 def theorem_25(budget: Budget) -> Points:
-    """With the thresholds 1/5 and 2/5 of the paper, in counts (Δ = 1); the factor 2^O(log* k) is not needed."""
+    """Return points of the records with the paper's thresholds 1/5 and 2/5, in counts (Δ = 1).
+
+    The factor 2^O(log* k) is not needed.
+    """
     return _interior("paper", OMEGA + 1 / sqrt(RHO))
 
 
 @claim("T.T25 in ω")
 def theorem_25_in_omega(budget: Budget) -> Points:
-    """At a k so large that log k is beyond ω²ρ all the way."""
+    """Return points of the records at a k so large that log k stays above ω²ρ."""
     bits = 1e200
 
     def records(omega: float) -> float:
@@ -78,13 +84,13 @@ def theorem_25_in_omega(budget: Budget) -> Points:
 
 @claim("T.1.2f thresholds")
 def threshold_error(budget: Budget) -> Points:
-    """At constant accuracy an error is a share of the records that it takes."""
+    """Return points of the records, because at constant accuracy an error is a share of them."""
     return _interior("default", 1.0)
 
 
 @claim("T.5.3d")
 def from_interior_points(budget: Budget) -> Points:
-    """Medians of medians: records at which the proved error of all thresholds is a share α of them."""
+    """Return points of the records at which the proved error of all thresholds is a share α, by medians of medians."""
     domain, omega = 2**20, 30.0
     one = Finder(domain, RHO, omega, calibration="paper").needed
 

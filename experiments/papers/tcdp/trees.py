@@ -20,7 +20,7 @@ def counts(budget: Budget) -> Points:
 
 @claim("T.P24 repaired")
 def shares(budget: Budget) -> Points:
-    """With f = q_j/n, over the same data sets."""
+    """Return points with f = q_j/n, over the same data sets."""
     return _right_answers(share=True)
 
 
@@ -33,7 +33,7 @@ def _right_answers(share: bool) -> Points:
 def agreements(n: int, divisor: int) -> Bools:
     """Return for which data sets of n records in [4] and j in [5] the answers with f = q_j/divisor are right.
 
-    An answer to Problem 24 has 0 < f(x, j) and f(x, j - 1) < 1, with f(x, 0) = 0 and f(x, 5) = 1; right is that j lies
+    An answer to Problem 24 has 0 < f(x, j) and f(x, j - 1) < 1, with f(x, 0) = 0 and f(x, 5) = 1. It is right if j lies
     between the least and the largest record.
     """
     data = np.array(list(product(range(1, 5), repeat=n)))
@@ -47,7 +47,7 @@ def agreements(n: int, divisor: int) -> Bools:
 
 @claim("T.5.3e")
 def printed_values(budget: Budget) -> Points:
-    """Functions that jump from 0 to 1 at one of eight leaves."""
+    """Yield functions that jump from 0 to 1 at one of eight leaves."""
     for jump in range(1, 9):
         f = (np.arange(9) >= jump).astype(float)
         yield Point(f"jump at leaf {jump}", closed_form(_largest_parent(f, 0)), constant(BIG))
@@ -55,7 +55,7 @@ def printed_values(budget: Budget) -> Points:
 
 @claim("T.5.3e repaired")
 def corrected_values(budget: Budget) -> Points:
-    """All nondecreasing functions on four leaves in steps of 1/10, and jumps at one of eight."""
+    """Return points of all nondecreasing functions on four leaves in steps of 1/10, and of jumps at one of eight."""
     rises = [rise for rise in product(range(11), repeat=4) if sum(rise) <= 10]
     fine = max(_largest_parent(np.concatenate([[0.0], np.cumsum(rise) / 10]), 1) for rise in rises)
     jumps = max(_largest_parent((np.arange(9) >= jump).astype(float), 1) for jump in range(1, 9))
@@ -67,7 +67,7 @@ def corrected_values(budget: Budget) -> Points:
 
 @claim("T.5.3e endpoints")
 def one_end_has_room(budget: Budget) -> Points:
-    """All values of f at both ends of a node, in steps of 1/40, as whole numbers."""
+    """Yield all values of f at both ends of a node, in steps of 1/40, as whole numbers."""
     pairs = [(a, b) for a, b in product(range(41), repeat=2) if 0 < b - a < 32]
     roomy = [(a, b) for a, b in pairs if 4 < a < 40 or 0 < b < 36]
     yield Point("all pairs of values", constant(float(len(roomy))), constant(float(len(pairs))))
@@ -75,7 +75,10 @@ def one_end_has_room(budget: Budget) -> Points:
 
 @claim("T.5.3e levels")
 def levels(budget: Budget) -> Points:
-    """k + 1 = 2^bits becomes the bits + 1 levels of the tree, filled up to one less than a power of two."""
+    """Yield the number of steps in which k + 1 = 2^bits becomes the bits + 1 levels of the tree.
+
+    The tree is filled up to one less than a power of two.
+    """
     for bits in (4, 16, 65536, 2**65536):
         name = str(bits) if bits < 1e6 else "2^65536"
         steps = closed_form(float(_steps(bits)))
@@ -83,7 +86,7 @@ def levels(budget: Budget) -> Points:
 
 
 def _largest_parent(f: Floats, before: int) -> float:
-    """Of the nodes whose children are both below 2/5: value f(j2) - f(j1 - before); f from index 0 (its value is 0)."""
+    """Return the largest value f(j2) - f(j1 - before) of a node whose children are both below 2/5; f[0] is 0."""
     leaves = len(f) - 1
     largest, size = 0.0, 2
     while size <= leaves:
@@ -97,7 +100,7 @@ def _largest_parent(f: Floats, before: int) -> float:
 
 
 def _steps(bits: int) -> int:
-    """How often the number of bits is replaced by those of bits + 1 levels until it is 3, which stays."""
+    """Return how often the number of bits is replaced by that of bits + 1 levels until it is 3, which stays."""
     count = 0
     while bits > 3:
         bits, count = (bits + 1).bit_length(), count + 1
@@ -105,7 +108,7 @@ def _steps(bits: int) -> int:
 
 
 def _iterated_log(bits: int) -> int:
-    """log* of 2^bits, bits a power of two or one: logarithms to base 2 until 1 is reached."""
+    """Return log* of 2^bits: logarithms to base 2 until 1 is reached; bits is a power of two or one."""
     count = 1
     while bits > 1:
         bits, count = bits.bit_length() - 1, count + 1

@@ -10,7 +10,7 @@ from tcdp_sim.experiments.papers.orders import largest_over_order
 from tcdp_sim.experiments.papers.registry import Budget, claim
 from tcdp_sim.noise import Noise, SinhNormal
 
-ALONE, BOTH = (1.0,), (0.6, 0.8)  # by how much each coordinate of the answer moves: length one
+ALONE, BOTH = (1.0,), (0.6, 0.8)  # moves of the answer's coordinates, of length one
 
 
 @claim("V.asinh")
@@ -23,7 +23,7 @@ def arsinh_mechanism(budget: Budget) -> Points:
 
 @claim("V.asinh outside")
 def arsinh_mechanism_with_little_knee(budget: Budget) -> Points:
-    """Yield knees below 1/√ρ; a positive ω > 1 is promised for A > 8Δ only."""
+    """Yield knees below 1/√ρ. A positive ω > 1 is promised for A > 8Δ only."""
     cases: list[tuple[float, float, tuple[float, ...]]] = [(1e-4, 16.0, ALONE), (1e-4, 30.0, ALONE)]
     more = [(1e-4, 20.0, ALONE), (1e-4, 16.0, BOTH)]
     yield from [_of_knee(*case) for case in budget.choose(cases, [*cases, *more])]
@@ -55,9 +55,9 @@ def _of_product(rho: float, product: float) -> Point:
 
 
 def loss_share(noise: Noise, moves: tuple[float, ...], omega: float, rho: float) -> Bounds[float]:
-    """Return the largest D_α over ρα, 1 <= α < omega, when independent noise covers coordinates that make these moves.
+    """Return the largest D_α over ρα, 1 <= α < omega, when independent noise covers coordinates that move.
 
-    moves: counts; omega > 1, rho > 0.
+    `moves` are the moves in counts. The function needs omega > 1 and rho > 0.
     """
 
     def divergence(orders: Floats) -> Bounds[Floats]:

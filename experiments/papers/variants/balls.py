@@ -81,7 +81,7 @@ def many_gaussians_by_zcdp() -> "tuple[arb, arb]":
 
 
 def _gaussians(epsilon: "arb", delta: "arb", releases: int, total: "arb") -> "tuple[arb, arb]":
-    """k Gaussians are one, at √k times the distance."""
+    """Return δ at `total` of k Gaussians, which are one at √k times the distance, and the promised delta."""
     return _gaussian_delta(ball(releases).sqrt() * epsilon / _classical_width(delta), total), delta
 
 

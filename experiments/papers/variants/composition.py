@@ -1,4 +1,4 @@
-"""Table 1: what many releases cost, by sequential and advanced composition and by the moments accountant."""
+"""Table 1: the cost of many releases, by sequential and advanced composition and by the moments accountant."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,7 +26,7 @@ from tcdp_sim.privacy import ZCDP, compose_advanced, to_approx_dp
 
 @claim("V.T1 seq")
 def sequential(budget: Budget) -> Points:
-    """Yield pairs of releases, of which the second may be chosen by the answer of the first one."""
+    """Yield pairs of releases. The second one may be chosen by the answer of the first one."""
     yield from [*_sequential_deltas(budget), *_sequential_orders(budget)]
     noise = Gaussian(1.0)
     for first, second in ((0.1, 0.1), (0.5, 0.01)):
@@ -79,7 +79,7 @@ def advanced_outside(budget: Budget) -> Points:
 
 
 def _short_form(k: int, epsilon: float, slack: float, told: float = 0.0) -> Point:
-    """Return a point: k releases, each of which tells everything with probability `told` (its δ)."""
+    """Return a point: k releases, each of which reveals everything with probability `told` (its δ)."""
     total = 2 * epsilon * sqrt(2 * k * log(1 / slack))
     some = closed_form(-expm1(k * log1p(-told)))  # the chance that one release at least tells everything
     left = some + (1 - some) * responses_delta(k, epsilon, total)
@@ -97,9 +97,10 @@ def advanced_in_full(budget: Budget) -> Points:
 
 
 def responses_delta(k: int, epsilon: float, total: float) -> Bounds[float]:
-    """Return δ at `total` (nats) of k randomised responses, each exactly epsilon-DP; k up to 10^4.
+    """Return δ at `total` (nats) of k randomised responses, each exactly epsilon-DP, for k up to 10^4.
 
-    The loss is (2J - k) epsilon with J binomial: a sum of positive terms, good to the rounding of log factorials.
+    The loss is (2J - k) epsilon with J binomial. The sum has positive terms and is good to the rounding of log
+    factorials.
     """
     j = np.arange(k + 1.0)
     loss = (2 * j - k) * epsilon
@@ -113,8 +114,8 @@ def responses_delta(k: int, epsilon: float, total: float) -> Bounds[float]:
 
 @claim("V.T1 mom")
 def moments_accountant(budget: Budget) -> Points:
-    """Yield points at the edge of the domain, at a tenth and at a hundredth; δ and the promise depend on ε√k alone."""
-    k = 10**10  # so that ε stays below one
+    """Yield points at the edge of the domain, at a tenth and at a hundredth. δ and the promise depend on ε√k alone."""
+    k = 10**10  # keeps ε below one
     for delta in budget.choose((1e-9, 1e-5, 0.5), (1e-100, 1e-9, 1e-5, 0.1, 0.5)):
         edge = 4 * log(1.25 / delta) * (4 * sqrt(2 * log(1 / delta)) - 1)
         yield from [_accounted(k, edge * share / sqrt(k), delta) for share in (1.0, 0.1, 0.01)]

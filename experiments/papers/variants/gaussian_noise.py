@@ -17,7 +17,7 @@ def classical_scale(epsilon: float, delta: float) -> float:
 
 @claim("V.T1 Gauss")
 def classical_variance(budget: Budget) -> Points:
-    """Yield points for small and large δ; the bound is tightest where both ε and δ are near one."""
+    """Yield points for small and large δ. The bound is tightest where both ε and δ are near one."""
     deltas = budget.choose((1e-10, 1e-5, 0.1, 0.99), (1e-100, 1e-10, 1e-5, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99))
     for epsilon in budget.choose((0.01, 0.5, 0.999), (1e-4, 1e-3, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999)):
         yield from [_classical(epsilon, delta) for delta in deltas]
@@ -66,7 +66,7 @@ def conversions(budget: Budget) -> Points:
                 yield Point(f"{notion}, ρ = {rho:g}, δ = {delta:g}", left, constant(delta))
     for order in orders:
         for delta in (0.9, 0.99):
-            excess = 1.0 - _converted(order, pure_renyi(1.0, order), delta)  # of the loss over the promised ε
+            excess = 1.0 - _converted(order, pure_renyi(1.0, order), delta)  # excess of the loss over the promised ε
             left = closed_form(max(-expm1(-excess), 0.0) / (1 + exp(-1.0)))
             yield Point(f"Rényi DP, α = {order:g}, a randomised response, ε = 1, δ = {delta:g}", left, constant(delta))
 

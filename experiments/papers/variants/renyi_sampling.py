@@ -80,7 +80,7 @@ def _response(order: int) -> Bounds[float]:
 
 @claim("V.rdp3")
 def sum_of_a_constant(budget: Budget) -> Points:
-    """Yield sampled noises both ways; little noise and large fractions come near to the bound."""
+    """Yield sampled noises both ways. Little noise and large fractions come near to the bound."""
     noises = [Laplace(0.1), *NOISES.values()]
     for noise in budget.choose(noises, [*noises, Laplace(3.0)]):
         for order in budget.choose((2, 8), (2, 4, 8)):

@@ -1,7 +1,7 @@
-"""Table 2: what sampling without replacement makes of a guarantee; neighbours substitute one record.
+"""Table 2: the effect of sampling without replacement on a guarantee, where neighbours substitute one record.
 
-A query counts the records that have a property. If the one that is substituted has it and no other, the answer is
-noise (Q), or with chance s noise moved by one (P): the pair below, which no guarantee may miss.
+A query counts the records with a property. If the substituted record alone has it, the answer is noise (Q), or noise
+moved by one (P) with probability s. No guarantee may miss this pair.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ DIRECTIONS = {MORE: "forward", FEWER: "reverse"}
 
 @claim("V.T2 dp")
 def sampled_dp(budget: Budget) -> Points:
-    """Yield both directions; the one with more records of the property attains the bound, for any noise."""
+    """Yield both directions. The one with more records of the property attains the bound, for any noise."""
     noises = budget.choose((Gaussian(1.0), Laplace(2.0)), (Gaussian(1.0), Laplace(2.0), SinhNormal(2.0, 4.0)))
     for noise in noises:
         for s in budget.choose((0.01, 0.5), (1e-6, 0.01, 0.1, 0.5, 0.99)):
@@ -75,7 +75,7 @@ def sampled_share(rho: float, s: float, omega: float, direction: str) -> Bounds[
 def certified_tcdp(budget: Budget) -> Points:
     """Yield the certified constant on a grid with the corners, and the exact constant of Gaussian noise below it.
 
-    The certified constant rises with ρ and falls with s; it tends to 2.7397 as s tends to 0 at ρ = 0.1.
+    The certified constant rises with ρ and falls with s. It tends to 2.7397 as s tends to 0 at ρ = 0.1.
     """
     fractions = budget.choose((0.1, 1e-4, 1e-20), (0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-6, 1e-9, 1e-20))
     for rho in budget.choose((0.1,), (0.1, 0.05, 0.01, 1e-3)):

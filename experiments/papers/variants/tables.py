@@ -1,4 +1,4 @@
-"""Both tables of the sheet, each entry with what was found out about it."""
+"""Both tables of the sheet, each entry with the evidence on it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,7 +17,7 @@ SAMPLED = "sampling"
 class Entry(NamedTuple):
     """An entry of a table: its notion, its column, its text as printed, and the claim that decides on it.
 
-    about: the beginning of the names of those points of the claim that are about this entry.
+    `about` is the beginning of the names of those points of the claim that are about this entry.
     """
 
     notion: str
@@ -50,10 +50,10 @@ SUBSAMPLING = (
 
 
 def basic(budget: Budget) -> pd.DataFrame:
-    """Return the table of notions: a row an entry, and one more where its claim has a part outside of the domain.
+    """Return the table of notions: a row for each entry, and one more where its claim has a part outside of the domain.
 
-    Columns: notion, entry, as printed, class of the claim, domain of the points, the verdict on them, where it was
-    decided, what is compared, and both sides there.
+    The columns are notion, entry, the printed text, class of the claim, domain of the points, verdict, deciding point,
+    compared quantities, and both sides there.
     """
     return pd.DataFrame([row for entry in BASIC for row in _rows(entry, budget)])
 

@@ -23,8 +23,9 @@ DELTA = 1e-6
 def events(p: Floats, q: Floats, epsilon: float) -> tuple[Floats, Floats]:
     """Return the parts of two laws in events E and E', as large as the profile at epsilon allows, within e^(±epsilon).
 
-    Where one law is more than e^epsilon times the other it is cut to that; then the heavier part is lowered towards
-    e^-epsilon times the other until both have the same mass. What is cut off is at most the larger delta(epsilon).
+    Where one law is more than e^epsilon times the other, it is cut to that. Then the heavier part is lowered towards
+    e^-epsilon times the other until both have the same mass. The mass that is cut off is at most the larger
+    delta(epsilon).
     """
     grown = np.exp(epsilon)
     first, second = np.minimum(p, grown * q), np.minimum(q, grown * p)
@@ -50,7 +51,7 @@ def _pairs(budget: Budget) -> Iterator[tuple[str, Floats, Floats, float]]:
 
 @claim("Z.D12 D36 P13 L37")
 def to_approximate(budget: Budget) -> Points:
-    """Build the events, for any laws; given them ε-DP holds, and so ε²/2-zCDP."""
+    """Build the events for any laws. Given the events ε-DP holds, and so ε²/2-zCDP."""
     for name, p, q, epsilon in _pairs(budget):
         first, second = events(p, q, epsilon)
         left_out = closed_form(float(1 - first.sum()), 1e-9)
@@ -127,7 +128,7 @@ def terms(promised: ZCDP, epsilon: float) -> list[float]:
 
 @claim("Z.L38 equivalence")
 def equivalence(budget: Budget) -> Points:
-    """The chance outside the event that is cut away, against the larger δ of both directions."""
+    """Yield the probability outside the event that is cut away, against the larger δ of both directions."""
     for name, p, q, epsilon in _pairs(budget):
         first, _ = events(p, q, epsilon)
         yield Point(name, closed_form(float(1 - first.sum()), 1e-9), _larger(p, q, epsilon))
@@ -150,7 +151,7 @@ def _advanced(releases: int, share: float) -> float:
 
 @claim("Z.C39")
 def sharper_composition(budget: Budget) -> Points:
-    """Compose randomised response, exactly; with probability δ_i an answer tells all. Both printed forms are tried."""
+    """Compose randomised response exactly, where an answer reveals all with probability δ_i, for both printed forms."""
     some = [((0.1, 100), (0.3, 10)), ((0.5, 20), (0.5, 1)), ((0.01, 1000), (1.0, 1)), ((0.1, 1), (0.01, 1))]
     for first, second in budget.choose(some, [*some, ((1.0, 5), (2.0, 2)), ((0.05, 300), (0.2, 40))]):
         norm = sqrt(first[1] * first[0] ** 2 + second[1] * second[0] ** 2)
@@ -176,7 +177,7 @@ def first_term(budget: Budget) -> Points:
 
 @claim("Z.8b whole")
 def both_terms(budget: Budget) -> Points:
-    """Compare at the same δ in all; slacks above √(π/2)‖ε‖ are left out."""
+    """Compare at the same δ throughout, without slacks above √(π/2)‖ε‖."""
     sizes = {10: (0.03, 0.3), 15: (0.78,), 1: (0.79,), 100: (2.0, 10.0), 6000: (0.78,), 10_000: (100.0,)}  # k -> ‖ε‖
     for releases, norm in ((releases, norm) for releases, norms in sizes.items() for norm in norms):
         epsilon, most = norm / releases**0.5, sqrt(pi / 2) * norm

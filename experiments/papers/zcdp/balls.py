@@ -51,7 +51,10 @@ def proved_radius() -> "tuple[arb, arb]":
 
 
 def _largest_exceeds(factor: int) -> "tuple[arb, arb]":
-    """A record that is substituted moves two bins by one each, so that the noise has the variance 1/ρ."""
+    """Return the probability that the largest error exceeds the radius, and β, for noise of variance 1/ρ.
+
+    A substituted record moves two bins by one each.
+    """
     bins, beta, rho = 10**6, ball(BETA), ball(RHO)
     radius = (factor * (bins / beta).log() / rho).sqrt()
     return 1 - (1 - 2 * normal_tail(radius * rho.sqrt())) ** bins, beta

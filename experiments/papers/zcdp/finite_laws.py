@@ -22,7 +22,7 @@ def _weights(index: int, outcomes: int) -> Floats:
 
 
 def divergence(p: Floats, q: Floats, order: float) -> Bounds:
-    """Return D_order(P || Q) in nats of positive laws on the same outcomes, order >= 1 or inf; to some 1e-13."""
+    """Return D_order(P || Q) in nats of positive laws on the same outcomes, order >= 1 or inf, to about 1e-13."""
     loss = np.log(p / q)
     if order == inf:
         value = float(loss.max())
@@ -35,7 +35,7 @@ def divergence(p: Floats, q: Floats, order: float) -> Bounds:
 
 
 def delta(p: Floats, q: Floats, epsilon: float) -> Bounds:
-    """Return the supremum over events of P - e^epsilon Q; epsilon in nats, of any sign."""
+    """Return the supremum over events of P - e^epsilon Q, with epsilon in nats and of any sign."""
     share = p - np.exp(epsilon) * q
     value, mass = float(share[share > 0].sum()), float(p[share > 0].sum())
     return Bounds(max(value - 1e-11 * mass, 0.0), value, value + 1e-11 * mass)

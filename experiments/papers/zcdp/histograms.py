@@ -1,4 +1,4 @@
-"""Sections 1.2 and 6.1: the largest error of a histogram, and how many records it takes under each notion."""
+"""Sections 1.2 and 6.1: the largest error of a histogram, and the records that it needs under each notion."""
 
 from math import log, log1p
 
@@ -22,24 +22,24 @@ LN_10 = log(10)
 
 
 def gaussian_of(rho: float) -> Gaussian:
-    """Return the noise of every bin of a rho-zCDP histogram; neighbours substitute one record."""
+    """Return the noise of every bin of a rho-zCDP histogram, where neighbours substitute one record."""
     return Gaussian(float(1 / np.sqrt(rho)))
 
 
 def laplace_of(epsilon: float) -> Laplace:
-    """Return the noise of every bin of an epsilon-DP histogram; neighbours substitute one record."""
+    """Return the noise of every bin of an epsilon-DP histogram, where neighbours substitute one record."""
     return Laplace(2 / epsilon)
 
 
 def truncated(log_delta: float) -> TruncatedLaplace:
-    """Return the noise with half of EPSILON and delta for each of the two bins that change; never above its bound."""
+    """Return the noise with half of EPSILON and delta for each of the two bins that change; it is bounded."""
     scale = 2 / EPSILON
     return TruncatedLaplace(scale, float(scale * np.logaddexp(0.0, np.log(np.expm1(EPSILON / 2)) - log_delta)))
 
 
 def enough(noise: Noise, digits: int) -> Bounds[float]:
     """Return the n at which all errors of T = 10^digits bins are below n / 2 with probability 1 - BETA."""
-    rate = -log1p(-BETA) * 10.0**-digits  # P[|Z| > n/2] = 1 - e^-rate, of which the log is taken
+    rate = -log1p(-BETA) * 10.0**-digits  # P[|Z| > n/2] = 1 - e^-rate, whose log is taken
     log_tail = log(-log1p(-BETA)) - digits * LN_10 + (log(-np.expm1(-rate) / rate) if rate else 0.0)
     return closed_form(2 * float(noise.isf_log(log_tail - log(2))))
 
@@ -152,7 +152,8 @@ def tail_of_the_largest(budget: Budget) -> Points:
 def accurate_on_average(budget: Budget) -> Points:
     """Put a block of b = 2αn/β records into one of T - 1 bins, and the others into the last.
 
-    By Markov's inequality all errors are below b/2 with probability 1 - β, which tells the bin: Lemma 35 for b records.
+    By Markov's inequality all errors are below b/2 with probability 1 - β. The output then determines the bin, so Lemma
+    35 applies to b records.
     """
     rho = 0.01
     for digits in DIGITS:
@@ -166,7 +167,7 @@ def accurate_on_average(budget: Budget) -> Points:
 
 @claim("Z.P31 outside")
 def accurate_without_data(budget: Budget) -> Points:
-    """Answer n/2 in every bin, which is ρ-zCDP for every ρ > 0 and has α = 1/2; and round noisy counts of one record.
+    """Answer n/2 in every bin, which is ρ-zCDP for every ρ > 0 with α = 1/2, and round noisy counts of one record.
 
     Rounding keeps zCDP, and α = T E|round(N(0, 1/ρ))| bounds the mean of the largest error at n = 1.
     """

@@ -1,4 +1,4 @@
-"""Sections 1.2, 6 and 7: mutual information, and packings, as what zCDP does not allow."""
+"""Sections 1.2, 6 and 7: mutual information and packings, as limits of zCDP."""
 
 from collections.abc import Iterator
 from math import ceil, log, log1p
@@ -15,7 +15,7 @@ from tcdp_sim.experiments.papers.zcdp.relation_to_dp import gaussian_of as gauss
 from tcdp_sim.noise import Laplace, Noise
 from tcdp_sim.privacy import ZCDP
 
-PURE = 1e-9  # a ρ that hardly counts, where all is promised by ξ
+PURE = 1e-9  # a negligible ρ, where ξ carries the whole promise
 RHO, EPSILON = 0.1, 0.5
 NAMES = (1e3, 1e100)  # answers of randomised response
 
@@ -28,7 +28,7 @@ def counts(rho: float) -> Iterator[tuple[str, Noise, ZCDP]]:
 
 
 def named(count: float) -> tuple[ZCDP, float, float]:
-    """Return the guarantee of randomised response with ε = 3 + log(count), its error, and what it tells in nats.
+    """Return the guarantee of randomised response with ε = 3 + log(count), its error, and its information in nats.
 
     It names one of `count` equally likely values, the true one with e^ε times the probability of any other.
     """
@@ -46,7 +46,7 @@ def most(promised: ZCDP, n: float, blocks: int = 1) -> Bounds[float]:
 
 @claim("Z.T10 P28")
 def information_of_all(budget: Budget) -> Points:
-    """Count n copies of a fair bit; put n copies of a uniform one of T points into a histogram; name one value."""
+    """Count n copies of a fair bit, put n copies of a uniform point of T into a histogram, and name one value."""
     for rho in (1e-4, 0.01, 0.1):
         for n in budget.choose((1, 10), (1, 3, 10, 30, 100)):
             for name, noise, promised in counts(rho):
@@ -62,7 +62,7 @@ def information_of_all(budget: Budget) -> Points:
 
 @claim("Z.L29 T30")
 def information_of_blocks(budget: Budget) -> Points:
-    """Count m independent fair bits, each copied ℓ times: ℓ times a binomial number; and name m independent values."""
+    """Count m independent fair bits, each copied ℓ times (ℓ times a binomial number), and name m independent values."""
     for rho in (0.01, 0.5):
         for m, length in budget.choose([(20, 1), (5, 4)], [(2, 1), (20, 1), (100, 1), (5, 4), (20, 10)]):
             answers, chances = length * np.arange(m + 1.0), binom.pmf(np.arange(m + 1), m, 0.5)

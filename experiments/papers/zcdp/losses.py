@@ -60,7 +60,7 @@ def _tail_point(name: str, law: exact.PrivacyLossDistribution, rho: float, share
 
 @claim("Z.1.1b")
 def pure_by_the_loss(budget: Budget) -> Points:
-    """Try all events of finite laws, of which DP speaks, and Laplace noise, whose largest loss has an atom."""
+    """Try all events of finite laws, which DP is about, and Laplace noise, whose largest loss has an atom."""
     for index in range(budget.choose(5, 20)):
         p, q = (finite_laws.example(2 * index + i, 6) for i in (0, 1))
         loss = closed_form(float(np.log(p / q).max()))
@@ -79,7 +79,7 @@ def _worst_event(p: Floats, q: Floats) -> Bounds[float]:
 
 @claim("Z.1.1c")
 def approximate_by_the_loss(budget: Budget) -> Points:
-    """Let ε fall; a loss in the parameters that stays small would keep the ratio bounded."""
+    """Let ε fall. A loss in the parameters that stays small would keep the ratio bounded."""
     for epsilon in EPSILONS:
         p, q = attaining(epsilon, DELTA)
         spent = max(finite_laws.delta(p, q, epsilon), finite_laws.delta(q, p, epsilon))

@@ -33,7 +33,7 @@ def mean_error(budget: Budget) -> Points:
 
 @claim("Z.6.1a average")
 def average_error(budget: Budget) -> Points:
-    """Take the mean error of one marginal by quadrature; it is in proportion to the form, whatever d is."""
+    """Take the mean error of one marginal by quadrature. It is proportional to the form for every d."""
     for digits in (0, 2, 6):
         d = 10.0**digits
         normal, heavy = _mean_size(gaussian(d, N)), _mean_size(Laplace(d / (N * EPSILON)))
@@ -56,7 +56,7 @@ def largest_gaussian_error(budget: Budget) -> Points:
 
 @claim("Z.6.1a Laplace")
 def largest_laplace_error(budget: Budget) -> Points:
-    """Take noise of scale one in units of d/εn, as one record moves all d means by up to 1/n; its largest is H_d."""
+    """Take noise of scale one in units of d/εn, because a record moves all d means by up to 1/n; its largest is H_d."""
     for digits in DIGITS:
         left = mean_largest(Laplace(1.0), digits * LN_10)
         yield Point(f"d = 1e{digits}", left, closed_form(digits * LN_10), at=digits)
@@ -96,7 +96,7 @@ def marginals_need(budget: Budget) -> Points:
 
 @claim("Z.6.1b constant")
 def marginals_tell(budget: Budget) -> Points:
-    """Take n equal records of random bits; the noisy means, rounded, miss each bit with probability Φ(-1/2σ)."""
+    """Take n equal records of random bits. The rounded noisy means miss each bit with probability Φ(-1/2σ)."""
     for d in (10.0, 1e6):
         for n in (0.3, 1.0, 3.0):
             missed = float(gaussian(d, n * np.sqrt(d / RHO)).sf(0.5))

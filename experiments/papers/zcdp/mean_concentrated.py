@@ -77,16 +77,16 @@ def zero_to_mean_of_bits(budget: Budget) -> Points:
 def two_point_tau(log_odds: float, width: float) -> float:
     """Return the least tau with which a variable of two values, `width` apart, is subgaussian.
 
-    log_odds: the log of their probabilities' quotient, not 0. tau² = width² tanh(log_odds/2)/(2 log_odds), which is
-    width² (1 - 2p)/(2 log((1 - p)/p)) (Kearns-Saul 1998).
+    `log_odds` is the log of their probabilities' quotient and not 0. The formula is tau² = width² tanh(log_odds/2)/(2
+    log_odds), which equals width² (1 - 2p)/(2 log((1 - p)/p)) (Kearns-Saul 1998).
     """
     return float(width * np.sqrt(np.tanh(log_odds / 2) / (2 * log_odds)))
 
 
 def root_of_two_rho(log_rare: float, loss: float) -> Bounds[float]:
-    """Return √2ρ, ρ the least with D_α ≤ ρα at all orders both ways: beyond the last of these the largest loss is less.
+    """Return √2ρ for the least ρ with D_α ≤ ρα at all orders both ways. Beyond the last order the largest loss is less.
 
-    Of the two outcomes the first has probability e^log_rare and this loss.
+    The first of the two outcomes has probability e^log_rare and this loss.
     """
     other = log1mexp(log_rare) - log1mexp(log_rare - loss)
     p, losses = np.array([log_rare, log1mexp(log_rare)]), np.array([loss, other])
@@ -132,7 +132,7 @@ def cut_to_a_bit(budget: Budget) -> Points:
 
 
 def _moment(power: float, cut: float) -> Bounds[float]:
-    """Return log E e^(λ(Z - E Z)) over λ²/2 of the bit's loss Z; power: λ."""
+    """Return log E e^(λ(Z - E Z)) over λ²/2 of the bit's loss Z, with power = λ."""
     log_p, loss = bit(cut)
     moment = np.logaddexp.reduce(log_p + power * loss) - power * (np.exp(log_p) @ loss)
     return closed_form(float(2 * moment / power**2), 1e-9)
@@ -149,7 +149,7 @@ def no_way_back(budget: Budget) -> Points:
 
 @claim("Z.1.2f")
 def postprocessed_mean_concentration(budget: Budget) -> Points:
-    """Postprocess Gaussian noise to the bit whether it lies above a cut, for cuts ever farther out."""
+    """Postprocess Gaussian noise to the bit that it lies above a cut, for cuts ever farther out."""
     for cut in (0.5, 2.0, 3.0, 4.0, 5.2, 8.0, 12.0, 40.0, 300.0, 2000.0):
         at = -float(log_ndtr(-cut)) / LN_10
         yield Point(f"above {cut:g}", closed_form(cut_tau(cut)), ONE, at=at)

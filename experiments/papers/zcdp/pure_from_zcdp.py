@@ -1,12 +1,15 @@
 """Sections 1.2 and 7: pure DP mechanisms from zCDP ones, and the lemmas behind them.
 
-The papers' proofs are in a full version; here every step is derived, and its error written down in a ledger, in units
-of α. M is the zCDP mechanism on n records, with mean error α; T a set of answers q(x) as in Lemma 33 at distance 4α.
-packing: by Markov's inequality M tells the points of T with probability 1/2, so log|T| ≤ 2B + 2 log 2 by Lemma 35,
-B = ρn² + ξn(1 + log n). net: every q(x), x of n records, has a point of T within 4α.
-sample: n records drawn from n' have E|q(x̂) - q(x)| ≤ 2α + r √((ρ + ξ)/2): M(x̂) is α from q(x̂), and in the direction
-in which M(x̂) is farthest from q(x), which M gives out, a record's answer, which varies by r, has the mean of a fresh
-one up to r √(D_1/2) (Pinsker). choice: Lemma 34 on T.
+The papers' proofs are in a full version. Here every step is derived, and its error is written down in a ledger in units
+of α. M is the zCDP mechanism on n records, with mean error α. T is a set of answers q(x) as in Lemma 33 at distance 4α.
+
+- packing: by Markov's inequality M determines the point of T with probability 1/2. Therefore log|T| ≤ 2B + 2 log 2 by
+  Lemma 35, with B = ρn² + ξn(1 + log n).
+- net: every q(x), x of n records, has a point of T within 4α.
+- sample: n records drawn from n' have E|q(x̂) - q(x)| ≤ 2α + r √((ρ + ξ)/2). M(x̂) is α from q(x̂). M outputs the
+  direction in which M(x̂) is farthest from q(x). In that direction a record's answer, which varies by r, has the mean
+  of a fresh one up to r √(D_1/2) (Pinsker).
+- choice: Lemma 34 on T.
 """
 
 from collections.abc import Iterator
@@ -24,18 +27,21 @@ TEN = constant(10.0)
 
 
 def sample_error(alpha: float, rho: float, xi: float, width: float) -> float:
-    """Return how far the answer on n records drawn from n' may be from that on all, in units of α; width: r."""
+    """Return a bound on the error of the answer on n records drawn from n', in units of α, with width = r."""
     return float(2 + width * np.sqrt((rho + xi) / 2) / alpha)
 
 
 def choice_error(budget: float, records: float, alpha: float, epsilon: float, sensitivity: float) -> float:
-    """Return the exponential mechanism's mean excess, in units of α; budget: B, sensitivity: n' times that of q."""
+    """Return the exponential mechanism's mean excess, in units of α.
+
+    `budget` is B, and `sensitivity` is n' times that of q.
+    """
     return float(2 * sensitivity * (2 * budget + 2 * np.log(2)) / (epsilon * records * alpha))
 
 
 @claim("Z.T11")
 def quadratic_blowup(budget: Budget) -> Points:
-    """Take the proof of Theorem 32 for queries in [0, 1]; as printed that takes 8n² at α = 1/n."""
+    """Follow the proof of Theorem 32 for queries in [0, 1]. As printed it needs 8n² at α = 1/n."""
     for alpha in (1e-2, 1e-3, 1e-4):
         for product in (1.0, 2.0, 10.0, 1e3):
             n, rho = product / alpha, alpha**2
@@ -45,9 +51,10 @@ def quadratic_blowup(budget: Budget) -> Points:
 
 
 def ledgers() -> Iterator[tuple[str, float, float]]:
-    """Yield where, the mean error of Theorem 32, and 4/(εn'), both errors in units of α.
+    """Yield the place, the mean error of Theorem 32, and 4/(εn'), both errors in units of α.
 
-    The queries are in the unit ball of a norm: they vary by 2, and by 2/n' with one record. ε = 1: any other cancels.
+    The queries are in the unit ball of a norm: they vary by 2, and by 2/n' with one record. ε is 1, because any other
+    value cancels.
     """
     for alpha in (0.1, 1e-3):
         for n in (1.0, 10.0, 1e4):
@@ -66,7 +73,7 @@ def any_norm(budget: Budget) -> Points:
 
 @claim("Z.T32 tail")
 def any_norm_tail(budget: Budget) -> Points:
-    """Take log(|T|/β) for log|T| in the choice, by the tail bound of Lemma 34; all else in the ledger is not random."""
+    """Replace log|T| in the choice by log(|T|/β), by the tail bound of Lemma 34. The rest of the ledger is fixed."""
     for where, total, each in ledgers():
         for beta in (0.05, 1e-6):
             spare = each * log(1 / beta)
@@ -105,7 +112,7 @@ def records_to_sample(digits: int, alpha: float) -> int:
 
 def log_two_tails(n: int, alpha: float) -> float:
     """Return log P[|mean of n fair bits - 1/2| > 2α] for n a multiple of 50, so that n(1/2 + 2α) is whole."""
-    k = round(n * (0.5 + 2 * alpha)) + 1 + np.arange(2000.0)  # beyond these terms are less than e^-80 of the first
+    k = round(n * (0.5 + 2 * alpha)) + 1 + np.arange(2000.0)  # later terms are below e^-80 of the first
     k = k[k <= n]
     terms = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - n * np.log(2)
     return float(np.log(2) + np.logaddexp.reduce(terms)) if len(k) else -inf
@@ -152,7 +159,7 @@ def nets_that_are_packings(budget: Budget) -> Points:
 
 
 def greedy(distances: np.ndarray, alpha: float) -> list[int]:
-    """Return the points, in order, that are farther than alpha from all chosen before; distances: shape (n, n)."""
+    """Return the points, in order, that are farther than alpha from all chosen before; `distances` has shape (n, n)."""
     chosen: list[int] = []
     for point in range(len(distances)):
         if all(distances[point, other] > alpha for other in chosen):

@@ -36,7 +36,7 @@ def spent(xi: float, rho: float, epsilon: float) -> Bounds[float]:
 
 @claim("Z.P3 L21")
 def conversion(budget: Budget) -> Points:
-    """Compare in epsilon, which is what is given away; Laplace noise is (ε, 0)-zCDP, up to a ρ that hardly counts."""
+    """Compare in epsilon, the privacy loss. Laplace noise is (ε, 0)-zCDP, up to a negligible ρ."""
     some = [(0.1, 1e-6), (1.0, 0.1), (0.1, 1.0)]
     for rho, delta in budget.choose(some, [*some, (1e-3, 1e-9), (10.0, 1e-6)]):
         printed = closed_form(to_approx_dp(ZCDP(rho), delta, "paper").epsilon)
@@ -58,7 +58,7 @@ def sharper_conversion(budget: Budget) -> Points:
 
 @claim("Z.L21b")
 def inverse_conversion(budget: Budget) -> Points:
-    """Convert the printed ρ back by Lemma 21; it is spent by Gaussian noise, and ξ by randomised response beside it."""
+    """Convert the printed ρ back by Lemma 21. Gaussian noise spends it, and randomised response beside it spends ξ."""
     for epsilon, delta, xi in ((1.0, 1e-6, 0.0), (0.01, 1e-9, 0.0), (5.0, 0.1, 1.0), (30.0, 1e-3, 0.2)):
         rho = zcdp_budget(epsilon, delta, xi).rho
         where = f"ε = {epsilon:g}, δ = {delta:g}, ξ = {xi:g}"
@@ -69,7 +69,7 @@ def inverse_conversion(budget: Budget) -> Points:
 
 @claim("Z.L21b roughly")
 def rough_inverse(budget: Budget) -> Points:
-    """Let delta fall, in the log domain; the ratio is 4L(√(x + L) - √L)²/x² with x = ε - ξ = 1, L = log 1/δ."""
+    """Let delta fall, in the log domain. The ratio is 4L(√(x + L) - √L)²/x² with x = ε - ξ = 1, L = log 1/δ."""
     for digits in (1, 3, 10, 30, 100, 300, 10_000, 1_000_000):
         cost = digits * np.log(10)
         rho = (np.sqrt(1 + cost) + np.sqrt(cost)) ** -2.0
@@ -78,7 +78,7 @@ def rough_inverse(budget: Budget) -> Points:
 
 @claim("Z.P4 P19 R20")
 def pure_to_zcdp(budget: Budget) -> Points:
-    """Try randomised response; beyond order 2/ε the divergence, at most ε, cannot break the bound."""
+    """Try randomised response. Beyond order 2/ε the divergence, at most ε, cannot break the bound."""
     for epsilon in budget.choose((0.01, 1.0, 1.9), (1e-4, 0.01, 0.1, 0.5, 1.0, 1.5, 1.9)):
         for order in np.geomspace(1.0, 2 / epsilon, 5):
             ratio = closed_form(2 * pure_renyi(epsilon, float(order)) / (epsilon**2 * order), 1e-12)
@@ -120,7 +120,7 @@ def _sines(budget: Budget, xs: tuple[float, ...]) -> Points:
 
 @claim("Z.L22")
 def family_to_zcdp(budget: Budget) -> Points:
-    """Bound what every mechanism of the family may spend; were it too much somewhere, the lemma would be open there."""
+    """Bound the loss of every mechanism of the family. Were it too large somewhere, the lemma would be open there."""
     xis = budget.choose((0.0, 0.3, 1.0), (0.0, 0.01, 0.1, 0.3, 0.6, 1.0))
     rhos = budget.choose((1e-8, 0.01, 1.0), (1e-12, 1e-8, 1e-4, 0.01, 0.1, 0.3, 1.0))
     for xi, rho in ((xi, rho) for xi in xis for rho in rhos):
@@ -138,8 +138,8 @@ def most_allowed(xi: float, rho: float, order: float) -> Bounds[float]:
 def _allowed_by(xi: float, rho: float, s: float, step: float) -> float:
     """Return that bound from the profile: E e^(sZ) = 1 + s(s + 1) ∫ (e^(sε) + e^(-(s + 1)ε)) δ(ε) dε over ε ≥ 0.
 
-    That is Theorem 6 of Balle et al. 2018. δ(ε) ≤ e^(-(ε - xi)²/rho) beyond the knee xi + step √rho, where that is
-    spare; below it the profile is that of the worst pair that is (knee, spare)-DP (Kairouz et al. 2015).
+    That is Theorem 6 of Balle et al. 2018. Beyond the knee xi + step √rho, δ(ε) ≤ e^(-(ε - xi)²/rho), which equals
+    `spare` at the knee. Below it the profile is that of the worst (knee, spare)-DP pair (Kairouz et al. 2015).
     """
     knee, spare = xi + step * np.sqrt(rho), np.exp(-(step**2))
 

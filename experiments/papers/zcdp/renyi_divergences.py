@@ -1,4 +1,4 @@
-"""Sections 1.2, 2 and 5: properties of Renyi divergences, those of Gaussian noise, and what follows for zCDP."""
+"""Sections 1.2, 2 and 5: properties of Renyi divergences, those of Gaussian noise, and their consequences for zCDP."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -27,7 +27,7 @@ def by_quadrature(scale: float, shift: float, order: float) -> Bounds[float]:
 
 @claim("Z.P6 L16 L17")
 def gaussian_divergences(budget: Budget) -> Points:
-    """Compare the quadrature with the closed form; of a vector the coordinates are independent, and add up."""
+    """Compare the quadrature with the closed form. The coordinates of a vector are independent, and add up."""
     for sigma, shift in budget.choose([(1.0, 1.0), (3.0, 0.5)], [(1.0, 1.0), (3.0, 0.5), (0.4, 1.0), (50.0, 2.0)]):
         for order in (1.0, 1.5, 2.0, 8.0, 32.0):
             right = closed_form(order * shift**2 / (2 * sigma**2))
@@ -71,7 +71,7 @@ def properties(budget: Budget) -> Points:
 
 
 def _composition(name: str, laws: list[Floats], order: float) -> Iterator[Point]:
-    """The second outcome's laws depend on the first, which is one of four."""
+    """Compose two outcomes, where the second one's laws depend on the first, which is one of four."""
     p, q = laws[:2]
     conditional = [[example(7 * i + j + 40, 3) for i in range(OUTCOMES)] for j in (0, 1)]
     whole = divergence(_joint((p, conditional[0])), _joint((q, conditional[1])), order)
@@ -116,7 +116,7 @@ def _joint(laws: Joint) -> Floats:
 
 @claim("Z.L15 equality")
 def none_from_itself(budget: Budget) -> Points:
-    """Compare a law with itself; one nat is added to both sides, so that their distance is relative to it."""
+    """Compare a law with itself. One nat is added to both sides, so that their distance is relative to it."""
     for index in range(4):
         law = example(index, OUTCOMES)
         for order in ORDERS:
