@@ -67,7 +67,8 @@ QUESTIONS = (
     Question(
         "tcdp_conversion",
         "ε of (0.1, 5)-tCDP at δ = 1e-6",
-        "The error is the excess over the same Gaussian mechanism, whose curve has all orders. So no tool reaches 0.",
+        "The error is the excess over the same Gaussian mechanism, whose curve goes on beyond order 5. "
+        "So no tool reaches 0.",
         {"rho": 0.1, "omega": 5.0, "delta": DELTA},
         {"rho": 0.2, "omega": 4.0, "delta": 1e-3},
         "zcdp_conversion",
