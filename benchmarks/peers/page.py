@@ -72,14 +72,17 @@ def _plain(text: str) -> str:
 
 _HEAD = """# Beside what people use now
 
-`make bench-peers` made this page on {date}: {machine}, Python {python}. It ran every tool in a process of its own,
-in environments of their own, pinned in `benchmarks/peers/`, one after the other, {repeats} times in turn. CPU is user
-plus system time of the process and its children, without imports: the median of the {repeats}. "times ours" is a tool's
-CPU over ours, in the same run. Only ratios travel from machine to machine.
+This page compares tcdp_sim with other tools on the same questions: their answers, the error of each, and the CPU time.
 
-The trusted values were computed in the same run by `benchmarks/peers/trusted.py`: closed forms in 50 digits, and
-inverse Laplace transforms, which no tool here uses. Error: of a bracket its width, of an upper bound what it is above
-the truth, of an estimate its distance. What kind of answer it is, is the tool's own claim; where the trusted value
-contradicts it, the table says so. A question that a tool has no function for, it is not asked. ours: tcdp_sim. numpy:
-numpy and scipy alone.
+`make bench-peers` made it on {date}: {machine}, Python {python}. Each tool ran in a process of its own,
+in an environment of its own, pinned in `benchmarks/peers/`. The tools ran one after the other, {repeats} times in turn.
+
+- *CPU* is user plus system time of the process and its children, without imports: the median of the {repeats} runs.
+- *times ours* is a tool's CPU over ours, in the same run. Only these ratios carry over to other machines.
+- *error* is the width of a bracket, the excess of an upper bound over the truth, or the distance of an estimate.
+- *kind of answer* is the tool's own claim. If the trusted value contradicts it, the table says so.
+- *ours* is tcdp_sim; *numpy* is numpy and scipy alone.
+
+`benchmarks/peers/trusted.py` computed the trusted values in the same run: closed forms in 50 digits, and inverse
+Laplace transforms, which no tool here uses. A tool is not asked a question for which it has no function.
 """

@@ -70,7 +70,7 @@ QUESTIONS = (
     Question(
         "zcdp_conversion",
         "ε of 0.1-zCDP at δ = 1e-6",
-        "No conversion can go below the Gaussian mechanism that has this zCDP: the error is what is above it.",
+        "No conversion can go below the Gaussian mechanism that has this zCDP. The error is the excess over its ε.",
         {"rho": 0.1, "delta": DELTA},
         {"rho": 0.2, "delta": 1e-3},
         "zcdp_conversion",
@@ -78,7 +78,8 @@ QUESTIONS = (
     Question(
         "tcdp_conversion",
         "ε of (0.1, 5)-tCDP at δ = 1e-6",
-        "Error: what is above the same Gaussian mechanism, whose curve goes on beyond order 5; so no one reaches 0.",
+        "The error is the excess over the same Gaussian mechanism, whose curve goes on beyond order 5. "
+        "So no tool reaches 0.",
         {"rho": 0.1, "omega": 5.0, "delta": DELTA},
         {"rho": 0.2, "omega": 4.0, "delta": 1e-3},
         "zcdp_conversion",
@@ -86,8 +87,8 @@ QUESTIONS = (
     Question(
         "gaussian_draws",
         "a million Gaussian draws",
-        "σ = 4. Whether they are discrete or continuous is said beside them. Error: of the mean square, in standard "
-        "errors. Those who draw one number at a time draw fewer and are scaled up.",
+        "σ = 4. The remark says whether the draws are discrete or continuous. The error is that of the mean square, in "
+        "standard errors. Tools that draw one number at a time draw fewer, and their CPU is scaled up.",
         {"sigma": 4.0, "count": 1_000_000},
         {"sigma": 4.0, "count": 100},
         "gaussian_draws",
@@ -95,7 +96,7 @@ QUESTIONS = (
     Question(
         "per_record_draws",
         "a million draws of a per-record noise",
-        "Generalised Gaussian noise of power 1/2, density ∝ exp(-√|x|). Error as above.",
+        "Generalised Gaussian noise of power 1/2, density ∝ exp(-√|x|). The error is defined as above.",
         {"count": 1_000_000},
         {"count": 100},
         "per_record_draws",
@@ -103,21 +104,21 @@ QUESTIONS = (
     Question(
         "sweep_in_memory",
         f"{CELLS:,} trivial cells of a sweep, in memory",
-        "A function of one number that returns one number, in this process; the results as the tool hands them back.",
+        "A function of one number that returns one number, in this process. The results stay as the tool returns them.",
         {"cells": CELLS},
         {"cells": 10},
     ),
     Question(
         "sweep_durable",
         f"{CELLS:,} trivial cells of a sweep, on the disk",
-        "The same, so that the results outlive the process; what is kept, and how safely, is said beside them.",
+        "The same function, with results that outlive the process. The remark says what is kept, and how safely.",
         {"cells": CELLS},
         {"cells": 10},
     ),
     Question(
         "first_result",
         "from the start of a process to its first result",
-        "A new Python that imports the tool and answers one small question; all of its CPU time.",
+        "A new Python imports the tool and answers one small question. CPU is all of its CPU time.",
         fresh=True,
     ),
 )

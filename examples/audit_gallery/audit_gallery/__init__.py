@@ -1,1 +1,1 @@
-"""A gallery of broken and sound mechanisms, with their exact laws, to audit and to be measured by."""
+"""A gallery of broken and sound mechanisms with their exact laws: a measure for audits."""

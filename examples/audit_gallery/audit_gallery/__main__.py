@@ -13,7 +13,7 @@ from tcdp_sim import UserError
 
 
 def main() -> int:
-    """Audit what the words ask for; exit code 2, in one line, for a user's mistake."""
+    """Audit the chosen mechanisms, and return the exit code: 2, after one line, for a user's mistake."""
     options = _parser().parse_args()
     library, missing = library_rows()
     every = [*rows(), *library]
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The words that give the same numbers again."""
+    """Return the options that give the same numbers again."""
     mantissa, exponent = f"{options.trials:.15e}".split("e")
     words = f"--trials {float(mantissa):.12g}e{int(exponent)}"
     words += f" --level {options.level:g}" if options.level != 0.9 else ""

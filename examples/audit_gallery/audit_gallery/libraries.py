@@ -1,4 +1,4 @@
-"""Mechanisms of libraries that people use, each with the claim that its library makes. Rows where it is installed."""
+"""Rows for mechanisms of installed libraries, each with the claim that its library makes."""
 
 import sys
 from dataclasses import dataclass
@@ -19,9 +19,10 @@ DELTA = 1e-3
 
 @dataclass(frozen=True)
 class Diffprivlib:
-    """A mechanism of diffprivlib (IBM), by name; it draws one output at a time. Of the answers, one or several.
+    """A mechanism of diffprivlib (IBM), which draws one output at a time.
 
-    kind: a class of diffprivlib.mechanisms; selects: whether it chooses among the answers, or adds noise to one.
+    `kind` is a class of diffprivlib.mechanisms. If `selects` is true it chooses among several answers, otherwise it
+    adds noise to one.
     """
 
     kind: str
@@ -42,7 +43,7 @@ class Diffprivlib:
 
 @cache
 def _diffprivlib() -> ModuleType:
-    """diffprivlib.mechanisms. Its models, which these do not use, need an older scikit-learn: without them if so."""
+    """Return diffprivlib.mechanisms, without the package's models if these need an older scikit-learn."""
     try:
         return import_module("diffprivlib.mechanisms")
     except ImportError:
@@ -52,16 +53,17 @@ def _diffprivlib() -> ModuleType:
 
 @dataclass(frozen=True)
 class OpendpNoise:
-    """Noise of OpenDP on every answer. Its randomness is the system's: the same seed gives other outputs.
+    """Noise of OpenDP on every answer.
 
-    All trials are one call, on a vector in which the answers stand again and again: noise is independent.
+    OpenDP takes its randomness from the system, so the same seed gives other outputs. All trials are one call, on a
+    vector that repeats the answers, because the noise of its entries is independent.
     """
 
     kind: Literal["laplace", "geometric", "gaussian"]
     scale: float
 
     def measurement(self):
-        """OpenDP's measurement on vectors: map(1) is its claim for neighbours at distance 1."""
+        """Return OpenDP's measurement on vectors. Its map(1) is the claim for neighbours at distance 1."""
         import opendp.prelude as dp
 
         dp.enable_features("contrib")
@@ -78,12 +80,12 @@ class OpendpNoise:
 
 @dataclass(frozen=True)
 class OpendpNoisyMax:
-    """OpenDP's report noisy max; its randomness is the system's."""
+    """Report noisy max of OpenDP, with randomness from the system."""
 
     scale: float
 
     def measurement(self):
-        """OpenDP's measurement on vectors of scores, each of which may change by one."""
+        """Return OpenDP's measurement on vectors of scores, each of which may change by one."""
         import opendp.prelude as dp
 
         dp.enable_features("contrib")
@@ -96,7 +98,7 @@ class OpendpNoisyMax:
 
 
 def library_rows() -> tuple[list[Row], list[str]]:
-    """(rows of the libraries that are installed, one line about each that is not)."""
+    """Return the rows of the installed libraries, and one line about each missing library."""
     rows, missing = [], []
     for library, its_rows in (("diffprivlib", _diffprivlib_rows), ("opendp", _opendp_rows)):
         if find_spec(library) is None:

@@ -1,4 +1,4 @@
-"""What the audit of a row has found, kept as a file: the table is made of these."""
+"""The outcomes of audits, one file each, from which the table is made."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,11 +9,14 @@ FOLDER = "audit_gallery"
 
 @dataclass(frozen=True)
 class Outcome:
-    """One audit. bound: what it shows of `measure`.
+    """The outcome of one audit.
 
-    ratios: whether it was given the mechanism's likelihood ratios; trials: outputs of each input for the bound; drawn:
-    of each input in all. seconds: of the whole audit, by the clock; cpu: of this process and of its workers;
-    sampling: CPU seconds for as many outputs as were drawn, by the mechanism alone.
+    - ratios: True if the audit was given the mechanism's likelihood ratios
+    - trials, drawn: outputs of each input for the bound, and in all
+    - bound: the lower confidence bound on `measure`
+    - seconds: the clock time of the whole audit
+    - cpu: the CPU seconds of this process and of its workers
+    - sampling: the CPU seconds of the mechanism alone for as many outputs as were drawn
     """
 
     name: str
@@ -34,7 +37,7 @@ class Outcome:
 
     @property
     def key(self) -> str:
-        """The name of its file."""
+        """The name of the outcome's file."""
         return f"{self.name}_{'ratios' if self.ratios else 'outputs'}_{self.trials}_{self.level:g}_{self.seed}"
 
 
@@ -46,6 +49,6 @@ def keep(outcome: Outcome, results: Path) -> None:
 
 
 def kept(results: Path) -> list[Outcome]:
-    """All outcomes below a folder of results."""
+    """Return all outcomes below a folder of results."""
     files = sorted((results / FOLDER).glob("*.json"))
     return [Outcome(**json.loads(path.read_text("utf-8"))) for path in files]

@@ -1,4 +1,4 @@
-"""The page of results: a table of what audits have found beside the truth and beside what others found."""
+"""The page of results: a table of audits beside the exact values and beside published audits."""
 
 from collections.abc import Iterable
 from math import inf
@@ -34,9 +34,9 @@ COLUMNS = (
 
 
 def page(rows: Iterable[Row], outcomes: list[Outcome], trials: int, level: float, command: str) -> str:
-    """The page in markdown: one table of the gallery's own mechanisms, one of libraries', and the events in words.
+    """Return the page in markdown: a table of the mechanisms, and the event of each audit in words.
 
-    rows: in the order of the table; outcomes: those with other trials or another level are left out.
+    The rows come in the order of the table. Outcomes with other trials or another level are left out.
     """
     found = {(each.name, each.ratios): each for each in outcomes if (each.trials, each.level) == (trials, level)}
     shown = [row for row in rows if any((row.name, ratios) in found for ratios in (True, False))]

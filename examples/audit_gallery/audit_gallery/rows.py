@@ -1,4 +1,4 @@
-"""The rows of the gallery's table: a mechanism, what it claims, where it is tried, and what others found."""
+"""The rows of the gallery's table: a mechanism, its claim, its inputs, and published results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from tcdp_sim.privacy import PureDP
 Pair = tuple[np.ndarray, np.ndarray]
 
 EPSILON = 0.1
-HALF = EPSILON / 2  # for the threshold of a sparse vector search, and for its queries
+HALF = EPSILON / 2  # the share of a sparse vector search's threshold, and that of its queries
 
 
 @dataclass(frozen=True)
 class Published:
-    """What two tools report: DP-Sniper's bounds (logistic regression, its seconds, network), StatDP's estimate."""
+    """Published results: DP-Sniper's bounds (logistic regression with its seconds, network), StatDP's estimate."""
 
     logistic: float | None = None
     seconds: int | None = None
@@ -29,7 +29,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """One mechanism, sound or broken. pairs: neighbours, tried both ways; bits: whether outputs are read bit by bit."""
+    """One mechanism, sound or broken.
+
+    `pairs` are neighbours, which are tried both ways. If `bits` is true, the audit reads outputs bit by bit.
+    """
 
     name: str
     mechanism: Callable
@@ -47,21 +50,21 @@ class Row:
 
     @property
     def has_ratios(self) -> bool:
-        """Whether the mechanism gives likelihood ratios."""
+        """True if the mechanism gives likelihood ratios."""
         return hasattr(self.mechanism, "log_likelihood_ratio")
 
     def directed(self) -> list[Pair]:
-        """Every pair both ways."""
+        """Return every pair both ways."""
         return [pair for x, y in self.pairs for pair in ((x, y), (y, x))]
 
     def epsilon(self) -> float | None:
-        """The exact epsilon over the pairs, in nats; None where it is not known."""
+        """Return the exact epsilon over the pairs in nats, or None if it is unknown."""
         if isinstance(self.mechanism, m.InvertedLaplace):
             return inf  # outputs that one input alone can give
         return None if self.law is None else max(self.law.epsilon(*pair) for pair in self.directed())
 
     def best(self, samples: float, level: float) -> BestEvent | None:
-        """The best event of the exact law over the pairs: what an audit of so many samples of each input can reach."""
+        """Return the best event of the exact law over the pairs: the most that an audit of so many samples can show."""
         if self.law is None:
             return None
         events = (best_event(*self.law.cells(*pair), samples, level) for pair in self.directed())
@@ -69,7 +72,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """Every mechanism of the gallery that needs no other library, in the order of the table."""
+    """Return the rows that need no other library, in the order of the table."""
     return [*_laplace(), *_noisy_max(), *_sparse_vector(), *_bits(), *_floating_point()]
 
 
@@ -119,7 +122,10 @@ def _sparse_vector() -> list[Row]:
 
 
 def _bits() -> list[Row]:
-    """The claims are those of the paper's theorems, for 4 hashes: 4 times a pair of bits' loss, 8 times a bit's."""
+    """Return the rows of RAPPOR, with the claims of the paper's theorems for 4 hashes.
+
+    The claims are 4 times the loss of a pair of bits, and 8 times the loss of a bit.
+    """
     report, lasting = 4 * 2 * log(0.5125 / 0.4875), 2 * 4 * log(0.525 / 0.475)
     return [
         Row("rappor", m.Rappor(0.75, 0.45, 0.55), PureDP(report), answer_pairs(1), True,

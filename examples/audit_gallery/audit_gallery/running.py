@@ -1,4 +1,4 @@
-"""The audit of a row: `tcdp_sim.audit` on it, with the clock running, and its sampler timed apart."""
+"""The audit of a row by `tcdp_sim.audit`, with its time, and with the time of its sampler apart."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,15 +11,15 @@ import tcdp_sim
 from audit_gallery.outcomes import Outcome, kept
 from audit_gallery.rows import Row
 
-FEW, BLOCK = 200, 20_000  # outputs that are drawn at a time for the sampler's time: few of slow ones
+FEW, BLOCK = 200, 20_000  # outputs drawn at a time to measure a sampler: FEW for a slow one
 LEAST_SECONDS = 0.3
 
 
 def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios: bool, results: Path) -> Outcome:
-    """Audit a row, or go on where it was stopped. workers: 0 for none, in this process.
+    """Audit a row, or continue a stopped audit, and return the outcome.
 
-    ratios: whether the audit is given the mechanism's own likelihood ratios, where it has any. `results` is the folder
-    in which the run's counts, by which it goes on, are kept.
+    With 0 workers the audit runs in this process. If `ratios` is true, the audit is given the mechanism's own
+    likelihood ratios, if it has any. The folder `results` keeps the run's counts, from which a stopped audit continues.
     """
     mechanism = row.mechanism if ratios else row.mechanism.__call__  # a bound method has no likelihood ratios
     cluster = {"name": "local", "workers": workers} if workers else "serial"
@@ -39,7 +39,7 @@ def audited(row: Row, trials: int, level: float, seed: int, workers: int, ratios
 
 
 def _cpu_seconds() -> float:
-    """Of this process and of its workers: those that live, those that end just now, and those that have ended."""
+    """Return the CPU seconds of this process and of all its workers, living or ended."""
     here = psutil.Process()
     total = 0.0
     for process in (here, *here.children(recursive=True)):
@@ -49,7 +49,7 @@ def _cpu_seconds() -> float:
 
 
 def _first(outcome: Outcome, results: Path) -> Outcome:
-    """The outcome that is kept already, if it is the same: what is read again says nothing of the time it took."""
+    """Return the kept outcome if it is the same, because a resumed audit does not know how long the first one took."""
     same = [old for old in kept(results) if old.key == outcome.key and old.bound == outcome.bound]
     return same[0] if same else outcome
 
@@ -62,7 +62,7 @@ def _pair(report) -> str:
 
 
 def seconds_an_output(row: Row) -> float:
-    """CPU seconds that the mechanism takes for one output, on one core, measured."""
+    """Measure the CPU seconds of the mechanism for one output on one core."""
     rng, data = np.random.Generator(np.random.SFC64(0)), row.pairs[0][0]
     start = process_time()
     row.mechanism(data, rng, FEW)

@@ -10,7 +10,10 @@ from tcdp_sim.noise import Noise
 
 @dataclass(frozen=True, eq=False)
 class Logistic(Noise):
-    """Distribution function 1 / (1 + exp(-x / scale)); scale > 0 in counts. For shifts below 70 scales."""
+    """Logistic noise with distribution function 1 / (1 + exp(-x / scale)).
+
+    The scale is positive and in counts. The closed forms hold for shifts below 70 scales.
+    """
 
     scale: float
     family = "logistic"
@@ -34,7 +37,7 @@ class Logistic(Noise):
     def sample(self, rng, size=None):
         return rng.logistic(0.0, self.scale, size)
 
-    def privacy_loss(self, y, shift):  # 2 log(cosh(m - h) / cosh(m + h)), without its cancellation
+    def privacy_loss(self, y, shift):  # 2 log(cosh(m - h) / cosh(m + h)) would cancel
         h = np.divide(shift, 4 * self.scale)
         m = np.divide(y, 2 * self.scale) - h
         return -4 * np.arctanh(np.tanh(m) * np.tanh(h))

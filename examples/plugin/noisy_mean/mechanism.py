@@ -1,4 +1,7 @@
-"""The mean of n numbers between 0 and 1, plus Z / n. It moves by 1 / n if one of them is substituted: Z covers 1."""
+"""The mean of n numbers between 0 and 1, plus Z / n.
+
+Substituting one number moves the mean by at most 1 / n, so Z has to hide a shift of 1.
+"""
 
 from dataclasses import dataclass
 
@@ -9,6 +12,8 @@ from tcdp_sim.mechanisms.noise import built_noise
 
 @dataclass(frozen=True, eq=False)
 class NoisyMean(NoiseDraw):
+    """A mean in [0, 1] of n numbers, with noise over n."""
+
     mean: float
     n: float
     name = "noisy_mean"

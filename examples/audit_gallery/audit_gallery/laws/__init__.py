@@ -1,6 +1,6 @@
 """Exact laws of the gallery's mechanisms. Nothing here is simulated, and no sampler is imported: each tests the other.
 
-A law is handed on as two arrays: the probabilities of the same cells of outputs under two inputs. Where outputs are
-discrete a cell is one output; elsewhere it is an interval, so that every union of cells is an event that has exactly
+A law is given as two arrays: the probabilities of the same cells of outputs under two inputs. A cell of discrete
+outputs is one output, and a cell of other outputs is an interval. So every union of cells is an event with exactly
 these probabilities.
 """

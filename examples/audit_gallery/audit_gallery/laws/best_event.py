@@ -1,4 +1,4 @@
-"""What an audit can reach at best: the bound that the most telling event of an exact law gives at so many samples."""
+"""The best bound that an audit can reach: that of the most telling event of an exact law."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ EVENTS = 2000
 
 
 class BestEvent(NamedTuple):
-    """An event: the lower confidence bound on epsilon that it gives (nats), and its probability under both inputs."""
+    """An event: its lower confidence bound on epsilon (nats), and its probability under both inputs."""
 
     epsilon: float
     likely: float
@@ -17,12 +17,14 @@ class BestEvent(NamedTuple):
 
 
 def best_event(p: np.ndarray, q: np.ndarray, samples: float, level: float) -> BestEvent:
-    """The event with the largest bound log(low(p) / high(q)), low and high the Clopper-Pearson ends.
+    """Return the event with the largest bound log(low(p) / high(q)), where low and high are Clopper-Pearson ends.
 
-    p, q: probabilities of the same cells under the two inputs, shapes (cells,). samples: outputs of each input. level:
-    the confidence of the bound, in (0, 1); each end has half of the doubt. The counts are the expected ones. The bound
-    grows with p(event) and falls with q(event), so by Neyman and Pearson the best events consist of the cells
-    with the largest p / q: these are tried, all of them, or EVENTS that are spread over all probabilities.
+    - p, q: probabilities of the same cells under the two inputs, shapes (cells,)
+    - samples: outputs of each input
+    - level: the confidence level of the bound, in (0, 1); each end has half of the doubt
+
+    The counts are the expected ones. The bound grows with p(event) and falls with q(event), so by Neyman and Pearson
+    the best events consist of the cells with the largest p / q. All such events are tried, or EVENTS of them.
     """
     order = np.argsort(-log_ratio(p, q), kind="stable")
     likely, rare = np.cumsum(p[order]), np.cumsum(q[order])
@@ -35,7 +37,7 @@ def best_event(p: np.ndarray, q: np.ndarray, samples: float, level: float) -> Be
 
 
 def bound(hits: np.ndarray, other_hits: np.ndarray, samples: float, level: float) -> np.ndarray:
-    """log(low / high) of the Clopper-Pearson ends for `hits` and `other_hits` of `samples` each; -inf for no hits."""
+    """Return log(low / high) of the Clopper-Pearson ends for hits of `samples` under both inputs; -inf for no hits."""
     doubt = (1 - level) / 2
     hits, other_hits = np.minimum(hits, samples), np.minimum(other_hits, samples)
     with np.errstate(divide="ignore"):
@@ -46,11 +48,11 @@ def bound(hits: np.ndarray, other_hits: np.ndarray, samples: float, level: float
 
 
 def largest_loss(p: np.ndarray, q: np.ndarray) -> float:
-    """The largest log(p / q) over the cells that have a probability: the exact epsilon of discrete outputs, in nats."""
+    """Return the largest log(p / q) over the cells with p > 0: the exact epsilon of discrete outputs, in nats."""
     return float(log_ratio(p, q)[p > 0].max())
 
 
 def log_ratio(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """log(p / q) for probabilities or densities of one shape; +-inf where one of them is 0, and 0 where both are."""
+    """Return log(p / q) for arrays of one shape: +-inf where one of them is 0, and 0 where both are."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((p == 0) & (q == 0), 0.0, np.log(p) - np.log(q))

@@ -14,10 +14,10 @@ REACH = 40  # scales beyond which noise has probability e^-40
 
 
 class FirstValue:
-    """The law for one input. Threshold and queries have Laplace noise of one scale > 0.
+    """The law for one input, with Laplace noise of one scale > 0 on threshold and queries.
 
-    Answer k (from 0) is the first positive one, with noisy value v, if the noisy threshold is at most v and the
-    answers before k lie below it: the density is f(v - data[k]) times an integral over the threshold up to v.
+    Answer k (from 0) is the first positive one, with noisy value v, if the noisy threshold is at most v and the answers
+    before k lie below it. So the density is f(v - data[k]) times an integral over the threshold up to v.
     """
 
     def __init__(self, data: np.ndarray, threshold: float, scale: float):
@@ -30,33 +30,36 @@ class FirstValue:
         self._below = [self._cumulate(k, self.grid) for k in range(len(data) + 1)]
 
     def _slope(self, k: int, v: np.ndarray) -> np.ndarray:
-        """The density of: the noisy threshold is v, and the first k answers lie below it."""
+        """Return the density of a noisy threshold v with the first k answers below it."""
         earlier = laplace.cdf(v - self.data[:k, None], self.scale).prod(axis=0)
         return laplace.density(v - self.threshold, self.scale) * earlier
 
     def _cumulate(self, k: int, grid: np.ndarray) -> CubicHermiteSpline:
-        """The log of the slope's integral up to v; below the grid the slope is a multiple of e^((k + 1) v / scale)."""
+        """Return a cubic for the log of the slope's integral up to v.
+
+        Below the grid the slope is a multiple of e^((k + 1) v / scale).
+        """
         slope, (x, weight) = self._slope(k, grid), gauss_panels(grid, 8)
         parts = (weight * self._slope(k, x)).reshape(-1, 8).sum(axis=1)
         total = slope[0] * self.scale / (k + 1) + np.append(0, np.cumsum(parts))
         return CubicHermiteSpline(grid, np.log(total), slope / total)
 
     def log_below(self, k: int, v: np.ndarray) -> np.ndarray:
-        """log P(the noisy threshold is at most v, and the first k answers lie below it); v of any shape."""
+        """Return log P(noisy threshold at most v, first k answers below it) for v of any shape."""
         tail = (k + 1) * np.minimum(v - self.low, 0) / self.scale
         return self._below[k](np.clip(v, self.low, self.high)) + tail
 
     def log_density(self, k: int, v: np.ndarray) -> np.ndarray:
-        """The log density of: answer k is the first positive one, and its noisy value is v; v of any shape."""
+        """Return the log density of a first positive answer k with noisy value v, for v of any shape."""
         return self.log_below(k, v) - np.abs(v - self.data[k]) / self.scale - np.log(2 * self.scale)
 
     def slope_of_log_below(self, k: int, v: np.ndarray) -> np.ndarray:
-        """The derivative of `log_below` in v, shape (points,)."""
+        """Return the derivative of `log_below` in v, shape (points,)."""
         return self._slope(k, v) / np.exp(self.log_below(k, v))
 
     @property
     def log_none(self) -> float:
-        """log P(no answer is positive)."""
+        """The log of P(no answer is positive)."""
         return float(self.log_below(len(self.data), np.array(self.high)))
 
 
@@ -66,14 +69,14 @@ def _first_value(data: tuple[float, ...], threshold: float, scale: float) -> Fir
 
 
 def first_value(data: np.ndarray, threshold: float, scale: float) -> FirstValue:
-    """`FirstValue`, made once for each input."""
+    """Return the `FirstValue` of an input, made once."""
     return _first_value(tuple(map(float, data)), threshold, scale)
 
 
 class LogRatio:
-    """The log of the ratio of two inputs' densities: one cubic for each answer, twice as fast as one for each input.
+    """The log of the ratio of two inputs' densities.
 
-    Below and above all places where cubics meet the ratio is constant.
+    One cubic for each answer is twice as fast as one for each input. The ratio is constant outside the grid.
     """
 
     def __init__(self, one: FirstValue, two: FirstValue):
@@ -89,7 +92,7 @@ class LogRatio:
         return CubicHermiteSpline(grid, value, slope)
 
     def __call__(self, k: int, v: np.ndarray) -> np.ndarray:
-        """Where answer k is the first positive one, with noisy value v, of any shape."""
+        """Return the log ratio for a first positive answer k with noisy value v, of any shape."""
         a, b = self._one.data[k], self._two.data[k]
         apart = abs(b - a)
         nearer = np.sign(b - a) * np.clip(a + b - 2 * v, -apart, apart) if apart else 0.0  # |v - b| - |v - a|
@@ -102,14 +105,14 @@ def _log_ratio(data: tuple[float, ...], other: tuple[float, ...], threshold: flo
 
 
 def log_ratio(data: np.ndarray, other: np.ndarray, threshold: float, scale: float) -> LogRatio:
-    """`LogRatio`, made once for each two inputs."""
+    """Return the `LogRatio` of two inputs, made once."""
     return _log_ratio(tuple(map(float, data)), tuple(map(float, other)), threshold, scale)
 
 
 def value_cells(data: np.ndarray, other: np.ndarray, threshold: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities under both inputs of: answer k is the first positive, its value in a short interval; or none is.
+    """Return the probabilities, under both inputs, of each first positive answer with its value in a short interval.
 
-    Values beyond 15 scales are left out: fewer than one output in 10^6.
+    The last cell is "no answer is positive". Values beyond 15 scales are left out: fewer than one output in 10^6.
     """
     kinks = np.unique(np.concatenate([data, other, [threshold]]))
     inner = [np.linspace(a, b, 101) for a, b in pairwise(kinks)]

@@ -6,29 +6,29 @@ STEPS = 400  # from one end of a coordinate's loss to the other
 
 
 def cdf(x: np.ndarray, scale: float) -> np.ndarray:
-    """P(noise <= x) of Laplace noise of a scale > 0."""
+    """Return P(noise <= x) of Laplace noise of a scale > 0."""
     tail = 0.5 * np.exp(-np.abs(x) / scale)
     return np.where(x < 0, tail, 1 - tail)
 
 
 def density(x: np.ndarray, scale: float) -> np.ndarray:
-    """The density of Laplace noise of a scale > 0."""
+    """Return the density of Laplace noise of a scale > 0."""
     return np.exp(-np.abs(x) / scale) / (2 * scale)
 
 
 def interval(low: np.ndarray, high: np.ndarray, scale: float) -> np.ndarray:
-    """P(low < noise <= high), to full relative precision in both tails."""
+    """Return P(low < noise <= high), to full relative precision in both tails."""
     mirrored = low > 0
     below = cdf(np.where(mirrored, -high, low), scale)
     return cdf(np.where(mirrored, -low, high), scale) - below
 
 
 def loss_cells(data: np.ndarray, other: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities, under both inputs, of the outputs whose rounded losses add up to one value: shapes (cells,).
+    """Return the probabilities, under both inputs, of the outputs whose rounded losses have one sum: shapes (cells,).
 
-    Output i is data[i] plus independent Laplace noise of a scale > 0; all coordinates that differ, differ by the same
-    amount. Each coordinate's loss is rounded to one of STEPS + 1 values. The cells are true events all the same, and
-    their probabilities are exact.
+    Output i is data[i] plus independent Laplace noise of a scale > 0. All coordinates that differ, differ by the same
+    amount. Each coordinate's loss is rounded to one of STEPS + 1 values. The cells are still true events, and their
+    probabilities are exact.
     """
     p = q = np.ones(1)
     for a, b in zip(data, other):
@@ -39,7 +39,7 @@ def loss_cells(data: np.ndarray, other: np.ndarray, scale: float) -> tuple[np.nd
 
 
 def _coordinate(a: float, b: float, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """From the side of a, where the loss is largest, to that of b. The first cell is all of that side, no more."""
+    """Return the probabilities of a coordinate's cells under both inputs, the largest loss first (the side of a)."""
     distance = abs(b - a)
     edges = np.concatenate([[-np.inf], np.arange(STEPS) / STEPS * distance, [np.inf]])
     return interval(edges[:-1], edges[1:], scale), interval(edges[:-1] - distance, edges[1:] - distance, scale)

@@ -1,4 +1,4 @@
-"""Exact laws of the largest of noisy answers: which one it is, by quadrature, and its value, in closed form."""
+"""Exact laws of the largest noisy answer: of its index, by quadrature, and of its value, in closed form."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ Function = Callable[[np.ndarray, float], np.ndarray]
 
 
 def exponential_density(x: np.ndarray, scale: float) -> np.ndarray:
-    """The density of exponential noise of a scale > 0; 0 below 0."""
+    """Return the density of exponential noise of a scale > 0, which is 0 below 0."""
     return np.where(x < 0, 0.0, np.exp(-np.maximum(x, 0) / scale) / scale)
 
 
 def exponential_cdf(x: np.ndarray, scale: float) -> np.ndarray:
-    """P(noise <= x) of exponential noise of a scale > 0, to full relative precision near 0."""
+    """Return P(noise <= x) of exponential noise of a scale > 0, to full relative precision near 0."""
     return -np.expm1(-np.maximum(x, 0) / scale)
 
 
@@ -24,7 +24,7 @@ EXPONENTIAL: tuple[Function, Function] = (exponential_density, exponential_cdf)
 
 
 def index_probabilities(data: np.ndarray, noise: tuple[Function, Function], scale: float) -> np.ndarray:
-    """P(answer i is the largest after noise), shape (d,): the integral of f(x - a_i) prod F(x - a_j) over j != i."""
+    """Return P(answer i is the largest), shape (d,): the integral of f(x - a_i) times all F(x - a_j) with j != i."""
     density, cdf = noise
     x, weight = panels.nodes(data, scale)
     below = cdf(x - data[:, None], scale)
@@ -33,9 +33,9 @@ def index_probabilities(data: np.ndarray, noise: tuple[Function, Function], scal
 
 
 def value_log_density(x: np.ndarray, data: np.ndarray, scale: float) -> np.ndarray:
-    """The log density of the largest of data[i] + exponential noise, at x of any shape; -inf below the largest answer.
+    """Return the log density at x of the largest data[i] + exponential noise; -inf below the largest answer.
 
-    log of sum_i f(x - a_i) / F(x - a_i), plus sum_i log F(x - a_i); equal answers are taken together.
+    It is log of sum_i f(x - a_i) / F(x - a_i), plus sum_i log F(x - a_i). Equal answers are taken together.
     """
     inside = x > data.max()
     x = np.where(inside, x, data.max() + scale)
@@ -49,7 +49,7 @@ def value_log_density(x: np.ndarray, data: np.ndarray, scale: float) -> np.ndarr
 
 
 def value_cells(data: np.ndarray, other: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of intervals of the largest value under both inputs, finest where it is rarest."""
+    """Return the probabilities, under both inputs, of intervals of the largest value, finest where it is rarest."""
     starts = sorted({data.max(), other.max()})
     away = scale * np.concatenate([np.geomspace(1e-6, 1, 4000), np.linspace(1.01, 40, 2000)])
     edges = np.unique(np.concatenate([*(start + away for start in starts), starts, [np.inf]]))

@@ -8,9 +8,9 @@ STEPS = np.array([0, 0.5, 1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 40])  # in scales: n
 
 
 def nodes(kinks: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights for integrals of functions that are smooth, on the scale of the noise, between the kinks.
+    """Return points and weights, shapes (points,), for functions that are smooth between kinks on the noise's scale.
 
-    Gauss-Legendre with 20 points on every panel; the panels grow with the distance from the kinks, shapes (points,).
+    Every panel has 20 Gauss-Legendre points. The panels grow with the distance from the kinks.
     """
     away = scale * np.concatenate([-STEPS[:0:-1], STEPS])
     return gauss_panels(np.unique(np.add.outer(np.unique(kinks), away)), 20)

@@ -1,4 +1,4 @@
-"""Exact laws of the sparse vector technique in its versions: integrals over the noise of the threshold."""
+"""Exact laws of the versions of the sparse vector technique, as integrals over the noise of the threshold."""
 
 from functools import cache
 from itertools import product
@@ -12,9 +12,10 @@ UNANSWERED = -1
 
 @cache
 def answers(d: int, positives: int) -> np.ndarray:
-    """Every list of d answers (1 above, 0 below, -1 unanswered) of a search that stops after so many positives.
+    """Return every list of d answers of a search that stops after so many positives, shape (lists, d).
 
-    Shape (lists, d), in lexicographic order; positives >= d: it never stops.
+    An answer is 1 (above), 0 (below) or -1 (unanswered). The lists are in lexicographic order. A search with
+    positives >= d never stops.
     """
     stopped = {_stopped(bits, positives) for bits in product((0, 1), repeat=d)}
     return np.array(sorted(stopped), dtype=np.int8)
@@ -31,9 +32,10 @@ def _stopped(bits: tuple[int, ...], positives: int) -> tuple[int, ...]:
 def probabilities(
     data: np.ndarray, threshold: float, threshold_scale: float, query_scale: float, positives: int, redraws: bool
 ) -> np.ndarray:
-    """P(each list of `answers`), shape (lists,): the noise of the threshold is integrated out, stretch by stretch.
+    """Return P(each list of `answers`), shape (lists,), with the threshold's noise integrated out stretch by stretch.
 
-    A stretch is what one threshold answers: everything, or with `redraws` what lies between two positives.
+    A stretch is the part of a list that one threshold answers: the whole list, or with `redraws` the part between two
+    positives.
     """
     z, weight = panels.nodes(np.append(data - threshold, 0.0), threshold_scale)
     weight = weight * laplace.density(z, threshold_scale)
@@ -49,7 +51,7 @@ def probabilities(
 
 
 def _stretches(row: np.ndarray, redraws: bool) -> list[tuple[int, np.ndarray]]:
-    """(where it starts, its answers) of every stretch that has one threshold."""
+    """Return the start and the answers of every stretch."""
     row = row[row != UNANSWERED]
     ends = np.flatnonzero(row == 1) + 1 if redraws else np.array([], dtype=int)
     starts = [0, *(end for end in ends if end < len(row))]
@@ -57,7 +59,7 @@ def _stretches(row: np.ndarray, redraws: bool) -> list[tuple[int, np.ndarray]]:
 
 
 def noiseless_probabilities(data: np.ndarray, threshold: float, threshold_scale: float) -> np.ndarray:
-    """The same for a search that never stops and whose queries have no noise: an interval of the threshold each."""
+    """Return P(each list) for a search without noise on queries that never stops: an interval of the threshold each."""
     lists = answers(len(data), len(data))
     room = data - threshold  # answer i is positive if the threshold's noise is at most room[i]
     high = np.where(lists == 1, room, np.inf).min(axis=1)

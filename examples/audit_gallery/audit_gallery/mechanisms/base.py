@@ -1,4 +1,4 @@
-"""What a mechanism of the gallery is."""
+"""The base classes of the gallery's mechanisms."""
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
@@ -9,38 +9,39 @@ from audit_gallery.laws.best_event import largest_loss, log_ratio
 
 
 class Known(ABC):
-    """A mechanism whose law is known. Simulated by __call__; all else comes from the law alone.
+    """A mechanism whose law is known.
 
-    data, other: vectors of query answers, shapes (d,). outputs: what __call__ returns, shape (trials, ...).
+    `__call__` simulates it, and every other method uses the law alone. `data` and `other` are vectors of query answers,
+    shapes (d,), and `outputs` are results of `__call__`, shape (trials, ...).
     """
 
     @abstractmethod
     def __call__(self, data: np.ndarray, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """`trials` independent outputs on `data`, shape (trials, ...)."""
+        """Return `trials` independent outputs on `data`, shape (trials, ...)."""
 
     @abstractmethod
     def log_likelihood_ratio(self, outputs: np.ndarray, data: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """log(P(output on data) / P(output on other)) in nats, shape (trials,); +-inf where one cannot give it."""
+        """Return log(P(output on data) / P(output on other)) in nats, shape (trials,); +-inf where one is 0."""
 
     @abstractmethod
     def cells(self, data: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities of the same cells of outputs under both inputs: shapes (cells,)."""
+        """Return the probabilities of the same cells of outputs under both inputs: shapes (cells,)."""
 
     @abstractmethod
     def epsilon(self, data: np.ndarray, other: np.ndarray) -> float:
-        """The largest log likelihood ratio that an output can have: the exact epsilon of the pair, in this order."""
+        """Return the largest log likelihood ratio of an output: the exact epsilon of the pair, in this order."""
 
 
 class Discrete(Known):
-    """A mechanism with few outputs: a table of their probabilities is its law."""
+    """A mechanism with few outputs, whose law is a table of their probabilities."""
 
     @abstractmethod
     def numbers(self, outputs: np.ndarray, d: int) -> np.ndarray:
-        """Every output's place in the table, shape (trials,); d: the length of the input."""
+        """Return every output's place in the table, shape (trials,), for inputs of length d."""
 
     @abstractmethod
     def probabilities(self, data: np.ndarray) -> np.ndarray:
-        """The table: shape (outputs,)."""
+        """Return the table, shape (outputs,)."""
 
     def cells(self, data: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _table(self, tuple(map(float, data))), _table(self, tuple(map(float, other)))

@@ -1,4 +1,4 @@
-"""Laplace noise as a computer makes it, and the repair. Both: Mironov, CCS 2012."""
+"""Laplace noise in floating point, and its repair (both from Mironov, CCS 2012)."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,16 @@ from audit_gallery.laws import laplace
 from audit_gallery.laws.best_event import log_ratio
 from audit_gallery.mechanisms.base import Discrete
 
-CANDIDATES = 4  # on either side of the uniform number that an output points to
+CANDIDATES = 4  # uniform numbers tried on either side of the one that an output suggests
 
 
 @dataclass(frozen=True)
 class InvertedLaplace:
-    """Broken: the textbook's sampler, answer -+ scale log(u) for u uniform on the multiples of 2^-bits in (0, 1].
+    """The textbook's sampler of Laplace noise, which is broken: answer -+ scale log(u).
 
-    The logarithm leaves holes between the doubles that it can reach, and the answer shifts them: most outputs on one
-    input cannot occur on its neighbour. In real arithmetic it would be sound for epsilon = 1 / scale. 1 <= bits <= 53.
+    u is uniform on the multiples of 2^-bits in (0, 1], with 1 <= bits <= 53. The logarithm leaves holes between the
+    doubles that it can reach, and the answer shifts these holes. So most outputs on one input cannot occur on its
+    neighbour. In real arithmetic the mechanism would be sound for epsilon = 1 / scale.
     """
 
     scale: float
@@ -35,16 +36,17 @@ class InvertedLaplace:
         return answer + (1 - 2 * coin) * (self.scale * -np.log(numerator * 2.0**-self.bits))
 
     def log_likelihood_ratio(self, outputs: np.ndarray, data: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """log of how many (sign, u) give the output on `data`, to how many on `other`: +-inf where one has none."""
+        """Return the log ratio of the numbers of (sign, u) that give the output on both inputs; +-inf for none."""
         ratio = np.empty(len(outputs))
         for part in draws.blocks(len(outputs)):
             ratio[part] = log_ratio(*(self.origins(outputs[part], float(x[0])) for x in (data, other)))
         return ratio
 
     def origins(self, outputs: np.ndarray, answer: float) -> np.ndarray:
-        """How many pairs of a sign and a uniform number give exactly this output: whole numbers, shape (trials,).
+        """Return the number of pairs (sign, uniform number) that give exactly this output, shape (trials,).
 
-        Neighbouring uniform numbers lie further apart, after the logarithm, than outputs do, so that few can be meant.
+        After the logarithm, neighbouring uniform numbers are further apart than outputs. So few of them come into
+        question.
         """
         noise = outputs - answer
         nearest = np.rint(np.exp(-np.abs(noise) / self.scale) * 2.0**self.bits)
@@ -61,11 +63,12 @@ class InvertedLaplace:
 
 @dataclass(frozen=True)
 class SnappedLaplace(Discrete):
-    """Sound for epsilon: the repair, which clamps the answer to -+bound, and rounds the output to a coarse grid.
+    """The repaired sampler, which is sound for epsilon: it clamps the answer and rounds the output to a coarse grid.
 
-    The noise has scale (1 + 2^-49 bound) / epsilon, the grid is the least power of two that is no smaller; the uniform
-    number has all its 53 bits at every size. 1 / epsilon < bound < 2^46 / epsilon. The proof asks for a correctly
-    rounded logarithm; numpy's errs by an ulp or less, which moves an output in fewer than one of 10^12 trials.
+    The answer is clamped to -+bound, with 1 / epsilon < bound < 2^46 / epsilon. The noise has scale (1 + 2^-49 bound) /
+    epsilon, and the grid is the least power of two that is not smaller. The uniform number has all its 53 bits at every
+    size. The proof needs a correctly rounded logarithm. numpy's errs by at most an ulp, which moves an output in fewer
+    than one of 10^12 trials.
     """
 
     target: float
@@ -73,12 +76,12 @@ class SnappedLaplace(Discrete):
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """The scale of the noise."""
         return (1 + 2.0**-49 * self.bound) / self.target
 
     @property
     def grid(self) -> float:
-        """The distance of outputs."""
+        """The distance of neighbouring outputs."""
         return 2.0 ** np.ceil(np.log2(self.scale))
 
     def __call__(self, data, rng, trials):
@@ -93,7 +96,7 @@ class SnappedLaplace(Discrete):
         return outputs
 
     def values(self) -> np.ndarray:
-        """Every output that there is, ascending."""
+        """Return all possible outputs, ascending."""
         inner = np.arange(-np.floor(self.bound / self.grid), np.floor(self.bound / self.grid) + 1) * self.grid
         return np.unique(np.concatenate([[-self.bound], inner, [self.bound]]))
 
@@ -101,7 +104,7 @@ class SnappedLaplace(Discrete):
         return np.searchsorted(self.values(), outputs)
 
     def probabilities(self, data):
-        """Of every value: the Laplace law between the halves of the grid around it, all that is beyond at the ends."""
+        """Return the probability of every value: Laplace noise on its interval, and the tails at the ends."""
         answer, values = np.clip(data[0], -self.bound, self.bound), self.values()
         ends = np.arange(np.floor(values[0] / self.grid), np.ceil(values[-1] / self.grid) + 1) * self.grid
         edges = np.concatenate([[-np.inf], ends[:-1] + self.grid / 2, [np.inf]]) - answer

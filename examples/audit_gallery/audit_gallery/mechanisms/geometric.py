@@ -11,10 +11,11 @@ from audit_gallery.mechanisms.base import Discrete
 
 @dataclass(frozen=True)
 class TruncatedGeometric(Discrete):
-    """A count in 0..n with two-sided geometric noise, clamped to 0..n; every probability is a fraction of integers.
+    """A count in 0..n with two-sided geometric noise, clamped to 0..n.
 
-    Its epsilon is log(1 + 2^-k). The paper takes k = ceil(log2(2 / epsilon)), which makes that less than epsilon: 5 for
-    epsilon = 0.1. Broken where log is read as the natural logarithm: k = 3, and the true epsilon is 0.1178. n k < 60.
+    Every probability is a fraction of integers, and n k < 60. The true epsilon is log(1 + 2^-k). The paper takes k =
+    ceil(log2(2 / epsilon)), which makes it less than epsilon: k = 5 for epsilon = 0.1. The mechanism is broken if log
+    is read as the natural logarithm: then k = 3, and the true epsilon is 0.1178.
     """
 
     n: int
@@ -29,7 +30,7 @@ class TruncatedGeometric(Discrete):
         return outputs
 
     def _cumulated(self, count: int) -> np.ndarray:
-        """The paper's F: of all outcomes of one draw, how many give at most 0, 1, ..., n; shape (n + 1,)."""
+        """Return the paper's F: the numbers of outcomes of one draw that give at most 0, 1, ..., n; shape (n + 1,)."""
         power, n = 2**self.k, self.n
         total = (2 * power + 1) * (power + 1) ** (n - 1)
         below = [power ** (count - z) * (power + 1) ** (n - count + z) for z in range(count)]

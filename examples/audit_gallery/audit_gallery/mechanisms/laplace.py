@@ -11,10 +11,11 @@ from audit_gallery.mechanisms.base import Known
 
 @dataclass(frozen=True)
 class LaplaceVector(Known):
-    """Every answer with Laplace noise of a scale > 0: a histogram, or one number.
+    """A histogram, or one number, with Laplace noise of a scale > 0 on every answer.
 
-    Sound for epsilon if scale >= 1 / epsilon and one answer changes by one. Broken where the scale is epsilon in
-    place of its inverse: the true epsilon is then 1 / epsilon. Nothing looks wrong: the outputs are even more accurate.
+    It is sound for epsilon if scale >= 1 / epsilon and one answer changes by one. It is broken if the scale is epsilon
+    in place of its inverse: the true epsilon is then 1 / epsilon. Nothing looks wrong, because the outputs are even
+    more accurate.
     """
 
     scale: float
@@ -46,8 +47,8 @@ class LaplaceVector(Known):
 class RepeatedLaplace(Known):
     """One number released again and again, each time with fresh Laplace noise of a scale > 0.
 
-    Sound for epsilon = times / scale. Hard to audit: the losses of all releases must be near their largest value
-    together, which is rare, so that the evidence lies in sums of many small parts.
+    It is sound for epsilon = times / scale. It is hard to audit, because the losses of all releases are rarely near
+    their largest value together. So the evidence lies in sums of many small parts.
     """
 
     scale: float

@@ -1,4 +1,4 @@
-"""Report noisy max (Dwork and Roth 2014, section 3.3), and what must not be reported."""
+"""Report noisy max (Dwork and Roth 2014, section 3.3), and a version that releases the value as well."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,10 +16,10 @@ LAWS = {"laplace": noisy_max.LAPLACE, "exponential": noisy_max.EXPONENTIAL}
 
 @dataclass(frozen=True)
 class NoisyMaxIndex(Discrete):
-    """Which answer is the largest after noise of a scale > 0: an index from 0.
+    """The index (from 0) of the largest answer after noise of a scale > 0.
 
-    Sound for epsilon at scale 2 / epsilon, though all answers may change by one: with exponential noise exactly, with
-    Laplace noise with room to spare on few answers.
+    It is sound for epsilon at scale 2 / epsilon, though all answers may change by one. Exponential noise uses epsilon
+    exactly. Laplace noise on few answers uses less.
     """
 
     noise: Literal["laplace", "exponential"]
@@ -45,10 +45,10 @@ class NoisyMaxIndex(Discrete):
 
 @dataclass(frozen=True)
 class NoisyMaxValue(Known):
-    """Broken: the largest noisy answer itself, where only its index may be told. Exponential noise of a scale > 0.
+    """The largest noisy answer itself, which is broken, because only its index is private.
 
-    Exponential noise is never negative, so that the output is never below the largest answer: every output between
-    the largest answers of two neighbours tells them apart for certain. There is no finite epsilon.
+    The noise is exponential of a scale > 0 and never negative. So the output is never below the largest answer, and
+    every output between the largest answers of two neighbours tells them apart for certain. There is no finite epsilon.
     """
 
     scale: float

@@ -1,4 +1,4 @@
-"""RAPPOR (Erlingsson, Pihur, Korolova 2014): a value's Bloom filter, every bit of it by randomised response."""
+"""RAPPOR (Erlingsson, Pihur, Korolova 2014): randomised response on every bit of a value's Bloom filter."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,11 +12,14 @@ from audit_gallery.mechanisms.base import Known
 
 @dataclass(frozen=True)
 class Rappor(Known):
-    """A lasting answer for every bit (1 with probability f / 2, 0 with f / 2, else the truth), and a report of each.
+    """RAPPOR: a lasting answer for every bit, and a report of each answer.
 
-    An answer of 1 is reported as set with probability q, one of 0 with p <= q; p = 0, q = 1 report the lasting answer
-    itself (one-time RAPPOR). Sound: two values differ in at most 2 hashes bits, each of which gives the same loss.
-    Hard to audit, since the evidence needs all these bits together. `salt` chooses the hash functions.
+    A lasting answer is 1 with probability f / 2, 0 with probability f / 2, and otherwise the truth. An answer of 1 is
+    reported as set with probability q, and an answer of 0 with probability p <= q. With p = 0 and q = 1 the report is
+    the lasting answer itself (one-time RAPPOR). `salt` chooses the hash functions.
+
+    The mechanism is sound: two values differ in at most 2 * hashes bits, each with the same loss. It is hard to audit,
+    because the evidence needs all these bits together.
     """
 
     f: float
@@ -27,7 +30,7 @@ class Rappor(Known):
     salt: int = 0
 
     def bits(self, data: np.ndarray) -> np.ndarray:
-        """The Bloom filter of data[0]: booleans, shape (size,)."""
+        """Return the Bloom filter of data[0] as booleans, shape (size,)."""
         text = (f"{self.salt}/{i}/{float(data[0]):g}".encode() for i in range(self.hashes))
         filled = np.zeros(self.size, dtype=bool)
         filled[[int.from_bytes(blake2b(word, digest_size=8).digest(), "little") % self.size for word in text]] = True
@@ -42,13 +45,13 @@ class Rappor(Known):
         return outputs
 
     def _lasting(self, rng, true):
-        """One lasting answer for every true bit, shapes (bits,)."""
+        """Draw one lasting answer for every true bit, shapes (bits,)."""
         uniform = rng.random(true.size, dtype=np.float32)
         honest = uniform >= np.float32(self.f)
         return (uniform < np.float32(self.f / 2)) | (honest & true)
 
     def _report(self, rng, lasting):
-        """One report of every lasting answer, shapes (bits,)."""
+        """Draw one report of every lasting answer, shapes (bits,)."""
         if (self.p, self.q) == (0, 1):
             return lasting
         uniform = rng.random(lasting.size, dtype=np.float32)

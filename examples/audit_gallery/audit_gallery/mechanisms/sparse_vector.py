@@ -1,4 +1,4 @@
-"""The sparse vector technique in six versions, named as in Lyu, Su, Li, VLDB 2017: which answers exceed a threshold?"""
+"""The sparse vector technique, which tells the answers above a threshold, in versions of Lyu, Su, Li, VLDB 2017."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,15 +13,15 @@ UNANSWERED = -1
 
 
 class _Answers(Discrete):
-    """Outputs are rows of d answers: 1 at or above the threshold, 0 below, -1 no longer answered."""
+    """A search whose outputs are rows of d answers: 1 at or above the threshold, 0 below, -1 no longer answered."""
 
-    most_positives: int | None = None  # after which it stops; None: never
+    most_positives: int | None = None  # the number after which it stops; None: it never stops
 
     def positives(self, d: int) -> int:
         return d if self.most_positives is None else min(self.most_positives, d)
 
     def numbers(self, outputs, d):
-        """The row as a number in base 3, looked up among those of all rows that there are."""
+        """Return the place of every row among all possible rows, looked up by the row as a number in base 3."""
         base, places = 3 ** np.arange(d), _places(d, self.positives(d))
         number = np.empty(len(outputs), dtype=np.int32)
         for part in draws.blocks(len(outputs), d):
@@ -31,7 +31,7 @@ class _Answers(Discrete):
 
 @cache
 def _places(d: int, positives: int) -> np.ndarray:
-    """The place in the table of every row of answers, by its number in base 3."""
+    """Return the place in the table of every row of answers, by the row's number in base 3."""
     every = (sparse_vector.answers(d, positives) + 1) @ 3 ** np.arange(d)
     places = np.zeros(3**d, dtype=np.int32)
     places[every] = np.arange(len(every))
@@ -40,12 +40,12 @@ def _places(d: int, positives: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SparseVector(_Answers):
-    """A noisy threshold, and noise on every query; Laplace noise of scales > 0.
+    """A search with Laplace noise, of scales > 0, on the threshold and on every query.
 
-    Version 1 (most_positives = c, threshold scale 2 / epsilon, query scale 4c / epsilon) and version 2 (threshold scale
-    2c / epsilon, drawn anew after a positive) are sound. Version 6 is broken: it never stops, and its query noise
-    of scale 2 / epsilon does not grow with the number of positives, each of which costs privacy; its epsilon grows
-    with the number of queries.
+    - Version 1 is sound: most_positives = c, threshold scale 2 / epsilon, query scale 4c / epsilon.
+    - Version 2 is sound: the threshold has scale 2c / epsilon, and is drawn anew after a positive.
+    - Version 6 is broken: it never stops. Each positive costs privacy, but its query noise of scale 2 / epsilon does
+      not grow with their number. So its epsilon grows with the number of queries.
     """
 
     threshold: float
@@ -66,7 +66,7 @@ class SparseVector(_Answers):
         return np.stack([query + draws.laplace(rng, trials, self.query_scale) >= threshold for query in data])
 
     def _stopping(self, data, rng, trials):
-        """Query by query, on the trials that have not stopped."""
+        """Return the answers of searches that stop, query by query on the trials that still run."""
         answers = np.full((len(data), trials), UNANSWERED, dtype=np.int8)
         threshold = self.threshold + draws.laplace(rng, trials, self.threshold_scale)
         running, found = np.arange(trials), np.zeros(trials, dtype=np.int64)
@@ -87,9 +87,10 @@ class SparseVector(_Answers):
 
 @dataclass(frozen=True)
 class NoiselessSearch(_Answers):
-    """Broken, version 5: the threshold has noise, of a scale > 0, the queries have none, and it never stops.
+    """A search without noise on queries that never stops (version 5), which is broken.
 
-    Two answers on two sides of one noisy threshold tell in which order they lie, for certain: no epsilon is finite.
+    Only the threshold has noise, of a scale > 0. Two answers on two sides of one noisy threshold reveal their order for
+    certain. There is no finite epsilon.
     """
 
     threshold: float
@@ -108,11 +109,11 @@ class NoiselessSearch(_Answers):
 
 @dataclass(frozen=True)
 class FirstValueSearch(Known):
-    """Broken, version 3: stops at the first positive, and gives its noisy VALUE, of which the threshold is at most.
+    """A search that stops at the first positive and releases its noisy VALUE (version 3), which is broken.
 
-    An output is (how many answers lay below, the value), or (d, 0) if all d did. A small value says that the threshold
-    was small, and all earlier answers below it nevertheless: with every one of them the loss grows by up to
-    1 / scale, so that epsilon grows with the number of queries.
+    An output is (number of answers below, value), or (d, 0) if all d answers lie below. The threshold is at most the
+    value. So a small value shows that the threshold was small, and that all earlier answers were below it nevertheless.
+    Each of them adds up to 1 / scale to the loss, and epsilon grows with the number of queries.
     """
 
     threshold: float
@@ -148,7 +149,10 @@ class FirstValueSearch(Known):
         return first_value.value_cells(data, other, self.threshold, self.scale)
 
     def epsilon(self, data, other):
-        """Over a grid of values: the ratio is constant below all kinks, smooth between them, and constant far above."""
+        """Return the largest ratio over a grid of values.
+
+        The ratio is constant below all kinks, smooth between them, and constant far above.
+        """
         kinks = np.unique([*data, *other, self.threshold])
         v = np.concatenate(
             [np.linspace(kinks[0], kinks[-1], 4001), kinks, kinks[-1] + self.scale * np.geomspace(1e-4, 40, 4001)]
