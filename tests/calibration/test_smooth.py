@@ -212,7 +212,7 @@ def test_who_is_refused_and_why():
         ("truncated_laplace", ApproxDP(1.0, 1e-5), 0.05, "nothing is known"),
         ("arsinh_normal", PureDP(1.0), 0.05, "valid: TCDP"),
         ("arsinh_normal", ZCDP(0.1), 0.0, "valid: 0 < smoothing"),
-        ("arsinh_normal", ZCDP(1e-5), 1.9, "no scale is certified, however large. Choose less smoothing"),
+        ("arsinh_normal", ZCDP(1e-5), 1.9, "quadrature confirms no scale, however large. Choose less smoothing"),
         (
             "laplace_log_normal",
             ApproxDP(1.0, 1e-5),
