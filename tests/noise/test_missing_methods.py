@@ -282,7 +282,9 @@ def test_smooth_sensitivity_names_at_once_what_a_concentrated_guarantee_needs(mo
 def test_smooth_sensitivity_names_the_bound_that_zcdp_needs(monkeypatch):
     kind = with_methods(["log_concave_size", "affine_max_order"])
     monkeypatch.setitem(FAMILIES, "six", kind)
-    with pytest.raises(ValueError, match=r"quadrature confirms no scale.* Define `affine_tail` in the noise class, or choose"):
+    with pytest.raises(
+        ValueError, match=r"quadrature confirms no scale.* Define `affine_tail` in the noise class, or choose"
+    ):
         calibration.calibrate_smooth("six", ZCDP(0.1), 0.05)
 
 
