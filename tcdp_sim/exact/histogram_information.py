@@ -32,7 +32,7 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
     Parameters
     ----------
     noise : Noise
-        The noise in each of the k bins. It has its own `privacy_loss` and plain numbers as parameters.
+        The noise in each of the k bins. It has a density, its own `privacy_loss` and plain numbers as parameters.
     n : float
         The number of records, >= 0, finite.
     k : float
@@ -47,7 +47,7 @@ def histogram_information(noise: Noise, n: float, k: float) -> Bounds:
     Raises
     ------
     ValueError
-        If a value is out of range or the noise is not valid.
+        If a value is out of range, or the noise is discrete, array-valued or without a `privacy_loss` of its own.
 
     References
     ----------

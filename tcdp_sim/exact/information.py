@@ -26,7 +26,7 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     Parameters
     ----------
     noise : Noise
-        The noise Z. It has its own `privacy_loss` and plain numbers as parameters.
+        The noise Z. It has a density, its own `privacy_loss` and plain numbers as parameters.
     answers : array
         The values of A in counts, finite and different, shape (T,) with 1 <= T <= 200. [0, n] is the sum of n copies of
         a fair bit, and range(T) * n that of n copies of a uniform point.
@@ -41,7 +41,7 @@ def mutual_information(noise: Noise, answers: ArrayLike, probabilities: ArrayLik
     Raises
     ------
     ValueError
-        If a value is out of range or the noise is not valid.
+        If a value is out of range, or the noise is discrete, array-valued or without a `privacy_loss` of its own.
 
     Notes
     -----

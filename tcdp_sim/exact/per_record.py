@@ -128,7 +128,7 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or the search needs more evaluations than its budget.
 
     References
     ----------
@@ -185,7 +185,8 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     Returns
     -------
     Bounds
-        The supremum in nats. It is inf if a divergence below omega is.
+        The supremum in nats. It is inf if a divergence below omega is. A search over orders that reaches its budget of
+        evaluations ends with wider bounds.
 
     Raises
     ------
