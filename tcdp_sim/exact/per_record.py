@@ -21,8 +21,8 @@ from tcdp_sim.exact.renyi.transformed import transformed_renyi
 from tcdp_sim.noise import Noise
 from tcdp_sim.releases import Release, TransformedRelease
 
-_CLOSE = 1e-13  # relative accuracy of the root of a profile
-_WIDTH = 1e-12  # first relative width of the interval around the root, which grows until its ends are certain
+_CLOSE = 1e-13  # relative: how well the root of a profile is found
+_WIDTH = 1e-12  # of an interval around it, relative; made wider until its ends are certain
 _WIDENINGS = 40
 _LOG_LARGE = 1e3  # minus the log that stands for a profile that is zero in floats
 
@@ -192,7 +192,8 @@ def record_policy(release: Release, influence: float, omega: float = inf) -> Bou
     ------
     ValueError
         If omega = inf and the divergences are not linear in the order, unless the noise defines `privacy_loss` and a
-        finite `largest_loss`. If an argument is out of range.
+        finite `largest_loss`. If an argument is out of range, or the first orders need more evaluations than the
+        budget.
 
     References
     ----------

@@ -18,7 +18,7 @@ from tcdp_sim.exact.losses.sums import LossSum, dot, ever, less, more, summed, w
 from tcdp_sim.exact.subsampling import DominatingPair
 
 Saddle = Callable[[Atoms, int], tuple[float, float, float]]  # atoms, releases -> theta, epsilon, log delta
-LONGEST = 2**22  # largest number of points of a transform
+LONGEST = 2**22  # points of a transform
 MOST_RELEASES = 10**7
 _ROUNDS = 12
 _STALLED = 0.9  # relative to the width before; above it the tilt is wrong, not the step

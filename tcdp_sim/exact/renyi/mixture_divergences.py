@@ -296,7 +296,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
     x = np.unique(np.concatenate([x, around.ravel()]))
     heights = height(x)
     top = max(heights.max() - 600, 0.0)
-    excess = _excess(pair, order - 1, x, top)  # may matter far out where p hardly differs from q
+    excess = _excess(pair, order - 1, x, top)  # far below the heights where p hardly differs from q, and then far out
     matters = (heights > heights.max() - _NEGLIGIBLE) | (excess > excess.max() * np.exp(-_NEGLIGIBLE))
     first, last = np.flatnonzero(matters)[[0, -1]]
     cut = np.isinf(pair.noise.isf(0.0)) and (matters[0] or matters[-1])
@@ -304,7 +304,7 @@ def _reach(pair: "_Pair", order: float) -> tuple[Floats, bool, float]:
 
 
 def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
-    """Return the largest contribution of the rounding of the loss and of q to `excess_over_q`."""
+    """Return what rounding of the loss and of q may add to `excess_over_q`."""
     with np.errstate(all="ignore"):
         loss, log_q, error = pair.loss(x), pair.q.logpdf(x) - top, pair.error(x)
         of_density = ROUNDING * (1 + np.abs(log_q + top)) * np.abs(_excess(pair, s, x, top))
@@ -313,7 +313,7 @@ def _lost(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
 
 
 def _excess(pair: "_Pair", s: float, x: Floats, top: float) -> Floats:
-    """Return `excess_over_q` of the pair at x times q(x) e^-top, or 0 where neither has density."""
+    """`excess_over_q` of the pair at x, times q(x) e^-top; 0 where neither has density."""
     with np.errstate(all="ignore"):
         value = excess_over_q(s, pair.loss(x), pair.q.logpdf(x) - top)
     return np.where(np.isfinite(value), value, 0.0)

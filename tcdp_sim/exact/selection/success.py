@@ -24,7 +24,7 @@ from tcdp_sim.noise import Laplace, Noise
 MOST = 1e300
 TINY = 1e-310  # rounding where floats end; no upper bound is smaller
 MOST_SELECTED = 10**6
-_SLACKS = 1e-12 * 4.0 ** np.arange(20)  # relative distances of the required gap's bounds that are tried
+_SLACKS = 1e-12 * 4.0 ** np.arange(20)  # of the required gap: what its bounds may be apart
 # Upper tail probabilities of the noise at which panels start; less is left out than any probability of interest.
 TAILS = np.concatenate([10.0 ** -np.array([300, 200, 140, 100, 70, 50, 35, 25, 18, 12, 8, 5, 3, 2]), [0.05, 0.2]])
 _AROUND = 10.0 ** np.array([-8, -3, -1.5, -0.8, -0.3, 0, 0.4, 1, 2, 4])  # tails of the maximum of k, in units of 1/k
@@ -163,7 +163,7 @@ def required_gap(
     Raises
     ------
     ValueError
-        If an argument is not valid.
+        If an argument is not valid, or the search needs more evaluations than its budget.
 
     References
     ----------
