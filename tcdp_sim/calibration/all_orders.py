@@ -16,7 +16,7 @@ from tcdp_sim.noise import Noise
 SLACK = 1e-4  # share of rho that the chords may leave unused, which costs 5e-5 of the scale
 
 
-def is_certified(noise: Noise, shift: float, rho: float, omega: float) -> bool:
+def holds_at_all_orders(noise: Noise, shift: float, rho: float, omega: float) -> bool:
     """Return True if finitely many upper ends give D_a <= rho a for ALL orders 1 < a < omega and all smaller shifts.
 
     A noise that is not log-concave is refused, because a smaller shift may be worse.

@@ -19,7 +19,7 @@ from tcdp_sim.calibration.candidates import (
     need_monotone_loss,
     rounded_up,
     searched_over,
-    uncertified,
+    unconfirmed,
     without_largest_loss,
 )
 from tcdp_sim.exact.products import product_profile
@@ -54,7 +54,7 @@ def profile_calibrated(
     else:
         noise = _least_scale_family(noise_class, epsilon, delta, coordinates)
     where = f"epsilon = {epsilon:g}, delta = {delta:g}"
-    met = _certified(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
+    met = _widened_until_met(noise, lambda it: product_profile(it, 1.0, epsilon, coordinates).upper <= delta, where)
     return met.scaled(sensitivity)
 
 
@@ -77,16 +77,16 @@ def loss_calibrated(noise_class: type[Noise], epsilon: float) -> Noise:
 
     noise = _at_root(noise_class, excess)
     met = lambda it: renyi_divergence(it, 1.0, np.inf).upper <= epsilon  # noqa: E731
-    return _certified(noise, met, f"epsilon = {epsilon:g}, delta = 0")
+    return _widened_until_met(noise, met, f"epsilon = {epsilon:g}, delta = 0")
 
 
-def _certified(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
+def _widened_until_met(noise: Noise, met: Callable[[Noise], bool], where: str) -> Noise:
     """Return the noise, widened by as little as necessary until its upper end meets the guarantee."""
     for attempt in range(40):
         if met(noise):
             return noise
         noise = noise.widened(1 + 1e-9 * 2**attempt)
-    raise uncertified(noise, where)
+    raise unconfirmed(noise, where)
 
 
 def _least_scale_family(noise_class: Any, epsilon: float, delta: float, coordinates: int) -> Any:

@@ -40,7 +40,7 @@ def need_monotone_loss(noise: Noise) -> None:
     noise.need_log_concave(goal, instead="method 'paper'")
 
 
-def uncertified(noise: Noise, where: str) -> ValueError:
+def unconfirmed(noise: Noise, where: str) -> ValueError:
     """Return the error for a guarantee that no noise meets by quadrature.
 
     An inaccurate privacy loss may be the reason.

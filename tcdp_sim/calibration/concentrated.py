@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import brentq, minimize_scalar
 
-from tcdp_sim.calibration.all_orders import SLACK, is_certified
+from tcdp_sim.calibration.all_orders import SLACK, holds_at_all_orders
 from tcdp_sim.calibration.candidates import (
     KNEE_DIGITS,
     SCALE_AND_KNEE,
@@ -23,7 +23,7 @@ from tcdp_sim.calibration.candidates import (
     need_monotone_loss,
     rounded_up,
     searched_over,
-    uncertified,
+    unconfirmed,
     without_largest_loss,
 )
 from tcdp_sim.core.arrays import Floats
@@ -58,7 +58,7 @@ def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: f
     noise.
     """
     if omega * np.sqrt(rho) > LARGEST:
-        raise _uncertified(noise_class.family, rho, omega)
+        raise _unconfirmed(noise_class.family, rho, omega)
     log_knee, log_scale = _frontier(noise_class, rho, omega)
 
     def error(x: float) -> float:
@@ -68,15 +68,15 @@ def least_knee_family(noise_class: Any, rho: float, omega: float, sensitivity: f
     knee = rounded_up(np.exp(best.x), KNEE_DIGITS)
     scale = rounded_up(_least_scale(noise_class, rho, omega, knee) * (1 + SLACK / 2), SCALE_DIGITS)  # room for chords
     for attempt in range(12):
-        if is_certified(noise_class(scale, knee), 1.0, rho, omega):
+        if holds_at_all_orders(noise_class(scale, knee), 1.0, rho, omega):
             noise: Noise = noise_class(sensitivity * scale, sensitivity * knee)
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
         knee = max(knee, scale / noise_class.widest)
-    raise _uncertified(noise_class.family, rho, omega)
+    raise _unconfirmed(noise_class.family, rho, omega)
 
 
-def _uncertified(family: str, rho: float, omega: float) -> ValueError:
+def _unconfirmed(family: str, rho: float, omega: float) -> ValueError:
     message = f"{family}: quadrature confirms no noise at rho = {rho:g} a coordinate, omega = {omega:g}"
     return ValueError(f"{message}; valid: omega sqrt(rho) <= {LARGEST:g}, or method 'paper'")
 
@@ -106,10 +106,10 @@ def least_scale_family(noise_class: Any, rho: float, omega: float) -> Noise:
     for attempt in range(12):
         noise: Noise = noise_class(scale)
         largest = renyi_divergence(noise, 1.0, np.inf).upper
-        if is_certified(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
+        if holds_at_all_orders(noise, 1.0, rho, min(omega, max(2.0, largest / rho))):
             return noise
         scale = rounded_up(scale * (1 + SLACK * 2**attempt), SCALE_DIGITS)
-    raise uncertified(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
+    raise unconfirmed(unit, f"rho = {rho:g} a coordinate, omega = {omega:g}")
 
 
 def _root(rising: Callable[[float], float], guess: float, family: str) -> float:

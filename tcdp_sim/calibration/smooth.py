@@ -93,6 +93,10 @@ def standard_deviation(calibrated: Calibrated) -> float:
     float
         The standard deviation, in units of the smooth sensitivity.
 
+    References
+    ----------
+    Definition: the root of the noise's variance.
+
     Examples
     --------
     >>> from tcdp_sim.privacy import TCDP

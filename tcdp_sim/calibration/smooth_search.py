@@ -92,7 +92,7 @@ def _least_of(noise_class: Any, target: _Target) -> tuple[Noise, float] | None:
     start = _largest_shift(unit, target, target.pairs(), FINE)
 
     def holds(shift: float) -> bool:
-        return is_certified(unit, shift, target.guarantee, target.smoothing, target.box)
+        return keeps_guarantee(unit, shift, target.guarantee, target.smoothing, target.box)
 
     for attempt in range(_ATTEMPTS if start > 0 else 0):
         if attempt == 1 and not holds(0.5 * start):
@@ -103,7 +103,7 @@ def _least_of(noise_class: Any, target: _Target) -> tuple[Noise, float] | None:
     return None
 
 
-def is_certified(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
+def keeps_guarantee(noise: Noise, shift: float, guarantee: Guarantee, smoothing: float, box: bool = False) -> bool:
     """Return True if upper ends show that f(x) + (S(x) / shift) X keeps the guarantee for all pairs and all orders."""
     if not noise.log_concave_size:
         return False

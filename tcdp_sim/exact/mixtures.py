@@ -32,6 +32,10 @@ class Mixture:
     ValueError
         If the noise is no noise or has array-valued parameters, or the shifts and weights are not valid.
 
+    References
+    ----------
+    Balle, Barthe, Gaboardi (2018), https://arxiv.org/abs/1807.01647, for the mixtures of subsampling.
+
     Examples
     --------
     >>> from tcdp_sim.noise import Gaussian

@@ -157,7 +157,7 @@ def record_epsilon(release: Release, influence: float, delta: float) -> Bounds:
         middle = profile(epsilon).estimate
         return log(middle / delta) if middle > 0 else -_LOG_LARGE
 
-    return _certified(profile, delta, _root(excess, high), largest)
+    return _around_root(profile, delta, _root(excess, high), largest)
 
 
 def _root(excess: Callable[[float], float], high: float) -> float:
@@ -220,7 +220,7 @@ def _in_scales(release: Release, influence: float) -> tuple[Noise, float]:
     return (noise.scaled(1 / scale), shift / scale) if scales and shift / scale < inf else (noise, shift)
 
 
-def _certified(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:
+def _around_root(profile: Callable[[float], Bounds], delta: float, root: float, largest: float) -> Bounds:
     """Return an interval around the root of a falling profile with certain signs at its ends, or [0, largest]."""
     widths = [_WIDTH * max(root, 1e-300) * 8.0**i for i in range(_WIDENINGS)]
     lower = next((root - w for w in widths if w < root and profile(root - w).lower >= delta), 0.0)

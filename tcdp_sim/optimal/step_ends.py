@@ -29,6 +29,10 @@ class StepEnd(NamedTuple):
     errors : Bounds
         Bounds on the number of errors, a real number. For more errors no noise keeps the quantile.
 
+    References
+    ----------
+    The optimality of the noise is derived in the docstring of the module `tcdp_sim.optimal.best_noise`.
+
     Examples
     --------
     >>> from tcdp_sim.core.numerics import Bounds
