@@ -66,12 +66,12 @@ def calibrate(
     | gaussian | ApproxDP | by rho-zCDP (Bun-Steinke 2016, Lemma 21) | exact profile |
     | sinh_normal | TCDP | Bun-Dwork-Rothblum-Steinke 2018, Theorem 17 (Corollary 18) | quadrature |
     | sinh_normal | ApproxDP | none | exact profile, 1 or 2 coordinates |
-    | sinh_squared | TCDP | Corollary 18 of the same paper, with its whole window | quadrature |
+    | sinh_squared | TCDP | Corollary 18 of the same paper, with its whole window | closed form of the divergence |
     | sinh_squared | ApproxDP | none | exact profile, 1 or 2 coordinates |
     | lattice, dithered_lattice | all (ApproxDP for 1 coordinate) | none | `optimal.optimal_noise`, the best noise |
     | any other with a scale | the guarantees of its `can_meet` | its `by_theorem` | search over the scale |
 
-    Quadrature means that the upper ends of the divergences cover all orders by convexity.
+    For ZCDP and TCDP the upper ends of the divergences cover all orders by convexity.
 
     References
     ----------

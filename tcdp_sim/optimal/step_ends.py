@@ -20,7 +20,7 @@ _ROUNDING = 1e-15  # relative: two logarithms and a quotient
 
 
 class StepEnd(NamedTuple):
-    """The end of a step: the largest number of errors whose largest can have its quantile at `quantile`.
+    """The largest number of errors for which some noise keeps the quantile of the largest at `quantile`.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from tcdp_sim.exact.renyi.kernels import (
 )
 from tcdp_sim.noise import Noise
 
-_LOGS = np.linspace(-700.0, 700.0, 1401)  # of |y|, where it is looked for what matters
+_LOGS = np.linspace(-700.0, 700.0, 1401)  # values of log |y| at which the integrands' ranges are searched
 _NEGLIGIBLE = 1e-19  # of the largest integrand
 _WIDTH = 0.8  # of a panel in log |y|; the nearest singularity is pi away
 _FINE, _COARSE = 16, 10
