@@ -169,8 +169,8 @@ def equilateral_renyi(noise: Gaussian, shift: float, order: float, sampling_frac
 def _plane_moment(centres: Floats, order: float, s: float, reach: float, nodes: int) -> tuple[float, float]:
     """Return (E_q[e^(aL) - 1 - a (e^L - 1)] e^-top / (a - 1), top) by the trapezoid rule.
 
-    The rule converges faster than any power for such integrands. The peak of p^a q^(1-a), if there is one, lies beyond P
-    by a - 1 times the distance between P and Q.
+    The rule converges faster than any power for such integrands. The peak of p^a q^(1-a), if there is one, lies beyond
+    P by a - 1 times the distance between P and Q.
     """
     x = np.linspace(-reach, reach, int(nodes * reach / 12))
     grid = np.stack(np.meshgrid(x, x))
